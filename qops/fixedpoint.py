@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
-from qops.qtensor import number as _number
+from qops.checks import number as _number
 
 __all__ = [
     "ROUNDINGS",

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import as_array as _as_array
+from qops.checks import number
 from qops.frontdoor.signed_error import values as _values
-from qops.qtensor import QTensor, TensorLike, number
-from qops.qtensor import as_array as _as_array
+from qops.qtensor import QTensor, TensorLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,4 @@
-"""`QTensor`, what ops on ranges take and return.
-
-The checks are compiled (`qops._kernels.arrays.checks`), because they run on every call.
-"""
+"""`QTensor`, what ops on ranges take and return."""
 
 from __future__ import annotations
 
@@ -14,61 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read as _read
-from qops._kernels.arrays.checks import (
-    F32,
-    S32,
-    U8,
-    array,
-    as_array,
-    broadcast_shape,
-    check_out,
-    float32s,
-    int32s,
-    into,
-    operand,
-    operands,
-    output,
-    put,
-    span,
-    unshared,
-)
 from qops._kernels.arrays.codes import Tensor as _Tensor
-from qops._kernels.arrays.codes import check_order, parts
+from qops._kernels.arrays.codes import check_order
 from qops._kernels.arrays.codes import tensor as _tensor
-from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 from qops.affine import ranges
+from qops.checks import as_array
 from qops.prepared import shown
 
-__all__ = [
-    "F32",
-    "S32",
-    "U8",
-    "QTensor",
-    "TensorLike",
-    "array",
-    "as_array",
-    "broadcast_shape",
-    "check_out",
-    "choice",
-    "flag",
-    "float32s",
-    "int32",
-    "int32s",
-    "integer",
-    "integers",
-    "into",
-    "number",
-    "operand",
-    "operands",
-    "output",
-    "parts",
-    "put",
-    "real",
-    "span",
-    "tensor",
-    "unshared",
-]
+__all__ = ["QTensor", "TensorLike", "tensor"]
 
 _IS_NO_ARRAY = "a QTensor is no array: take .data for its codes or .dequantize() for its real values"
 

@@ -10,8 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 from qops import codes as _codes
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor import concat as _kernels
-from qops.frontdoor.targets import Range, code_type, kept_range, range_of_all
-from qops.qtensor import U8, QTensor, TensorLike, int32, operand, tensor
+from qops.checks import U8, both_ends, int32, operand
+from qops.frontdoor.targets import Range, code_type, range_of_all
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["BOUND_CONCAT", "concat"]
 
@@ -74,7 +75,7 @@ def concat(
     if not tensors:
         raise ValueError("tensors: expected at least one, got none")
     axis, row = int32(axis, "axis"), code_type(dtype)
-    ends = None if range is None else kept_range(range)
+    ends = None if range is None else both_ends(range, "range")
     parts = [operand(t, f"tensors[{i}]", U8, _S8) for i, t in enumerate(tensors)]
     rank = parts[0][0].ndim
     if rank == 0:

@@ -13,11 +13,12 @@ from qops._kernels.conv.convolution import Images, convolve, window_sums
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import PackedWeights, pack_weights
 from qops._kernels.frontdoor.layer import LayerStage
+from qops.checks import U8, check_out, int32, operand, unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
 from qops.frontdoor.targets import Ends, Range
 from qops.frontdoor.window import Padding, Pair, padding_of, pair
 from qops.prepared import argument
-from qops.qtensor import U8, QTensor, TensorLike, check_out, int32, operand, unshared
+from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_CONV2D", "BOUND_CONV2D_8", "Conv2D", "conv2d"]
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes as _codes
 from qops._kernels.arrays import channels as _channels
 from qops._kernels.frontdoor import error as _kernels
+from qops.checks import as_array as _as_array
 from qops.frontdoor.bound import bound as _bound
 from qops.frontdoor.report import FINEST_BIN, MOST_BINS, ErrorReport, Histogram, Worst, edges_of
 from qops.qtensor import QTensor, TensorLike
-from qops.qtensor import as_array as _as_array
 
 __all__ = ["error", "line_of"]
 

@@ -12,9 +12,10 @@ from qops import codes as _codes
 from qops._kernels.arrays.channels import read
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor.layer import Epilogue, LayerStage, run_stage
-from qops.frontdoor.targets import Ends, kept_range
+from qops.checks import S32, U8, as_array, both_ends, operand, put, real, two_ends
+from qops.frontdoor.targets import Ends
 from qops.prepared import Prepared
-from qops.qtensor import S32, U8, QTensor, TensorLike, as_array, operand, put, real, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Terms", "Weights", "check_length"]
 
@@ -112,7 +113,7 @@ def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any,
         None if bias is None else _bias(bias, channels),
         row.dtype.name,
         None if guess is None else _ends(guess, "guess"),
-        None if kept is None else kept_range(kept),
+        None if kept is None else both_ends(kept, "range"),
         None if clip is None else _ends(clip, "clip"),
     )
     if found.range and found.guess:
@@ -125,10 +126,7 @@ def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any,
 
 def _ends(given: Any, name: str) -> Ends:
     """Check two ends of which each may be None."""
-    try:
-        lo, hi = given
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected (min, max), got {shown(given)}") from None
+    lo, hi = two_ends(given, name)
     lo, hi = (None if end is None else real(end, f"{name} {word}") for end, word in ((lo, "min"), (hi, "max")))
     if lo is not None and hi is not None and lo > hi:
         raise ValueError(f"{name}: min {lo} > max {hi}")

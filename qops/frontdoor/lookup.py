@@ -11,9 +11,10 @@ from numpy.typing import DTypeLike, NDArray
 from qops import codes as _codes
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor.lookup import look_up
+from qops.checks import U8, as_array, both_ends, operand
 from qops.codes import CodeType
-from qops.frontdoor.targets import Range, code_type, kept_range, range_of_all
-from qops.qtensor import U8, QTensor, TensorLike, as_array, operand, tensor
+from qops.frontdoor.targets import Range, code_type, range_of_all
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["BOUND_LOOKUP", "lookup"]
 
@@ -81,7 +82,7 @@ def lookup(
     Traceback (most recent call last):
     ValueError: function: expected finite results, got nan for code 0, whose value is -4
     """
-    row, kept = code_type(dtype), None if range is None else kept_range(range)
+    row, kept = code_type(dtype), None if range is None else both_ends(range, "range")
     codes, lo, hi = operand(t, "t", U8, _S8)
     results = _results(function, _codes.of(codes), lo, hi)
     ends = kept or range_of_all(results.min(), results.max(), row, "function")

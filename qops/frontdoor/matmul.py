@@ -12,10 +12,11 @@ from qops._kernels.frontdoor.layer import LayerStage
 from qops._kernels.gemm.gemm import sums_of_rows
 from qops._kernels.gemm.matmul import MatMul as Product
 from qops._kernels.gemm.packed import PackedB, pack_b
+from qops.checks import U8, check_out, int32, operand, unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
 from qops.frontdoor.targets import Ends, Range
 from qops.prepared import argument
-from qops.qtensor import U8, QTensor, TensorLike, check_out, int32, operand, unshared
+from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_MATMUL", "BOUND_MATMUL_8", "MatMul", "matmul"]
 

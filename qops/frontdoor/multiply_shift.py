@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.frontdoor import multiply_shift as _kernels
+from qops.checks import integer
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
-from qops.qtensor import integer
 
 __all__ = ["error_bound", "multiply_shift"]
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from qops._kernels.arrays.checks import float32s as _float32s
+from qops.checks import as_array as _as_array
+from qops.checks import choice as _choice
+from qops.checks import flag as _flag
+from qops.checks import integer as _integer
+from qops.checks import number as _number
 from qops.codes import CodeType as _CodeType
 from qops.codes import of_dtype as _of_dtype
 from qops.frontdoor import _histogram as _h
-from qops.qtensor import as_array as _as_array
-from qops.qtensor import choice as _choice
-from qops.qtensor import flag as _flag
-from qops.qtensor import integer as _integer
-from qops.qtensor import number as _number
 
 __all__ = ["Observer", "range_of"]
 

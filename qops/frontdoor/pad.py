@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
-from qops.qtensor import U8, QTensor, TensorLike, as_array, check_out, number, operand, tensor
+from qops.checks import U8, as_array, check_out, number, operand
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["BOUND_PAD", "pad"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import as_array as _as_array
 from qops.frontdoor.error import line_of as _line_of
 from qops.qtensor import TensorLike
-from qops.qtensor import as_array as _as_array
 
 __all__ = ["signed_error", "values"]
 

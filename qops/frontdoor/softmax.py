@@ -9,8 +9,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor import softmax as _kernels
+from qops.checks import U8, int32, into, operand, put
 from qops.frontdoor.targets import code_type
-from qops.qtensor import U8, QTensor, TensorLike, int32, into, operand, put, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["BOUND_SOFTMAX", "softmax"]
 

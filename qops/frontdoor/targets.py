@@ -10,10 +10,10 @@ from numpy.typing import DTypeLike
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.affine import range_holding_zero
+from qops.checks import span
 from qops.codes import TABLE, CodeType
-from qops.qtensor import span
 
-__all__ = ["Ends", "Range", "code_type", "kept_range", "range_of_all"]
+__all__ = ["Ends", "Range", "code_type", "range_of_all"]
 
 Ends: TypeAlias = tuple[float | None, float | None]
 Range: TypeAlias = tuple[float, float]
@@ -27,15 +27,6 @@ def code_type(dtype: DTypeLike) -> CodeType:
         return _EIGHT_BITS[np.dtype(dtype)]
     except (TypeError, ValueError, KeyError):
         raise TypeError(f"dtype: expected uint8 or int8, got {shown(dtype)}") from None
-
-
-def kept_range(range: Range) -> Range:
-    """Check the range that the caller gives for the results, whose values beyond it saturate."""
-    try:
-        lo, hi = range
-    except (TypeError, ValueError):
-        raise TypeError(f"range: expected (min, max), got {shown(range)}") from None
-    return span(lo, hi, "range")
 
 
 def range_of_all(lo: float, hi: float, row: CodeType, name: str) -> Range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from qops._kernels.arrays.numbers import shown
-from qops.qtensor import int32
+from qops.checks import int32, integers
 
 __all__ = ["Padding", "Pair", "padding_of", "pair"]
 
@@ -18,9 +18,8 @@ def pair(value: Any, name: str, least: int) -> Pair:
     if not isinstance(value, tuple | list):
         both = int32(value, name, least)
         return both, both
-    if len(value) != 2:
-        raise TypeError(f"{name}: expected an integer or two, got {shown(value)}")
-    return int32(value[0], name, least), int32(value[1], name, least)
+    down, across = integers(value, name, 2, least)
+    return down, across
 
 
 def padding_of(padding: Any) -> str | tuple[Pair, Pair]:

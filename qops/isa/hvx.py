@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes
+from qops.checks import integer
 from qops.isa.lanes import S16, S32, fit, integer_type, lanes, saturate
-from qops.qtensor import integer
 
 __all__ = [
     "hvx_vasr_rnd_sat",

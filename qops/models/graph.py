@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
-from qops.qtensor import as_array, choice
+from qops.checks import as_array, choice
 from qops.rules import Requantize
 
 __all__ = ["Alone", "Graph", "Layer", "Op", "Tensor"]

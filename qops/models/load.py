@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import choice
 from qops.models.graph import Graph
 from qops.models.tflite_file import read_tflite
 from qops.models.tflite_ops import op_of
 from qops.models.tflite_site import Missing
-from qops.qtensor import choice
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["load"]

@@ -1,4 +1,4 @@
-"""Checks that several ops share: two operands, the two ends of a range."""
+"""The check that ops of two operands share."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.qtensor import U8, TensorLike, operands, output, span
+from qops.checks import U8, operands, output
+from qops.qtensor import TensorLike
 
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
@@ -23,10 +23,3 @@ def two(
     """Check both operands; give them, and an array of the type `out_type` and the broadcast shape for the result."""
     x, y = operands(a, b, *names, typenum)
     return x, y, output(out, out_type, x[0], y[0], ", ".join(names))
-
-
-def both_ends(value: Any, name: str) -> tuple[float, float]:
-    """Give the ends of a range."""
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        raise TypeError(f"{name}: expected (min, max), got {shown(value)}")
-    return span(value[0], value[1], name)

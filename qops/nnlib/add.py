@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
-from qops.nnlib._checks import both_ends
+from qops.checks import both_ends
 from qops.nnlib.add_node import Form, QuantizedAdd8p8to8, known_form
 from qops.qtensor import QTensor, TensorLike
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add_8p8to32 as kernels
+from qops.checks import S32
 from qops.nnlib._checks import two
-from qops.qtensor import S32, QTensor, TensorLike, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_add_8p8to32", "weighed"]
 

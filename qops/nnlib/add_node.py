@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.ranges import f32
+from qops.checks import U8, choice, integers, real
 from qops.codes import TABLE
 from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
-from qops.qtensor import U8, QTensor, TensorLike, choice, integers, real, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["Form", "QuantizedAdd8p8to8", "QuantizedSub8p8to8D32", "known_form"]
 

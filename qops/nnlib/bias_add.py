@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import bias_add as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
+from qops.checks import S32, U8
 from qops.nnlib._checks import Checked, two
-from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_bias_add_8p8to32", "quantized_bias_add_32p32to32"]
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from qops._kernels.conv.convolution import convolve_in_zeros
 from qops._kernels.nnlib.pooling import moving
 from qops._kernels.stage.mul import product_max
+from qops.checks import U8, integers, into, operands, put
 from qops.nnlib.quantize_number import quantize_int
-from qops.qtensor import U8, QTensor, TensorLike, integers, into, operands, put, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_conv2d_8x8to32"]
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import quantize as kernels
-from qops.qtensor import F32, S32, U8, TensorLike, operand, output
+from qops.checks import F32, S32, U8, operand, output
+from qops.qtensor import TensorLike
 
 __all__ = ["dequantize", "dequantize_qint32_f"]
 

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import recode as kernels
+from qops.checks import U8, real
 from qops.nnlib._checks import Checked, two
-from qops.qtensor import U8, QTensor, TensorLike, real, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_maximum_8", "quantized_minimum_8"]
 

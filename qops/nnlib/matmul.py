@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from qops._kernels.gemm.gemm import product
 from qops._kernels.stage.mul import product_max
+from qops.checks import U8, into, operands, put
 from qops.nnlib.quantize_number import quantize_uint8
-from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_matmul_8x8to32"]
 

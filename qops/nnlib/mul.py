@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import mul as kernels
 from qops._kernels.nnlib.ranges import f32, level
+from qops.checks import S32, U8
 from qops.nnlib._checks import Checked, two
-from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_mul_8x8to8", "quantized_mul_8x8to32"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import requantize as kernels
-from qops.qtensor import S32, array, int32, integer, output, real
+from qops.checks import S32, array, int32, integer, output, real
 
 __all__ = ["MultiplierBelowOne", "mul_by_quantized_multiplier", "multiplier_below_one", "rounding_divide_by_pot"]
 

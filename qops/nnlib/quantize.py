@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.stage.range import range_float
-from qops.qtensor import U8, QTensor, float32s, output, span, tensor
+from qops.checks import U8, float32s, output, span
+from qops.qtensor import QTensor, tensor
 
 __all__ = ["auto_quantize", "auto_quantize_ref", "quantize", "quantize_ref"]
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.nnlib.ranges import f32
-from qops.qtensor import S32, QTensor, float32s, output, span, tensor
+from qops.checks import S32, float32s, output, span
+from qops.qtensor import QTensor, tensor
 
 __all__ = ["quantize_int32"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qops._kernels.nnlib import ranges as kernels
+from qops.checks import real, span
 from qops.codes import TABLE
-from qops.qtensor import real, span
 
 __all__ = ["HIGHEST", "quantize_int", "quantize_uint", "quantize_uint8"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qops._kernels.nnlib import ranges as kernels
-from qops.qtensor import integer, span
+from qops.checks import integer, span
 
 __all__ = [
     "AdjustedRange",

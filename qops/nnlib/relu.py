@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.stage.clamp import clamp
+from qops.checks import U8, operand, output, real
 from qops.nnlib.quantize_number import HIGHEST, quantize_uint8
-from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_clamp_8", "quantized_neg_8", "quantized_relu_8", "quantized_relux_8"]
 

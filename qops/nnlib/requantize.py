@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops._kernels.stage.range import range_32
+from qops.checks import S32, U8, operand, output, span
 from qops.nnlib.ranges import adjust_range
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantize_down_and_shrink_range_32to8", "requantization_range_32", "requantize_8to8", "requantize_32to8"]
 

@@ -12,8 +12,9 @@ from qops._kernels.arrays.codes import tensor
 from qops._kernels.nnlib import requantize_16 as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
 from qops._kernels.stage.range import range_32
+from qops.checks import S32, operand, output, span
 from qops.codes import TABLE
-from qops.qtensor import S32, QTensor, TensorLike, operand, output, span
+from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["quantize_down_and_shrink_range_32to16", "requantize_32to16"]
 

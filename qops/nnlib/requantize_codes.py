@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
-from qops.qtensor import S32, U8, array, int32, output, real, span
+from qops.checks import S32, U8, array, int32, output, real, span
 
 __all__ = ["requantize_i32", "requantize_i32_scalar", "requantize_u8"]
 

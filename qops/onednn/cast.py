@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops import codes
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.range import range_float
-from qops.qtensor import put
+from qops.checks import put
 
 __all__ = ["DTYPES", "F32", "cvtps2dq", "ieee", "put", "round_half_away_s32", "stage_of", "store", "to_f32"]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import PackedWeights
+from qops.checks import put
 from qops.onednn import dot
 from qops.onednn.cast import DTYPES, to_f32
 from qops.onednn.convolution_weights import Way
@@ -18,7 +19,6 @@ from qops.onednn.machine import ConvKernel
 from qops.onednn.output import Output
 from qops.onednn.unrolled import unrolled_image, unrolled_window
 from qops.onednn.window import Window
-from qops.qtensor import put
 
 __all__ = ["Choice", "Plan"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.onednn import destination as kernels
+from qops.checks import check_out, put
 from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, F32, stage_of, store, to_f32
-from qops.qtensor import check_out, put
 
 __all__ = ["PLAIN", "Destination", "Epilogue", "Step", "destination", "fma", "made"]
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
 from qops._kernels.gemm.gemm import take_off_offsets
+from qops.checks import broadcast_shape
 from qops.onednn import _checks as check
 from qops.onednn import output
 from qops.onednn.attr import NO_ATTR, Attr
@@ -16,7 +17,6 @@ from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Update, updated
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.weights import Product, Weights
-from qops.qtensor import broadcast_shape
 
 __all__ = ["MatMul", "matmul"]
 

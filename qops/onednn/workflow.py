@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops.checks import integer
 from qops.onednn import _checks as check
 from qops.onednn.attr import Scales, factors_product, only_factor
 from qops.onednn.cast import F32
 from qops.onednn.dot import S8, S32, U8
-from qops.qtensor import integer
 
 __all__ = [
     "ACTIVATION_TOP",

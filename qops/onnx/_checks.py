@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import as_array, check_out, choice, float32s, integer, native, real
 from qops.codes import of
-from qops.qtensor import as_array, check_out, choice, float32s, integer, real
 
 _Made = TypeVar("_Made")
 RUNTIMES = ("onnx", "ort")
@@ -53,13 +53,6 @@ def of_types(make: Callable[[np.dtype[Any]], _Made]) -> dict[np.dtype[Any], _Mad
     return made or {np.dtype(CODES_8[0]): make(np.dtype(CODES_8[0]))}
 
 
-def array(x: ArrayLike, name: str, allowed: Sequence[str]) -> NDArray[Any]:
-    """Give `x` as an array of one of the types `allowed`, in native byte order."""
-    data = as_array(x, name)
-    _named(data.dtype, name, allowed)
-    return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
-
-
 def _named(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> None:
     if dtype.type.__name__ not in allowed and dtype.name not in allowed:
         raise TypeError(f"{name}: expected {', '.join(allowed)}, got {dtype}")
@@ -84,7 +77,7 @@ def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divid
     """Give a scale as an array. Plain numbers and float64 become float32. If it `divides`, it must not be 0."""
     found = np.float32(real(value, name)) if isinstance(value, (int, float)) else as_array(value, name)
     is_plain = found.dtype in (np.float64, np.int64)  # what lists of Python's numbers become
-    data = array(float32s(found, name) if is_plain else found, name, allowed)
+    data = native(float32s(found, name) if is_plain else found, name, allowed)
     bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
     if bad.any():
         raise ValueError(f"{name}: expected finite numbers{' other than 0' * divides}, got {data[bad].ravel()[0]}")
@@ -101,7 +94,7 @@ def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any
     if isinstance(value, int):
         low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(np.empty(0, dtype))
         return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
-    return array(value, name, (dtype.name,))
+    return native(value, name, (dtype.name,))
 
 
 def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int, block_size: int) -> NDArray[Any]:
@@ -160,7 +153,7 @@ def channels(value: NDArray[Any], name: str, count: int) -> NDArray[Any]:
 def result_zero_point(value: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Give the one zero point of a result, whose type it has; a plain number becomes one of type `dtype`."""
     if not isinstance(value, int):
-        dtype = array(value, "y_zero_point", CODES_8).dtype
+        dtype = native(value, "y_zero_point", CODES_8).dtype
     return one_value(zero_point(value, "y_zero_point", dtype), "y_zero_point")
 
 

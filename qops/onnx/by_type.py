@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import as_array, native
 from qops.onnx import _checks as check
 from qops.prepared import Prepared
-from qops.qtensor import as_array
 
 __all__ = ["ByType", "codes", "scale_above_0", "zero_of"]
 
@@ -40,7 +40,7 @@ class ByType(Prepared):
 
 def codes(x: ArrayLike, name: str) -> NDArray[Any]:
     """Give data of a call: codes of uint8 or int8."""
-    return check.array(as_array(x, name), name, check.CODES_8)
+    return native(as_array(x, name), name, check.CODES_8)
 
 
 def scale_above_0(value: ArrayLike, name: str) -> np.float32:

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.conv.axes import Axis, planes, weights, window_of
 from qops._kernels.conv.convolution import Planes
 from qops._kernels.conv.finish import Finish
+from qops.checks import as_array, int32, native
 from qops.onnx import _checks as check
 from qops.onnx.window import Moves
 from qops.prepared import Prepared, argument
-from qops.qtensor import as_array, int32
 
 __all__ = ["ConvInteger", "conv_integer"]
 
@@ -38,7 +38,7 @@ class Convolution(Prepared):
 
     def _pack(self, w: ArrayLike, attributes: Sequence[Any], once: bool) -> None:
         """Check the filters and the attributes, and prepare for each type of data; a single call does that itself."""
-        self._w = check.array(w, "w", check.CODES_8)
+        self._w = native(w, "w", check.CODES_8)
         self._moves = Moves.of(self._w, attributes)
         self._packed = weights(self._w, self._moves.group)
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
@@ -78,7 +78,7 @@ class Convolution(Prepared):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""
         threads, data = int32(num_threads, "num_threads", 1), as_array(x, "x")
-        kernel = self._kernels.get(data.dtype) or self._kernel(check.array(data, "x", check.CODES_8).dtype)
+        kernel = self._kernels.get(data.dtype) or self._kernel(native(data, "x", check.CODES_8).dtype)
         if kernel.planes is not None and data.ndim == 4 and data.shape[1] == self._w.shape[1] * self._moves.group:
             made: NDArray[Any] = kernel.planes(data, out, threads)
             return made

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import int32, integer, native
 from qops.onnx import _checks as check
-from qops.qtensor import int32, integer
 
 __all__ = ["dequantize_linear"]
 
@@ -68,7 +68,7 @@ def dequantize_linear(
     >>> qops.onnx.dequantize_linear(np.int8([[2, 4, 6]]), np.float32([[0.5, 0.25]]), axis=1, block_size=2)
     array([[1. , 2. , 1.5]], dtype=float32)
     """
-    data = check.array(x, "x", (*check.CODES, "int32"))
+    data = native(x, "x", (*check.CODES, "int32"))
     scale = check.scale(x_scale, "x_scale", (*check.SCALES, "float8_e8m0fnu"))
     (x_zero_point,) = check.optional(x_zero_point)
     zero = check.zero_point(x_zero_point, "x_zero_point", data.dtype)

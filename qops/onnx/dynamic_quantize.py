@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import native
 from qops.codes import TABLE
 from qops.onnx import _checks as check
 from qops.onnx.quantize import quantize_linear
@@ -80,7 +81,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     >>> tuple(qops.onnx.dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5])))
     (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
     """
-    data = check.array(x, "x", ("float32",))
+    data = native(x, "x", ("float32",))
     constant = np.float32(CODES.steps if check.runtime(runtime) == "ort" else 1.0)
     if data.size == 0:
         raise ValueError(f"x: expected data, got none, shape {data.shape}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import native
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.dynamic_quantize import dynamic_quantize_linear
@@ -30,7 +31,7 @@ class _ToFloat(Product):
             raise ValueError(f"B: expected a matrix, got shape {self._b.shape[:1]}")
         columns = self._b.shape[-1]
         self._b_scale = check.channels(check.scale(b_scale, "b_scale", ("float32",)), "b_scale", columns)
-        self._bias = None if bias is None else check.array(bias, "bias", ("float32",))
+        self._bias = None if bias is None else native(bias, "bias", ("float32",))
         if self._bias is not None and self._bias.shape != (columns,):
             raise ValueError(f"bias: expected {columns} values, one a column, got shape {self._bias.shape}")
 
@@ -72,7 +73,7 @@ class DynamicQuantizeMatMul(_ToFloat):
         self, A: ArrayLike, out: NDArray[np.float32] | None = None, num_threads: int = 1
     ) -> NDArray[np.float32]:
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
-        a = check.array(A, "A", ("float32",))
+        a = native(A, "A", ("float32",))
         check.out(out, FLOAT32, self._shape(a.shape), a, self._arguments)
         try:
             made = dynamic_quantize_linear(a, runtime="ort")

@@ -13,9 +13,9 @@ from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import PackedB, pack_b
 from qops._kernels.stage.prepared import PreparedStage
+from qops.checks import as_array, broadcast_shape, int32, native
 from qops.onnx import _checks as check
 from qops.prepared import Prepared, argument
-from qops.qtensor import as_array, broadcast_shape, int32
 
 __all__ = ["MatMulInteger", "matmul_integer"]
 
@@ -72,7 +72,7 @@ class Product(Prepared):
 
     def _pack(self, b: ArrayLike, names: tuple[str, str], once: bool) -> None:
         """Check B, (..., K, N), pack its matrices and prepare for each type of data; a single call does that itself."""
-        found = check.array(b, names[1], check.CODES_8)
+        found = native(b, names[1], check.CODES_8)
         if found.ndim == 0:
             raise ValueError(f"{names[1]}: expected at least 1 dimension, got a scalar")
         self._names, self._is_vector = names, found.ndim == 1
@@ -112,7 +112,7 @@ class Product(Prepared):
         return sum(int(matrix.nbytes) for matrix in self._matrices)
 
     def _kernel_for(self, a: NDArray[Any]) -> Kernel:
-        return self._kernels.get(a.dtype) or self._kernel(check.array(a, self._names[0], check.CODES_8).dtype)
+        return self._kernels.get(a.dtype) or self._kernel(native(a, self._names[0], check.CODES_8).dtype)
 
     def _run(self, kernel: Kernel, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Give the products of `a` with each matrix of B."""

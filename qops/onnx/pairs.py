@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
+from qops.checks import broadcast_shape
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.prepared import argument
-from qops.qtensor import broadcast_shape
 
 __all__ = ["QLinearPair"]
 

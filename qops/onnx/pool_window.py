@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import same_padding
+from qops.checks import choice, integer, integers
 from qops.onnx.window import AUTO_PADS
-from qops.qtensor import choice, integer, integers
 
 __all__ = ["Axis", "Window", "taps"]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import int32s, integer, native, real
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.matmul import MatMulInteger
 from qops.onnx.requantize import requantize
 from qops.prepared import Prepared, argument
-from qops.qtensor import int32s, integer, real
 
 __all__ = ["QGemm", "qgemm"]
 
@@ -55,7 +55,7 @@ class QGemm(Prepared):
     y_scale, y_zero_point, alpha, transA, transB = (argument(i) for i in range(6, 11))
 
     def _prepare(self, once: bool) -> None:
-        b = check.array(self._arguments[2], "B", check.CODES_8)
+        b = native(self._arguments[2], "B", check.CODES_8)
         if b.ndim != 2:
             raise ValueError(f"B: expected a matrix, got shape {b.shape}")
         integer(self.transA, "transA", 0, 1)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import integer
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.pool_window import Axis, Window, taps
 from qops.onnx.requantize import stage
 from qops.prepared import argument
-from qops.qtensor import integer
 
 __all__ = ["QLinearAveragePool", "QLinearGlobalAveragePool", "qlinear_average_pool", "qlinear_global_average_pool"]
 

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.lookup import look_up_bytes
+from qops.checks import integer
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between
-from qops.qtensor import integer
 
 __all__ = ["qlinear_concat"]
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.finish import Finish
+from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
 from qops.onnx.requantize import combined_scale, stage
 from qops.prepared import argument
-from qops.qtensor import int32s
 
 __all__ = ["QLinearConv", "qlinear_conv"]
 

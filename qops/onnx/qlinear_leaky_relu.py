@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import real
 from qops.onnx.tables import Table
 from qops.prepared import argument
-from qops.qtensor import real
 
 __all__ = ["QLinearLeakyRelu", "qlinear_leaky_relu"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import as_array
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
 from qops.onnx.requantize import combined_scale, requantize, stage
 from qops.prepared import argument
-from qops.qtensor import as_array
 
 __all__ = ["QLinearMatMul", "qlinear_matmul"]
 

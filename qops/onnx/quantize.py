@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage import prepared as stages
+from qops.checks import flag, int32, integer, native, output
 from qops.onnx import _checks as check
 from qops.prepared import Prepared, argument
-from qops.qtensor import flag, int32, integer, output
 
 __all__ = ["QuantizeLinear", "quantize_linear"]
 
@@ -80,7 +80,7 @@ class QuantizeLinear(Prepared):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
-        data = check.array(x, "x", (*check.SCALES, "int32"))
+        data = native(x, "x", (*check.SCALES, "int32"))
         if self.runtime == "ort" and data.dtype != self._scale.dtype:
             raise TypeError(f"x, y_scale: onnxruntime has no kernel for {data.dtype}, {self._scale.dtype}")
         axis, block_size = self._slices
@@ -124,7 +124,7 @@ def _ort_has_kernel(scale: np.dtype[Any], precision: np.dtype[Any] | None, codes
 
 def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
     """Give the type of the codes, from the zero point or from `output_dtype`."""
-    told = None if isinstance(zero, int) else check.array(zero, "y_zero_point", check.CODES).dtype
+    told = None if isinstance(zero, int) else native(zero, "y_zero_point", check.CODES).dtype
     if output_dtype is None:
         return told or np.dtype(np.uint8)
     wanted = check.type_of(output_dtype, "output_dtype", check.CODES)

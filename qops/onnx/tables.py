@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.lookup import look_up_bytes
+from qops.checks import output
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.quantize import quantize_linear
-from qops.qtensor import output
 
 __all__ = ["Table", "table_between"]
 

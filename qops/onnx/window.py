@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis
-from qops.qtensor import choice, int32, integers
+from qops.checks import choice, int32, integers
 
 __all__ = ["Moves"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from qops.qtensor import choice
+from qops.checks import choice
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
 

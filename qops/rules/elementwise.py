@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.checks import as_array, integer, number, output
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import as_array, integer, number, output
 from qops.rules.names import rule_named
 from qops.rules.operands import Integers, Operands, PairRule
 

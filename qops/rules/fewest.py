@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import int32, integer, number
 from qops.codes import of_dtype
-from qops.qtensor import int32, integer, number
 
 __all__ = ["FewestBits", "Tradeoff", "fewest_bits"]
 

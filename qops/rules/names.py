@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from qops.qtensor import choice
+from qops.checks import choice
 
 __all__ = ["rule_named"]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.multipliers import multipliers, one_multiplier
+from qops.checks import as_array
 from qops.fixedpoint import Multiplier
-from qops.qtensor import as_array
 from qops.rules.names import rule_named
 from qops.rules.table import TABLE, Rule
 

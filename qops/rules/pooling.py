@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import as_array, check_out, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import as_array, check_out, integer, number
 from qops.rules.averages import AVERAGE_POOL, Windows
 from qops.rules.names import rule_named
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import float32s
 from qops._kernels.stage import prepared as stages
+from qops.checks import as_array, integer, number, output
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import as_array, integer, number, output
 from qops.rules.names import rule_named
 from qops.rules.numbers import BELOW_INFINITY
 

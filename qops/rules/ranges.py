@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qops.affine import Affine
+from qops.checks import number
 from qops.codes import of_dtype
-from qops.qtensor import number
 from qops.rules.names import rule_named
 
 __all__ = ["RANGE_RULES", "RangeRule", "choose_range"]

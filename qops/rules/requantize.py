@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import is_int32
+from qops.checks import as_array, int32, integer, output
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, argument
-from qops.qtensor import as_array, int32, integer, output
 from qops.rules.blocks import Tail
 from qops.rules.names import rule_named
 from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales

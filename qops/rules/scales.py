@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.multipliers import one_multiplier
+from qops.checks import as_array, choice, number
 from qops.fixedpoint import Multiplier
-from qops.qtensor import as_array, choice, number
 from qops.rules.numbers import Numbers, rule_of
 
 __all__ = [

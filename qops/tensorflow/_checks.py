@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.ends import checked, fit
+from qops.checks import as_array, parts, real
 from qops.codes import TABLE
-from qops.qtensor import QTensor, TensorLike, as_array, parts, real, tensor
+from qops.qtensor import QTensor, TensorLike, tensor
 
 TYPES = {
     "quint8": TABLE["u8"],

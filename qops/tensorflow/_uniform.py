@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.ends import NORMAL
 from qops._kernels.tensorflow.uniform import Scaling, requantize_sums
+from qops.checks import as_array, int32, integer
 from qops.fixedpoint import quantize_multiplier
-from qops.qtensor import as_array, int32, integer
 from qops.tensorflow._checks import TYPES, each_slice, numbers
 
 LOWEST, HIGHEST = TYPES["qint32"].lowest, TYPES["qint32"].highest

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
 from qops._kernels.tensorflow.ends import WIDEST, flushed, in_order
-from qops.qtensor import S32, QTensor, TensorLike, output, tensor
+from qops.checks import S32, output
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import batch_norm as kernels
-from qops.qtensor import QTensor, TensorLike, flag, into, put, tensor
+from qops.checks import flag, into, put
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, number, operands, shape_text
 
 __all__ = ["quantized_batch_norm_with_global_normalization"]

@@ -11,7 +11,8 @@ from qops._kernels.conv.convolution import Images, convolve, convolve_in_zeros
 from qops._kernels.conv.finish import Finish
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops._kernels.tensorflow.window import four
-from qops.qtensor import QTensor, TensorLike, into, put, tensor
+from qops.checks import into, put
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, operands
 from qops.tensorflow.window import placed
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
-from qops.qtensor import F32, TensorLike, flag, integer, output, parts
+from qops.checks import F32, flag, integer, output, parts
+from qops.qtensor import TensorLike
 from qops.tensorflow._checks import MODES, TYPES, check_axis, codes_of, numbers, one_of, ranges_of, slices
 
 __all__ = ["dequantize"]

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.stage import prepared as stages
-from qops.qtensor import U8, QTensor, TensorLike, flag, output, tensor
+from qops.checks import U8, flag, output
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, number, operands
 
 __all__ = ["quantized_instance_norm"]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow.ends import in_order
 from qops._kernels.tensorflow.mul import offset, range_of_products
-from qops.qtensor import QTensor, TensorLike, flag, into, put, tensor
+from qops.checks import flag, into, put
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, operands, shape_text
 
 __all__ = ["quantized_matmul"]

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.ends import fit, in_order
 from qops._kernels.tensorflow.mul import multiply, range_of_products
-from qops.qtensor import S32, QTensor, TensorLike, output, tensor
+from qops.checks import S32, output
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, operands, typenums_of
 from qops.tensorflow.broadcast import collapsed, repeated
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from qops._kernels.pool.pooling import largest, means
 from qops._kernels.tensorflow.ends import fit
 from qops._kernels.tensorflow.window import of_pool, over
-from qops.qtensor import QTensor, TensorLike, check_out, flag
+from qops.checks import check_out, flag
+from qops.qtensor import QTensor, TensorLike
 from qops.tensorflow._checks import one_of, operands, passed_on, typenums_of
 from qops.tensorflow.window import PADDINGS
 

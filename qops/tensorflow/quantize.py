@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.codes import tensor
 from qops._kernels.tensorflow import quantize as kernels
+from qops.checks import F32, array, flag, integer, output
 from qops.codes import TABLE as CODE_TYPES
 from qops.codes import of as code_type_of
-from qops.qtensor import F32, QTensor, array, flag, integer, output
+from qops.qtensor import QTensor
 from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
 __all__ = ["quantize_v2"]

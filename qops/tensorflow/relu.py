@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.ends import fit
 from qops._kernels.tensorflow.relu import cut
-from qops.qtensor import QTensor, TensorLike, output
+from qops.checks import output
+from qops.qtensor import QTensor, TensorLike
 from qops.tensorflow._checks import one_of, operands, passed_on, typenums_of
 
 __all__ = ["quantized_relu", "quantized_relu6"]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.stage.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
-from qops.qtensor import U8, QTensor, TensorLike, as_array, output, parts, tensor
+from qops.checks import U8, as_array, output, parts
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, STEPS_32, TYPES, codes_of, ends, one_of, operands
 
 __all__ = ["quantize_down_and_shrink_range", "requantization_range", "requantize"]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.stage import prepared as stages
 from qops._kernels.tensorflow.ends import NORMAL
-from qops.qtensor import QTensor, TensorLike, output, parts, tensor
+from qops.checks import output, parts
+from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 
 __all__ = ["requantization_range_per_channel", "requantize_per_channel"]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.resize_bilinear import resize
-from qops.qtensor import TensorLike, as_array, flag, int32, into, parts, put
+from qops.checks import as_array, flag, int32, into, parts, put
+from qops.qtensor import TensorLike
 from qops.tensorflow._checks import ends, passed_on, shape_text
 
 __all__ = ["quantized_resize_bilinear"]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.stage.clamp import clamp
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.uniform import Scaling
-from qops.qtensor import S32, broadcast_shape, output
+from qops.checks import S32, broadcast_shape, output
 from qops.tensorflow._checks import codes_of, each_slice
 from qops.tensorflow._uniform import HIGHEST, LOWEST, Given, ends, given, integers, scaling
 

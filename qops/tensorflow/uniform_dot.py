@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow import uniform as kernels
-from qops.qtensor import S32, check_out
+from qops.checks import S32, check_out
 from qops.tensorflow._checks import codes_of, shape_text
 from qops.tensorflow._uniform import Given, codes_of_sums, ends, given, of_products
 

@@ -1,14 +1,13 @@
 """What TFLite's ops take: scales of float32, zero points, types of codes, activations, and an `out`."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import as_array, check_out, choice, integer, integers, native, number
 from qops.codes import of_dtype
-from qops.qtensor import as_array, check_out, choice, integer, number
 from qops.rules.numbers import BELOW_INFINITY
 from qops.tflite.kernels import Kernel
 from qops.tflite.types import types_of
@@ -25,15 +24,7 @@ PADDINGS = ("SAME", "VALID")
 
 def codes(x: ArrayLike, name: str, op: str) -> NDArray[Any]:
     """Give `x` as an array of one of the types of an op, in native byte order."""
-    return typed(x, name, types_of(op))
-
-
-def typed(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
-    """Give `x` as an array of one of these types, in native byte order."""
-    data = as_array(x, name)
-    if data.dtype.name not in allowed:
-        raise TypeError(f"{name}: expected {', '.join(allowed)} data, got {data.dtype}")
-    return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
+    return native(x, name, types_of(op))
 
 
 def dtype_of(dtype: DTypeLike, op: str, name: str = "dtype") -> np.dtype[Any]:
@@ -87,9 +78,8 @@ def zero_point(value: int, name: str, dtype: np.dtype[Any]) -> int:
 
 def pair(value: Any, name: str, least: int = 1) -> tuple[int, int]:
     """Give two integers, vertical and horizontal."""
-    if not (isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)) or len(value) != 2:
-        raise TypeError(f"{name}: expected two integers, got {shown(value)}")
-    return integer(value[0], name, least, 2**31 - 1), integer(value[1], name, least, 2**31 - 1)
+    down, across = integers(value, name, 2, least)
+    return down, across
 
 
 def padding(value: str) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
-from qops.qtensor import broadcast_shape, int32
+from qops.checks import broadcast_shape, int32, native
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
@@ -50,7 +50,7 @@ class BatchMatmul(Op):
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts, is_8 = self._facts, self._dtype == np.int8
-        data = check.typed(given.b, "b", ("int8",) if is_8 else ("int16", *facts.matmul_16x8))
+        data = native(given.b, "b", ("int8",) if is_8 else ("int16", *facts.matmul_16x8))
         if data.ndim < 2:
             raise ValueError(f"b: expected at least 2 dimensions, got shape {data.shape}")
         rule = facts.matmul if given.b_zero_point == 0 else facts.matmul_offset

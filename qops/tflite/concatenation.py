@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
-from qops.qtensor import choice, int32, integer
+from qops.checks import choice, int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away
 from qops.tflite.kernels import kernel_for

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.conv.convolution import Images
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.qtensor import int32, integer
+from qops.checks import int32, integer
 from qops.rules.requantize import Requantize
 from qops.rules.table import BLOCKS
 from qops.tflite import _checks as check

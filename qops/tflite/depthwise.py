@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import int32
+from qops.checks import int32, native
 from qops.tflite import _checks as check
 from qops.tflite.convolution import Convolution
 from qops.tflite.weights import weights_of
@@ -57,7 +57,7 @@ class DepthwiseConv2D(Convolution):
         if given.bias is None and self._facts.depthwise_needs_bias:
             raise ValueError(f"bias: {given.kernel} ends the process on a DEPTHWISE_CONV_2D without one")
         if given.bias is not None and self._dtype == np.int16:
-            check.typed(given.bias, "bias", ("int64",))
+            native(given.bias, "bias", ("int64",))
         self._pack(given, w.transpose(3, 1, 2, 0), w.shape[3] // each)
 
     def _w_zero(self, given: SimpleNamespace) -> int:

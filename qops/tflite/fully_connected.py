@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
-from qops.qtensor import int32, integer
+from qops.checks import int32, integer
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (

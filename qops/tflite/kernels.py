@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qops.qtensor import choice
+from qops.checks import choice
 from qops.tflite.types import LIBRARIES, TAKES
 
 __all__ = ["KERNELS", "Kernel", "kernel_for"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import broadcast_shape, integer, number
+from qops.checks import broadcast_shape, integer, native, number
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
@@ -87,7 +87,7 @@ class Prelu(Op):
 
     def _fill(self, given: SimpleNamespace) -> None:
         kinds = self._facts.prelu_alpha_s16 if self._dtype == np.int16 else (self._dtype.name,)
-        alpha = check.typed(given.alpha, "alpha", kinds)
+        alpha = native(given.alpha, "alpha", kinds)
         if alpha.dtype == np.int16:  # its first bytes are read
             alpha = np.ascontiguousarray(alpha).view(np.int8).ravel()[: alpha.size].reshape(alpha.shape)
         zero = integer(given.alpha_zero_point, "alpha_zero_point", *check.ends(alpha.dtype))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import number
+from qops.checks import native, number
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import (
@@ -82,8 +82,8 @@ class UnidirectionalSequenceLstm(Op):
         self._make(w, r, b, *x, *by, *state, cell_clip, time_major, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
-        w, r = check.typed(given.w, "w", ("int8",)), check.typed(given.r, "r", ("int8",))
-        b = check.typed(given.b, "b", ("int32",) if self._dtype == np.int8 else ("int64",))
+        w, r = native(given.w, "w", ("int8",)), native(given.r, "r", ("int8",))
+        b = native(given.b, "b", ("int32",) if self._dtype == np.int8 else ("int64",))
         if w.ndim != 3 or len(w) != 4 or not w.size:
             raise ValueError(f"w: expected 4 gates, (4, cells, inputs), got shape {w.shape}")
         for data, name, shape in ((r, "r", (4, w.shape[1], w.shape[1])), (b, "b", w.shape[:2])):
@@ -155,7 +155,7 @@ class UnidirectionalSequenceLstm(Op):
     def _state(self, state: ArrayLike | None, name: str, start: tuple[int, Any], batch: int) -> NDArray[Any]:
         zero, dtype = start
         shape = batch, self._w.shape[1]
-        data = np.full(shape, zero, dtype) if state is None else check.typed(state, name, (np.dtype(dtype).name,))
+        data = np.full(shape, zero, dtype) if state is None else native(state, name, (np.dtype(dtype).name,))
         if data.shape != shape:
             raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
         return data

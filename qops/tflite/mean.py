@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
-from qops.qtensor import as_array, integer
+from qops.checks import as_array, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     half_away,

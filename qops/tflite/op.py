@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import as_array, flag, int32, native, number
 from qops.prepared import Prepared, parameters
-from qops.qtensor import as_array, flag, int32, number
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
 
@@ -88,9 +88,7 @@ class Op(Prepared):
     def _codes(self, x: ArrayLike, name: str = "x") -> NDArray[Any]:
         """Give data of a call, which has the type that the op is for."""
         data = as_array(x, name)
-        return (
-            data if data.dtype == self._dtype and data.dtype.isnative else check.typed(data, name, (self._dtype.name,))
-        )
+        return data if data.dtype == self._dtype and data.dtype.isnative else native(data, name, (self._dtype.name,))
 
     def _limits(self, given: SimpleNamespace) -> tuple[int, int]:
         """Give the lowest and the highest code after the fused activation."""

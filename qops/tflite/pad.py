@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import integer
+from qops.checks import integer, native
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 
@@ -22,7 +22,7 @@ class Padding(Op):
     _code: int
 
     def _fill(self, given: SimpleNamespace) -> None:
-        pads = check.typed(given.paddings, "paddings", ("int32", "int64"))
+        pads = native(given.paddings, "paddings", ("int32", "int64"))
         if pads.ndim != 2 or pads.shape[1] != 2 or (pads.size and pads.min() < 0):
             raise ValueError(f"paddings: expected (before, after) from 0 on for each axis, got {pads.tolist()!r:.80}")
         if pads.dtype == np.int64 and self._facts.reads_int32:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.pair_stage import PairStage
+from qops.checks import broadcast_shape, output
 from qops.codes import of_dtype
-from qops.qtensor import broadcast_shape, output
 from qops.rules.operands import Operands
 from qops.rules.pairs import ADD
 from qops.tflite import _checks as check

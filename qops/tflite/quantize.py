@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.checks import choice, int32, integer, native
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import choice, int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     half_away,
@@ -60,7 +60,7 @@ class Quantize(Prepared):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
-        data = check.typed(x, "x", FROM)
+        data = native(x, "x", FROM)
         if self._dtype.name not in self._facts.quantizes[data.dtype.name].split():
             raise TypeError(f"x, dtype: {self._facts.name} has no QUANTIZE of {data.dtype} to {self._dtype}")
         check.out(out, self._dtype, data.shape, data)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import int32, integer
+from qops.checks import int32, integer, native
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
@@ -70,8 +70,8 @@ class Svdf(Op):
         self._make(feature, time, bias, *x, *by, *y, state_zero_point, rank, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
-        feature = check.typed(given.feature, "feature", ("int8",))
-        time = check.typed(given.time, "time", ("int8", "int16"))
+        feature = native(given.feature, "feature", ("int8",))
+        time = native(given.time, "time", ("int8", "int16"))
         self._rank = int32(given.rank, "rank", 1)
         if feature.ndim != 2 or time.ndim != 2 or len(time) != len(feature) or not (feature.size and time.size):
             raise ValueError(
@@ -105,7 +105,7 @@ class Svdf(Op):
         if state is None:
             before = np.full((len(data), filters * memory), s_zero, self._state)
         else:
-            before = check.typed(state, "state", (self._state.name,))
+            before = native(state, "state", (self._state.name,))
         if before.shape != (len(data), filters * memory):
             raise ValueError(f"state: expected shape {(len(data), filters * memory)}, got {before.shape}")
         check.out(out, self._dtype, shape, data, before)

@@ -12,7 +12,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.qtensor import int32, integer
+from qops.checks import int32, integer, native
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
@@ -58,7 +58,7 @@ class TransposeConv(Op):
     def _fill(self, given: SimpleNamespace) -> None:
         facts, w = self._facts, weights_of(given.w, "int8", 4, self._dtype)
         integer(given.w_zero_point, "w_zero_point", 0, 0)
-        shape = check.typed(given.output_shape, "output_shape", ("int32", "int64"))
+        shape = native(given.output_shape, "output_shape", ("int32", "int64"))
         if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
             raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shape.tolist()!r:.80}")
         self._size, self._channels, self._zero = tuple(shape.tolist()), w.shape[3], given.x_zero_point

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.lookup import look_up_bytes
-from qops.qtensor import output
+from qops.checks import output
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 

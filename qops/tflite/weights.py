@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
-from qops.qtensor import choice
+from qops.checks import choice, native
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
@@ -27,7 +27,7 @@ def weights_of(w: ArrayLike, w_type: str, axes: int, x: np.dtype[Any], wide: boo
     dtype, lowest, highest = WEIGHTS[choice(w_type, "w_type", WEIGHTS)]
     if w_type not in {"uint8": ("uint8",), "int8": ("int8", "int4"), "int16": ("int8", "int16")[: 1 + wide]}[x.name]:
         raise ValueError(f"w_type: {w_type} weights do not go with {x} data")
-    data = check.typed(w, "w", (dtype,))
+    data = native(w, "w", (dtype,))
     if data.ndim != axes or not data.size:
         raise ValueError(f"w: expected {axes} dimensions, none of 0, got shape {data.shape}")
     if w_type == "int4" and not (lowest <= data.min() and data.max() <= highest):
@@ -45,7 +45,7 @@ def bias_of(bias: ArrayLike | None, x: np.dtype[Any], count: int) -> NDArray[Any
     """Give a bias: int32, or with codes of int16 int32 or int64; one value an output channel."""
     if bias is None:
         return None
-    data = check.typed(bias, "bias", ("int32", "int64") if x == np.int16 else ("int32",))
+    data = native(bias, "bias", ("int32", "int64") if x == np.int16 else ("int32",))
     if data.shape != (count,):
         raise ValueError(f"bias: expected {count} values, one an output channel, got shape {data.shape}")
     return data

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import choice, span
 from qops.codes import TABLE
 from qops.frontdoor.add import add_8p8to8_integers
 from qops.frontdoor.add import quantized_add_8p8to8 as frontdoor_add
 from qops.nnlib.add import quantized_add_8p8to8 as nnlib_add
 from qops.nnlib.add import quantized_add_8p8to8_integers as nnlib_integers
-from qops.qtensor import QTensor, choice, span
+from qops.qtensor import QTensor
 from qops.tools.add_forms import FORMS, Integers
 from qops.tools.vectors import MOST, telling
 

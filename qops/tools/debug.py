@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import choice
 from qops.models import Graph, Op, load
-from qops.qtensor import choice
 from qops.tools.case import Case, apart
 from qops.tools.causes import Cause, Seen, cause_of
 from qops.tools.device import Wrong, as_nhwc, named, noise, tensors_of

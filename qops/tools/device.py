@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import as_array
 from qops.models import Graph, Tensor
-from qops.qtensor import as_array
 
 __all__ = ["Dumped", "Wrong", "as_nhwc", "named", "noise", "tensors_of"]
 

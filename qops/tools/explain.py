@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.qtensor import flag
+from qops.checks import flag
 from qops.tools import candidates
 from qops.tools.candidates import Candidate
 from qops.tools.dump import dump_of

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.qtensor import choice
+from qops.checks import choice
 
 __all__ = ["FORMATS", "VectorSet", "write"]
 

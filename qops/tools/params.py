@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from qops.checks import choice
 from qops.models import Graph, Op, Tensor
-from qops.qtensor import choice
 from qops.tools import c_text
 from qops.tools.debug import graph_of
 from qops.tools.folder import write_new

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.checks import choice
 from qops.models import Graph, Layer, Op, Tensor
 from qops.models.tflite_writer import packed_int4
-from qops.qtensor import choice
 from qops.rules import BLOCKS, TABLE, Requantize, reduced_multiplier
 from qops.rules.numbers import SINGLES
 

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
+from qops.checks import integer
 from qops.codes import of_dtype
 from qops.frontdoor.error import error
 from qops.frontdoor.signed_error import values
-from qops.qtensor import QTensor, TensorLike, integer
+from qops.qtensor import QTensor, TensorLike
 from qops.tools.progress import Progress
 
 __all__ = ["Sweep", "SweepRow", "sweep"]

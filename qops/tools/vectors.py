@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops.checks import integer, number
 from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.qtensor import integer, number
 from qops.rules.c_source import emit
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import requantize

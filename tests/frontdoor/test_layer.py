@@ -293,7 +293,7 @@ def test_layers_refuse(changes, text):
         ({"padding": -1}, "padding: expected an integer in"),
         ({"padding": 1.5}, "padding: expected an integer"),
         ({"padding": "full"}, "padding: expected 'same', 'valid' or numbers of pixels, got 'full'"),
-        ({"padding": ((1, 2), (3, 4), (5, 6))}, "padding: expected an integer or two"),
+        ({"padding": ((1, 2), (3, 4), (5, 6))}, "padding: expected 2 integers"),
     ],
 )
 def test_convolutions_refuse(changes, text):

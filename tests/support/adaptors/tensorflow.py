@@ -7,7 +7,7 @@ import numpy as np
 from adaptors import tensorflow_elementwise, tensorflow_products, tensorflow_uniform
 
 from qops import tensorflow
-from qops.qtensor import parts
+from qops.checks import parts
 
 PARTS = (tensorflow_elementwise, tensorflow_products, tensorflow_uniform)
 """Modules with adaptors and refusals of their own."""

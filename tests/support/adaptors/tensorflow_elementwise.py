@@ -4,7 +4,7 @@ from itertools import zip_longest
 from typing import Any
 
 from qops import tensorflow
-from qops.qtensor import parts
+from qops.checks import parts
 
 
 def quantized_relu(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:

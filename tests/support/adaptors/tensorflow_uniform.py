@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from qops import tensorflow
-from qops.qtensor import parts
+from qops.checks import parts
 
 
 def requantize_per_channel(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""The checks of arguments that all rooms share. Each error begins with the caller's name of the argument.
+
+Those that run in every call are compiled (`qops._kernels.arrays`), windows and SAME padding too
+(`qops._kernels.arrays.window`). What only one system takes stands in that room's `_checks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.arrays.checks import (
+    F32,
+    S32,
+    U8,
+    array,
+    as_array,
+    broadcast_shape,
+    check_out,
+    float32s,
+    int32s,
+    into,
+    operand,
+    operands,
+    output,
+    put,
+    span,
+    unshared,
+)
+from qops._kernels.arrays.codes import parts
+from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real, shown
+
+__all__ = [
+    "F32",
+    "S32",
+    "U8",
+    "array",
+    "as_array",
+    "both_ends",
+    "broadcast_shape",
+    "check_out",
+    "choice",
+    "flag",
+    "float32s",
+    "int32",
+    "int32s",
+    "integer",
+    "integers",
+    "into",
+    "native",
+    "number",
+    "operand",
+    "operands",
+    "output",
+    "parts",
+    "put",
+    "real",
+    "span",
+    "two_ends",
+    "unshared",
+]
+
+
+def two_ends(value: Any, name: str) -> tuple[Any, Any]:
+    """Give the two members of ``(min, max)``, which are not checked."""
+    try:
+        lo, hi = value
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected (min, max), got {shown(value)}") from None
+    return lo, hi
+
+
+def both_ends(value: Any, name: str) -> tuple[float, float]:
+    """Give the ends of a range ``(min, max)`` of float32 values, min <= max."""
+    lo, hi = span(*two_ends(value, name), name)
+    return lo, hi
+
+
+def native(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
+    """Give `x` as an array of one of the types named `allowed`, in native byte order."""
+    data = as_array(x, name)
+    if data.dtype.type.__name__ not in allowed and data.dtype.name not in allowed:
+        raise TypeError(f"{name}: expected {', '.join(allowed)} data, got {data.dtype}")
+    return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
