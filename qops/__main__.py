@@ -26,6 +26,7 @@ from qops.tools.add_vectors import add_vectors
 from qops.tools.debug import debug
 from qops.tools.dump import NAMES, read_dump
 from qops.tools.explain import explained
+from qops.tools.folder import write_new
 from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.hunt import Hunt
 from qops.tools.page import page_of
@@ -70,8 +71,11 @@ def _debug(options: argparse.Namespace) -> int:
     given = {"device": options.device, "float_model": options.float, "runtime": options.runtime}
     found = debug(options.model, options.data, **given)
     print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
+    told = sys.stderr if options.json else sys.stdout
+    if options.html is not None:
+        print(*write_new(options.html, {"hunt.html": found.page()}), file=told)
     if options.reduce is not None:
-        _reduce(found, options.reduce, sys.stderr if options.json else sys.stdout)
+        _reduce(found, options.reduce, told)
     return 1 if found.differs else 0
 
 
@@ -159,6 +163,7 @@ def _add_debug(commands: Any) -> None:
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
     made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
+    made.add_argument("--html", type=Path, metavar="DIR", help="write a page with pictures, hunt.html")
     words = "write that layer as a model of its own, with a test in C and a report"
     made.add_argument("--reduce", type=Path, metavar="DIR", help=words)
     made.set_defaults(run=_debug)

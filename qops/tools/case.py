@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops.models import Graph, Op, load
 
-__all__ = ["Case", "Smallest", "apart", "smallest_of"]
+__all__ = ["Case", "Smallest", "Worst", "apart", "smallest_of"]
 
 _FLOAT = 2.0**-16  # differences of float32 tensors up to this share of the largest value are not told
 _TRIED = 64  # elements of which the one with the fewest inputs is taken
@@ -47,6 +47,27 @@ class Case(NamedTuple):
     def where(self) -> NDArray[np.intp]:
         """The places in the result that differ, one a row."""
         return np.argwhere(apart(self.got, self.wanted))
+
+
+class Worst(NamedTuple):
+    """How far each element of the worst layer is off.
+
+    Attributes
+    ----------
+    layer : str
+        The name of the op.
+    off : ndarray of float64
+        Signed: the device less the graph, in codes; without a dump the graph less the float network, in steps.
+    unit : str
+        "codes" or "LSB".
+    channel : int
+        Which axis has the channels.
+    """
+
+    layer: str
+    off: NDArray[np.float64]
+    unit: str
+    channel: int
 
 
 class Smallest(NamedTuple):

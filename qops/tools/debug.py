@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.numbers import shown
 from qops.checks import choice
 from qops.models import Graph, Op, load
-from qops.tools.case import Case, apart
+from qops.tools.case import Case, Worst, apart
 from qops.tools.causes import Cause, Seen, cause_of
 from qops.tools.device import Wrong, as_nhwc, named, noise, tensors_of
 from qops.tools.hunt import First, Hunt, LayerRow
@@ -21,6 +21,7 @@ from qops.tools.progress import Progress
 __all__ = ["debug", "debugged"]
 
 Arrays = dict[str, NDArray[Any]]
+Bad = tuple[float, float]  # which share of codes differ from the device, and how far they are from float
 
 
 class Walk(NamedTuple):
@@ -154,16 +155,18 @@ def debugged(graph: Graph, data: Any, device: Any, float_model: Graph | None, pr
     if device is not None and missing:
         notes.append(f"{len(missing)} of {len(graph.ops)} results are not in the dump, the first {missing[0]!r}")
     rows, first, case = [], _unlike_inputs(graph, inputs, walk), None
+    worst: tuple[Bad, Worst] | None = None
     for seen, row in _rows(walk, progress):
         rows.append(row)
+        worst = _worse(walk, seen, row, worst)
         output = seen.op.outputs[0]
         if first is None and row.differ:
             wrong = walk.wrong.get(output)
             cause = Cause(wrong.words, []) if wrong else cause_of(graph, seen, walk.whole, progress)
-            first, case = First(row.name, output, *cause), Case(graph, *seen)
+            first, case = First(row.name, output, *cause), None if wrong else Case(graph, *seen)
     if first is None and device is not None:
         first = _inherited(rows) or _elsewhere(graph, device, unknown, walk)
-    return Hunt(graph.name, rows, first, notes, case)
+    return Hunt(graph.name, rows, first, notes, case, worst[1] if worst is not None else None)
 
 
 def _inputs(graph: Graph, data: Any, dumped: Arrays) -> tuple[Arrays, list[str]]:
@@ -247,6 +250,19 @@ def _rows(walk: Walk, progress: Callable[[str], None]) -> Iterator[tuple[Seen, L
         output = op.outputs[0]
         got = walk.device.get(output, made[0])
         yield Seen(op, taken, got, made[0]), _row(walk, op, got, made[0])
+
+
+def _worse(walk: Walk, seen: Seen, row: LayerRow, before: tuple[Bad, Worst] | None) -> tuple[Bad, Worst] | None:
+    """Give the worse of a layer and the worst before it: by what differs from the device, then by the float network."""
+    tensor, real = walk.graph.tensors[row.output], walk.real.get(row.output)
+    bad = row.share or 0.0, row.lsb or 0.0
+    if bad <= (before[0] if before is not None else (0.0, 0.0)):
+        return before
+    channel = 1 if walk.graph.name.endswith(".onnx") else -1
+    if row.share or real is None or tensor.scale is None:
+        return bad, Worst(row.name, seen.got.astype(np.float64) - seen.wanted.astype(np.float64), "codes", channel)
+    off = (tensor.values(seen.got) - real.reshape(seen.got.shape)) / float(tensor.scale)
+    return bad, Worst(row.name, off, "LSB", channel)
 
 
 def _row(walk: Walk, op: Op, got: NDArray[Any], wanted: NDArray[Any]) -> LayerRow:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qops.tools.case import Case
+from qops.tools.case import Case, Worst
+from qops.tools.hunt_page import hunt_page
 from qops.tools.reduce import reduced
 
 __all__ = ["First", "Hunt", "LayerRow"]
@@ -89,6 +90,8 @@ class Hunt:
         What the reader should know: seeded noise, tensors without a dump.
     case : Case or None
         The first layer that differs, with what it read and gave.
+    worst : Worst or None
+        The layer of which the largest share of codes differs; if none does, the one that is farthest from float.
     """
 
     model: str
@@ -96,6 +99,7 @@ class Hunt:
     first: First | None
     notes: list[str] = field(default_factory=list)
     case: Case | None = field(default=None, repr=False)
+    worst: Worst | None = field(default=None, repr=False)
 
     @property
     def differs(self) -> bool:
@@ -113,6 +117,16 @@ class Hunt:
         fields = [name for name in LayerRow._fields if name != "whole"]
         layers = [{name: getattr(row, name) for name in fields} for row in self.layers]
         return {"model": self.model, "layers": layers, "first": None if self.first is None else self.first._asdict()}
+
+    def page(self) -> str:
+        """Give the result as an HTML page that needs no other file.
+
+        Returns
+        -------
+        str
+            HTML: the explanation, a strip of layers coloured by error, pictures of the worst layer, a table.
+        """
+        return hunt_page(self)
 
     def reduce(self, folder: str | Path) -> list[Path]:
         """Write the first layer that differs as files for its vendor.

@@ -1,6 +1,6 @@
 """The result of `explain` as one HTML page that needs no other file: tables, and pictures in SVG."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -13,6 +13,7 @@ from qops.rules.quantize import QUANTIZE
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools import candidates
 from qops.tools.explanation import Explanation
+from qops.tools.html import table, whole_page
 from qops.tools.seen import Dump
 from qops.tools.svg import bars
 
@@ -22,23 +23,6 @@ _PICTURED = 4  # how many functions are drawn
 _FAR = 6  # differences of 6 and more share one bar
 _STEP_BINS, _PLACE_BINS = 32, 64
 _TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "average_pool": AVERAGE_POOL}
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #66727f; --line: #d5dbe1; --bar: #2f6f9f; --good: #24704a;
-  --bad: #a8442a; --page: #fff; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e9ee; --soft: #9aa6b2; --line: #37424d; --bar: #6cb0e0;
-  --good: #6cc79a; --bad: #e88f78; --page: #14191f; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 68rem;
-  margin: 2rem auto; padding: 0 1.2rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .4rem } h2 { font-size: 1.1rem; margin: 2.2rem 0 .4rem }
-h3 { font-size: 1rem; margin: 1.4rem 0 .2rem } p { margin: .3rem 0; max-width: 52rem } .good { color: var(--good) }
-.bad { color: var(--bad) } .soft { color: var(--soft) } code { font: .92em ui-monospace, monospace }
-.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% } th { font-weight: 600; color: var(--soft) }
-th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.pictures { display: flex; flex-wrap: wrap; gap: 1.2rem } svg { max-width: 100%; height: auto; overflow: visible }
-svg text { font: 11px system-ui, sans-serif; fill: var(--soft) } svg .bar { fill: var(--bar) }
-svg .axis { stroke: var(--line) }
-"""
 
 
 def page_of(dump: Dump, found: Explanation, name: str) -> str:
@@ -67,9 +51,7 @@ def page_of(dump: Dump, found: Explanation, name: str) -> str:
         *_alike(found),
         *_probe(found),
     ]
-    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(name)}</title>'
-    view = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    return "\n".join([f"{head}{view}<style>{_STYLE}</style></head><body>", *parts, "</body></html>", ""])
+    return whole_page(name, parts)
 
 
 def _head(dump: Dump, found: Explanation, name: str) -> Iterator[str]:
@@ -98,7 +80,7 @@ def _fitting(dump: Dump, found: Explanation) -> Iterator[str]:
         yield "<h2>Rules that give every integer</h2>"
         if len(found.exact) > 1:
             yield "<p>On these data they are the same function, so the data do not decide between them.</p>"
-        yield _table(("rule", "systems"), [(rule, _systems(dump.kind, rule)) for rule in found.exact])
+        yield table(("rule", "systems"), [(rule, _systems(dump.kind, rule)) for rule in found.exact])
 
 
 def _systems(kind: str, rule: str) -> str:
@@ -114,7 +96,7 @@ def _mistaken(found: Explanation) -> Iterator[str]:
         by_words: dict[str, list[str]] = {}
         for v in found.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
-        yield _table(("mistake", "rules that then fit"), [(w, ", ".join(rules)) for w, rules in by_words.items()])
+        yield table(("mistake", "rules that then fit"), [(w, ", ".join(rules)) for w, rules in by_words.items()])
 
 
 def _others(found: Explanation) -> Iterator[str]:
@@ -127,7 +109,7 @@ def _others(found: Explanation) -> Iterator[str]:
         w = v.first
         where = ("", "", "", "") if w is None else (_index(w.index), _source(w.acc), str(w.got), str(w.wanted))
         rows.append((v.rule, f"{v.differs:,}", f"{v.share:.3%}", f"{v.largest:,}", v.kind, *where))
-    yield _table(heads, rows)
+    yield table(heads, rows)
 
 
 def _source(acc: Any) -> str:
@@ -136,15 +118,6 @@ def _source(acc: Any) -> str:
 
 def _index(index: tuple[int, ...]) -> str:
     return str(list(index)) if len(index) > 1 else str(index[0])
-
-
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table. Columns whose head begins with # hold numbers."""
-    kinds = [' class="number"' if head.startswith("#") else "" for head in heads]
-    top = "".join(f"<th{kind}>{escape(head.removeprefix('#'))}</th>" for kind, head in zip(kinds, heads, strict=True))
-    body = ["".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows]
-    lines = "".join(f"<tr>{cells}</tr>" for cells in body)
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
 def _pictures(dump: Dump, found: Explanation) -> Iterator[str]:

@@ -1,35 +1,13 @@
 """The page of `explain`: whole, needs nothing beside it, says what was found."""
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from nesting import Nesting
 
 from qops import rules
 from qops.__main__ import main
-
-
-class Nesting(HTMLParser):
-    """Elements that are open; text by the element that it is in."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.text = [], {}
-
-    def handle_starttag(self, tag, attrs):
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        pass
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open:
-            self.text.setdefault(self.open[-1], []).append(data)
 
 
 def page(capsys, path, code, *words):

@@ -168,7 +168,7 @@ def test_where_no_layer_differs_nothing_is_written(tmp_path):
     with pytest.raises(ValueError, match="no layer differs; nothing to reduce"):
         qops.debug(graph, device=dump).reduce(tmp_path / "case")
     nchw = {**dump, "conv": np.ascontiguousarray(dump["conv"].transpose(0, 3, 1, 2))}
-    with pytest.raises(ValueError, match="the dump is NCHW, the model NHWC; nothing to reduce"):
+    with pytest.raises(ValueError, match="the dump is NCHW, the model NHWC; no layer"):
         qops.debug(graph, device=nchw).reduce(tmp_path / "case")
     other = {**dump, "image": dump["image"] + 1}
     with pytest.raises(ValueError, match=r"the inputs differ already.*nothing to reduce"):

@@ -1,0 +1,232 @@
+"""The result of `debug` as one HTML page: a strip of layers coloured by error, the worst layer, a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.tools.html import table, whole_page
+from qops.tools.svg import bars, heat
+
+if TYPE_CHECKING:
+    from qops.tools.hunt import Hunt, LayerRow
+
+__all__ = ["hunt_page"]
+
+_FAR = 6  # differences of 6 and more share one bar
+_BARS = 64  # bars of channels; more are averaged
+_SHARES, _STEPS = (0.0, 0.001, 0.01, 0.1), (1.0, 2.0, 4.0, 16.0)
+"""Where a colour ends: shares of codes that differ, and steps from float."""
+_NO_DUMP = "none"
+_LETTERS = 15  # of an op's name in a box
+_STYLE = """
+:root { --c0: #2c7a51; --c1: #b8860b; --c2: #c4681f; --c3: #b3402a; --c4: #7d1d2b; --none: #66727f }
+@media (prefers-color-scheme: dark) { :root { --c0: #3f9a6b; --c1: #c99a2b; --c2: #d9803c; --c3: #d4604a;
+  --c4: #c24a5c; --none: #5b6670 } }
+.strip { display: flex; flex-wrap: wrap; gap: 6px; list-style: none; padding: 0; margin: .8rem 0 .4rem }
+.strip a { display: block; border-radius: 5px; color: #fff; text-decoration: none; outline-offset: 2px }
+.strip svg { display: block; max-width: none } .strip svg text { fill: #fff; font-weight: 600 }
+.strip svg .small { font-weight: 400; font-size: 10px } .first a { outline: 3px solid var(--ink) }
+.c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) } .c3 { fill: var(--c3) } .c4 { fill: var(--c4) }
+.none { fill: var(--none) } .legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: 13px }
+.legend svg { vertical-align: -2px; margin-right: .35rem } svg .cell { fill: var(--bad) }
+svg .frame { fill: none; stroke: var(--line) } tr:target { background: color-mix(in srgb, var(--bar) 22%, transparent) }
+.pictures { align-items: flex-start } a { color: var(--bar) } p, h1, h2 { overflow-wrap: anywhere }
+.wide table { min-width: 60rem } td:not(.number) { max-width: 16rem; overflow-wrap: anywhere }
+tr { scroll-margin-top: 1rem }
+.why { border-left: 4px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: .8rem 0 }
+"""
+
+
+def hunt_page(hunt: Hunt) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    hunt : Hunt
+        What `debug` found.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    parts = [*_head(hunt), *_strip(hunt), *_worst(hunt), *_layers(hunt)]
+    return whole_page(hunt.model, parts, _STYLE)
+
+
+def _has_dump(hunt: Hunt) -> bool:
+    return any(row.differ is not None for row in hunt.layers)
+
+
+def _head(hunt: Hunt) -> Iterator[str]:
+    yield f'<p class="soft"><code>{escape(hunt.model)}</code>: {len(hunt.layers)} layers</p>'
+    first = hunt.first
+    if first is not None:
+        yield f'<h1 class="bad"><code>{escape(first.layer)}</code> differs first</h1>'
+        yield f'<div class="why"><p>{escape(first.cause[:1].upper() + first.cause[1:])}.</p>{_told(hunt)}</div>'
+    elif _has_dump(hunt):
+        yield '<h1 class="good">No layer differs: the device gives every integer of the model</h1>'
+    else:
+        yield "<h1>No dump of a device: how far each layer is from float</h1>"
+    for note in hunt.notes:
+        yield f'<p class="soft">{escape(note[:1].upper() + note[1:])}.</p>'
+
+
+def _told(hunt: Hunt) -> str:
+    """The first layer that differs, in sentences."""
+    first = hunt.first
+    assert first is not None
+    rows = {row.name: row for row in hunt.layers}
+    said = [f"The result is <code>{escape(first.output)}</code>."]
+    row = rows.get(first.layer)
+    if row is not None and row.differ:
+        codes = f"{row.differ:,} of its codes ({_percent(row.share or 0.0)})"
+        said.append(f"Fed what the device fed it, {codes} differ, by at most {row.largest:g}.")
+    others = [row.name for row in hunt.layers if row.differ and row.name != first.layer]
+    if others:
+        one = len(others) == 1
+        said.append(
+            "One other layer differs by itself." if one else f"{len(others)} other layers differ by themselves."
+        )
+    elif row is not None:
+        said.append("No other layer differs by itself; what follows inherits the difference.")
+    rules = ", ".join(f"<code>{escape(rule)}</code>" for rule in first.rules)
+    fits = f"<p>Rules that then give every integer: {rules}.</p>" if rules else ""
+    return f"<p>{' '.join(said)}</p>{fits}"
+
+
+def _strip(hunt: Hunt) -> Iterator[str]:
+    """A box a layer, which leads to its row: coloured by error, with the number in it."""
+    has_dump = _has_dump(hunt)
+    yield "<h2>The network</h2>"
+    boxes = []
+    for i, row in enumerate(hunt.layers):
+        kind, told = _colour(row, has_dump), _measured(row, has_dump)
+        label = escape(f"{i + 1}. {row.name}, {row.op}: {told}")
+        lines = (
+            f'<text x="8" y="17">{escape(_short(row.op))}</text>'
+            f'<text class="small" x="8" y="34">{i + 1} \u00b7 {escape(told)}</text>'
+        )
+        frame = f'<rect class="{kind}" width="112" height="44" rx="5"/>'
+        box = f'<svg width="112" height="44" aria-hidden="true">{frame}{lines}</svg>'
+        mark = ' class="first"' if hunt.first is not None and row.name == hunt.first.layer else ""
+        boxes.append(f'<li{mark}><a href="#layer-{i + 1}" title="{label}" aria-label="{label}">{box}</a></li>')
+    yield f'<ol class="strip">{"".join(boxes)}</ol>'
+    if has_dump:
+        words = ["no code differs", "up to 0.1 %", "up to 1 %", "up to 10 %", "more", "not in the dump"]
+    else:
+        words = ["up to 1 step from float", "up to 2", "up to 4", "up to 16", "more", "no scale"]
+    keys = ['<svg width="12" height="12"><rect class="{}" width="12" height="12" rx="2"/></svg>{}'] * len(words)
+    kinds = ("c0", "c1", "c2", "c3", "c4", _NO_DUMP)
+    legend = "".join(f"<span>{k.format(kind, word)}</span>" for k, kind, word in zip(keys, kinds, words, strict=True))
+    yield f'<p class="legend soft">{legend}</p>'
+
+
+def _colour(row: LayerRow, has_dump: bool) -> str:
+    value, ends = (row.share, _SHARES) if has_dump else (row.lsb, _STEPS)
+    return _NO_DUMP if value is None else f"c{sum(value > end for end in ends)}"
+
+
+def _measured(row: LayerRow, has_dump: bool) -> str:
+    if not has_dump:
+        return "no scale" if row.lsb is None else f"{row.lsb:.3g} steps"
+    if row.differ is None:
+        return "not dumped"
+    return f"{_percent(row.share or 0.0)} differ" if row.differ else "same"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
+def _short(kind: str) -> str:
+    """Give the kind of an op in few letters: "depthwise conv" for DEPTHWISE_CONV_2D."""
+    plain = kind.lower().removesuffix("_2d").replace("_", " ") if kind.isupper() else kind
+    return plain if len(plain) <= _LETTERS else f"{plain[: _LETTERS - 1]}\u2026"
+
+
+def _worst(hunt: Hunt) -> Iterator[str]:
+    worst = hunt.worst
+    if worst is None or not worst.off.size:
+        return
+    where = next(i for i, row in enumerate(hunt.layers, 1) if row.name == worst.layer)
+    yield f'<h2>The worst layer: <a href="#layer-{where}"><code>{escape(worst.layer)}</code></a></h2>'
+    which = "from the model fed the same" if worst.unit == "codes" else "from the float network"
+    yield f"<p>How far its results are {which}, in {worst.unit}; where they are; and in which channels.</p>"
+    far = np.abs(worst.off)
+    form = "{:.3g}" if worst.unit != "codes" else "{:,.3g}"
+    parts = [_histogram(worst.off, worst.unit)]
+    if far.ndim > 2:
+        channels = np.moveaxis(far, worst.channel, -1)
+        spatial = channels.mean(-1).mean(0)
+        parts.append(heat("rows and columns, mean of channels", spatial.reshape(len(spatial), -1), form))
+    else:
+        channels = far.reshape(-1, far.shape[-1]) if far.ndim else far.reshape(1, 1)
+    each = channels.reshape(-1, channels.shape[-1]).mean(0)
+    step = -(-each.size // _BARS)
+    means = [(str(i), float(each[i : i + step].mean())) for i in range(0, each.size, step)]
+    parts.append(bars("channel, mean", means, form, every=max(1, len(means) // 4)))
+    yield f'<div class="pictures">{"".join(parts)}</div>'
+
+
+def _histogram(off: NDArray[np.float64], unit: str) -> str:
+    """Differences that are not 0, by size and sign."""
+    flat = off.reshape(-1)
+    step = 1.0 if unit == "codes" else max(float(np.abs(flat).max()), 1e-9) / _FAR
+    bins = np.clip(np.rint(flat / step), -_FAR, _FAR).astype(np.intp)
+    counts = np.bincount(bins + _FAR, minlength=2 * _FAR + 1)
+    names = [f"{k * step:+.2g}" for k in range(-_FAR, _FAR + 1)]
+    if unit == "codes":
+        names[0], names[-1] = f"\u2264-{_FAR}", f"\u2265+{_FAR}"
+    kept = [k for k in range(2 * _FAR + 1) if k != _FAR or unit != "codes"]
+    return bars(
+        f"difference in {unit}",
+        [(names[k], float(counts[k])) for k in kept],
+        "{:,.0f}",
+        every=1 if unit == "codes" else 3,
+    )
+
+
+def _layers(hunt: Hunt) -> Iterator[str]:
+    yield "<h2>All layers</h2>"
+    yield (
+        "<p>Differ, largest and share: the layer fed what the device fed it. Whole: the network as a whole, where "
+        "differences add up. Saturated: codes at an end of their type. LSB and SQNR: the codes beside the float "
+        "network.</p>"
+    )
+    heads = (
+        "#",
+        "layer",
+        "op",
+        "result",
+        "rule",
+        "#differ",
+        "#largest",
+        "#share",
+        "#whole",
+        "#saturated",
+        "#LSB",
+        "#SQNR dB",
+    )
+    rows = []
+    for i, row in enumerate(hunt.layers, 1):
+        numbers = (
+            *(_count(row.differ), "" if not row.largest else f"{row.largest:g}"),
+            *("" if row.share is None else _percent(row.share), _count(row.whole)),
+            *("" if row.saturated is None else _percent(row.saturated), _float(row.lsb), _float(row.sqnr)),
+        )
+        rows.append((str(i), row.name, row.op, row.output, row.rule, *numbers))
+    yield table(heads, rows, [f"layer-{i}" for i in range(1, len(rows) + 1)])
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _float(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
