@@ -19,6 +19,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SEARCHED = {
     "ten_minutes": ("tutorial", "getting started", "quickstart", "first steps", "install", "installation"),
     "guide/index": ("user guide", "how to"),
+    "guide/debug": ("layer by layer", "device dump"),
     "guide/dump": ("dump", "npz"),
     "guide/error": ("tolerance", "accuracy"),
     "guide/layer": ("layer", "linear layer"),
