@@ -2,7 +2,8 @@
 
 ``qops.models.load("model.tflite")`` gives a `Graph`: tensors by name, with their scales and zero points, and ops in the
 order in which they run. ``graph.run(x)`` runs it on codes, and ``graph.real(x)`` in real numbers, without any rounding.
-Reading a format needs a small package: ``pip install 'qops[tflite]'``.
+``load("model.onnx")`` does the same, and with ``runtime="ort"`` `Graph.fused` says which nodes onnxruntime makes one op
+of, with other bits on ties. Reading a format needs a small package: ``pip install 'qops[tflite]'`` or ``'qops[onnx]'``.
 """
 
 from qops.models.graph import Graph, Layer, Op, Tensor

@@ -8,6 +8,7 @@ from pathlib import Path
 from qops._kernels.arrays.numbers import shown
 from qops.checks import choice
 from qops.models.graph import Graph
+from qops.models.onnx_graph import RUNTIMES, graph_of
 from qops.models.tflite_file import read_tflite
 from qops.models.tflite_ops import op_of
 from qops.models.tflite_site import Missing
@@ -17,14 +18,17 @@ __all__ = ["load"]
 
 
 def load(path: str | Path, *, runtime: str | None = None) -> Graph:
-    """Read a model file, .tflite, into a graph of prepared ops.
+    """Read a model file, .tflite or .onnx, into a graph of prepared ops.
 
     Parameters
     ----------
     path : str or Path
         The file.
-    runtime : {"reference", "optimized", "xnnpack", "tflm"}, optional
-        Whose bits the graph gives; by default those of the reference kernels. `qops.tflite` says what each of them is.
+    runtime : str, optional
+        Whose bits the graph gives. Of .tflite "reference", the default, "optimized", "xnnpack" or "tflm": `qops.tflite`
+        says what each of them is. Of .onnx "onnx", the default: each node as it is written, as in the package ``onnx``;
+        or "ort": as onnxruntime runs it on x86 with all its optimisations, of which `Graph.fused` says those that
+        change bits.
 
     Returns
     -------
@@ -34,7 +38,7 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     Raises
     ------
     ModuleNotFoundError
-        The package that reads the format is not installed: ``pip install 'qops[tflite]'``.
+        The package that reads the format is not installed: ``pip install 'qops[tflite]'`` or ``'qops[onnx]'``.
     ValueError
         A file that is damaged, or of another format; operators that qops does not have, each named with its place; a
         runtime that is not known.
@@ -43,21 +47,26 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
 
     Notes
     -----
-    Only the first subgraph of a file is read. Variable tensors, the states of SVDF and LSTM, start at real 0 in each
-    run.
+    Only the first subgraph of a .tflite file is read. Variable tensors, the states of SVDF and LSTM, start at real 0 in
+    each run.
+
+    Nodes of .onnx files that work on float32 are computed in double and rounded once. The package ``onnx`` and
+    onnxruntime round each step of a sum, in orders of their own, so their last bits may differ.
 
     Examples
     --------
     >>> qops.models.load("no-such-model.txt")
     Traceback (most recent call last):
-    ValueError: path: expected a .tflite file, got 'no-such-model.txt'
+    ValueError: path: expected a .tflite or an .onnx file, got 'no-such-model.txt'
     """
     if not isinstance(path, str | Path):
         raise TypeError(f"path: expected the name of a file, got {shown(path)}")
     place = Path(path)
     if place.suffix == ".tflite":
         return _of_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS))
-    raise ValueError(f"path: expected a .tflite file, got {shown(str(path))}")
+    if place.suffix == ".onnx":
+        return graph_of(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES))
+    raise ValueError(f"path: expected a .tflite or an .onnx file, got {shown(str(path))}")
 
 
 def _of_tflite(path: Path, kernel: str) -> Graph:

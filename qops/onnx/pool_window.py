@@ -59,8 +59,10 @@ class Window(NamedTuple):
         pads: Sequence[int] | None,
         auto_pad: str,
         ceil_mode: int,
+        *,
+        is_pool: bool = True,
     ) -> Self:
-        """Check the attributes of a pool."""
+        """Check the attributes of a pool, or of a convolution, whose padding may be larger than a window."""
         if not isinstance(kernel_shape, (list, tuple)) or not kernel_shape:
             raise TypeError(f"kernel_shape: expected a list of integers, got {shown(kernel_shape)}")
         count = len(kernel_shape)
@@ -72,7 +74,7 @@ class Window(NamedTuple):
             raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
         padding, dilation = _integers(pads, "pads", 2 * count, 0), _integers(dilations, "dilations", count, 1)
         for i, (k, d) in enumerate(zip(kernel, dilation, strict=True)):
-            if max(padding[i], padding[count + i]) > (k - 1) * d:
+            if is_pool and max(padding[i], padding[count + i]) > (k - 1) * d:
                 raise ValueError(f"pads: expected less than a kernel of {k}, dilation {d}, got {shown(pads)}")
         ceil = integer(ceil_mode, "ceil_mode", 0, 1)
         return cls(kernel, _integers(strides, "strides", count, 1), dilation, padding, how, ceil)

@@ -53,7 +53,7 @@ def room(name):
     return "nouns" if parts[1] in NOUNS else parts[1]
 
 
-READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers",)
+READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers", "google")
 """Systems whose files `models` reads; packages that it reads them with, beside those of the systems' names."""
 LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""

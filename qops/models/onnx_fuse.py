@@ -1,0 +1,321 @@
+"""What onnxruntime makes of nodes between DequantizeLinear and QuantizeLinear: one op on codes, with other bits.
+
+These are the fusions of onnxruntime 1.32 on x86 that change bits. Where an op only moves codes, the bits are the same
+with and without them, so such nodes are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from qops.models.graph import Tensor
+from qops.models.onnx_file import Node
+from qops.models.onnx_makers import OWN_DOMAIN
+from qops.models.onnx_net import Net, Sink, Source
+
+__all__ = ["fused"]
+
+_ONE = {
+    "AveragePool": "QLinearAveragePool",
+    "GlobalAveragePool": "QLinearGlobalAveragePool",
+    "Sigmoid": "QLinearSigmoid",
+    "LeakyRelu": "QLinearLeakyRelu",
+}
+_PAIR = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
+_AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool")
+"""What rounds the zero point with the value, so that another one may give other bits."""
+
+
+def fused(
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
+) -> tuple[list[Node], tuple[str, ...]]:
+    """Replace nodes by what onnxruntime runs instead of them.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+    tensors : dict of str to Tensor
+        Biases that onnxruntime quantizes are added to it.
+    outputs : sequence of str
+        Names of the graph's outputs, which stay.
+
+    Returns
+    -------
+    nodes : list of Node
+    words : tuple of str
+        A sentence for each group of nodes that became one.
+
+    Raises
+    ------
+    ValueError
+        What onnxruntime fuses and qops does not have.
+    """
+    nodes = _with_gemms(nodes, Net(nodes, tensors, outputs))
+    fuser = _Fuser(Net(nodes, tensors, outputs))
+    made: list[Node] = []
+    for node in nodes:
+        made += fuser.replaced(node)
+    return _used(made, outputs), tuple(fuser.words)
+
+
+def _with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
+    """MatMul and Add of one number a column become a Gemm."""
+    made, dropped = [], set()
+    for node in nodes:
+        if node.name in dropped:
+            continue
+        name = node.outputs[0] if node.outputs else ""
+        readers = net.readers[name]
+        if node.kind != "MatMul" or name in net.outputs or len(readers) != 1 or readers[0].kind != "Add":
+            made.append(node)
+            continue
+        add = readers[0]
+        other = add.inputs[0] if add.inputs[1] == name else add.inputs[1]
+        weights = net.source(node.inputs[1])
+        b = None if weights is None or weights.moves else net.tensors.get(weights.codes)
+        if b is None or b.data is None or b.data.ndim != 2 or _length(net, other) != b.data.shape[1]:
+            made.append(node)
+            continue
+        dropped.add(add.name)
+        inputs = (*node.inputs, other)
+        made.append(Node("Gemm", "", node.name, inputs, add.outputs, {}, 13))
+    return made
+
+
+def _length(net: Net, name: str) -> int | None:
+    """How many values a constant of one axis has, or codes that are dequantized."""
+    source = net.source(name)
+    tensor = net.tensors.get(name if source is None or source.moves else source.codes)
+    return len(tensor.data) if tensor is not None and tensor.data is not None and tensor.data.ndim == 1 else None
+
+
+class _Fuser:
+    """Replaces one node after the other, and says so in words."""
+
+    def __init__(self, net: Net) -> None:
+        self._net = net
+        self.words: list[str] = []
+        self._dropped: set[str] = set()
+        self._moved: dict[str, str] = {}
+
+    def replaced(self, node: Node) -> list[Node]:
+        """Give what stands for a node."""
+        if node.name in self._dropped:
+            return []
+        if node.kind in ("Conv", "MatMul", "Gemm") and not node.domain:
+            return self._product(node)
+        if node.kind in _ONE and not node.domain:
+            return self._one(node)
+        if node.kind in _PAIR and not node.domain:
+            return self._pair(node)
+        if node.kind == "Softmax" and self._ends(node, 1) is not None:
+            raise ValueError(
+                f"{node.kind} ({node.name}): onnxruntime makes QLinearSoftmax of it, which qops does not have"
+            )
+        if node.kind == "QuantizeLinear":
+            self._refuse_two_pairs(node)
+        return [node]
+
+    def _ends(self, node: Node, count: int) -> tuple[list[Source], Sink] | None:
+        """Give the operands and the result of a node as codes, if all have the type that onnxruntime asks for."""
+        sources, sink = [self._net.source(name) for name in node.inputs[:count]], self._net.sink(node)
+        found = [source for source in sources if source is not None]
+        if sink is None or len(found) != count or {s.effective for s in found} != {sink.effective}:
+            return None
+        if any(self._scale(source).size != 1 for source in found):
+            return None
+        return found, sink
+
+    def _scale(self, source: Source) -> Any:
+        scale = self._net.tensors[source.scale].data
+        assert scale is not None
+        return scale
+
+    def _one(self, node: Node) -> list[Node]:
+        ends = self._ends(node, 1)
+        if ends is None:
+            return [node]
+        return self._put(node, _ONE[node.kind], *ends, ())
+
+    def _pair(self, node: Node) -> list[Node]:
+        ends = self._ends(node, 2)
+        return [node] if ends is None else self._put(node, _PAIR[node.kind], *ends, ())
+
+    def _product(self, node: Node) -> list[Node]:
+        """Conv, MatMul and Gemm: data and weights of codes, to codes, or but for Conv to float32."""
+        data, weights, sink = self._net.source(node.inputs[0]), self._net.source(node.inputs[1]), self._net.sink(node)
+        if data is not None and sink is not None and node.kind != "MatMul" and self._net.constant(node, 1) is not None:
+            raise ValueError(
+                f"{node.kind} ({node.name}): onnxruntime quantizes its weights itself, which is not modelled"
+            )
+        bias = None
+        if data is not None and weights is not None and self._is_taken(node, data, weights, sink):
+            bias = self._bias(node, data, weights, sink)
+        if data is None or weights is None or bias is None:
+            self._refuse_blocks(node, weights)
+            return [node]
+        if sink is not None:
+            kind = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}[node.kind]
+            return self._put(node, kind, [data, weights], sink, (bias,) if bias else ())
+        return self._to_float(node, [data, weights], bias)
+
+    def _is_taken(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> bool:
+        """Whether onnxruntime has a kernel for these types, and takes scales that lie so."""
+        if self._scale(data).size != 1 or not self._fits(node, weights):
+            return False
+        if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
+            return False
+        if sink is None:
+            return node.kind != "Conv"
+        return sink.effective == data.effective
+
+    def _refuse_blocks(self, node: Node, weights: Source | None) -> None:
+        """Refuse what onnxruntime computes with data that it quantizes again, by blocks of 32."""
+        if node.kind == "Conv" or weights is None or weights.moves or not self._fits(node, weights):
+            return
+        tensor = self._net.tensors.get(weights.codes)
+        readers = self._net.readers[node.outputs[0]]
+        if tensor is None or tensor.data is None or tensor.data.ndim != 2 or node.get("transB", 0):
+            return
+        if not any(reader.kind == "QuantizeLinear" for reader in readers):
+            what = "MatMulNBits, which quantizes its data again by blocks; qops does not have it"
+            raise ValueError(f"{node.kind} ({node.name}): onnxruntime makes {what}")
+
+    def _fits(self, node: Node, weights: Source) -> bool:
+        """Whether scales of channels lie along the axis of the results."""
+        if self._scale(weights).size == 1:
+            return True
+        tensor, dequantize = self._net.tensors[weights.codes], self._net.writer[node.inputs[1]]
+        if tensor.data is None or weights.moves:
+            return False
+        axis = dequantize.get("axis", 1) % max(tensor.data.ndim, 1)
+        if node.kind == "Conv":
+            return bool(axis == 0)
+        return tensor.data.ndim == 2 and axis == (0 if node.get("transB", 0) else 1)
+
+    def _bias(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> str | None:
+        """Give the name of an int32 bias, "" if there is none, None if onnxruntime does not take it."""
+        if len(node.inputs) < 3 or not node.inputs[2]:
+            return ""
+        if node.kind == "Gemm" and (node.get("beta", 1.0) != 1.0 or node.get("alpha", 1.0) != 1.0):
+            return None
+        scale = self._scale(data).reshape(()) * np.ravel(self._scale(weights))
+        writer, plain = self._net.writer.get(node.inputs[2]), self._net.constant(node, 2)
+        if writer is not None and writer.kind == "DequantizeLinear":
+            return self._codes_of_bias(node, writer, scale)
+        if plain is None or plain.dtype != np.float32 or plain.ndim != 1 or sink is None:
+            return None
+        return self._quantized(node, plain / scale)
+
+    def _codes_of_bias(self, node: Node, writer: Node, scale: Any) -> str | None:
+        given, own = self._net.constant(writer, 0), self._net.constant(writer, 1)
+        if given is None or own is None or given.dtype != np.int32:
+            return None
+        if node.kind == "Conv" and not np.allclose(np.ravel(own), scale, rtol=1e-2, atol=1e-6):
+            return None
+        return writer.inputs[0]
+
+    def _quantized(self, node: Node, steps: Any) -> str:
+        """Add a bias as onnxruntime quantizes it: half to even; what int32 does not hold is its lowest number."""
+        near = np.rint(steps)
+        codes = np.where(np.abs(near) < 2.0**31, near, -(2.0**31)).astype(np.int32)
+        name = self._free(f"{node.inputs[2]}:int32")
+        self._net.tensors[name] = Tensor(name, codes.shape, "int32", data=codes)
+        return name
+
+    def _put(self, node: Node, kind: str, sources: list[Source], sink: Sink, more: tuple[str, ...]) -> list[Node]:
+        """Give the op on codes, between what moves them in front of it and behind it."""
+        before, operands = self._before(sources)
+        q = sink.quantize
+        own, after = self._after(node, sink)
+        numbers = q.inputs[1], q.inputs[2] if len(q.inputs) > 2 else self._zero()
+        own_order = (*(more or ("",)), *numbers)
+        inputs = (*operands, *(own_order if kind == "QGemm" else (*numbers, *more)))
+        attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
+        if sink.as_uint8 and kind in _AS_UINT8:
+            attributes["as_uint8"] = 1
+        self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
+        clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
+        self.words.append(
+            f"{node.kind} ({node.name}){clamps} with its DequantizeLinear and QuantizeLinear became {kind}."
+        )
+        domain = "" if kind in ("QLinearConv", "QLinearMatMul") else OWN_DOMAIN
+        return [*before, Node(kind, domain, node.name, inputs, (own,), attributes, 1), *after]
+
+    def _to_float(self, node: Node, sources: list[Source], bias: str) -> list[Node]:
+        before, operands = self._before(sources)
+        attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
+        kind, inputs = "QGemm", (*operands, bias)
+        if node.kind == "MatMul":
+            a, a_scale, a_zero, b, b_scale, b_zero = operands
+            kind, inputs = "MatMulIntegerToFloat", (a, b, a_scale, b_scale, a_zero, b_zero)
+        self.words.append(f"{node.kind} ({node.name}) with its DequantizeLinear became {kind}, which gives float32.")
+        return [*before, Node(kind, OWN_DOMAIN, node.name, inputs, node.outputs, attributes, 1)]
+
+    def _before(self, sources: list[Source]) -> tuple[list[Node], list[str]]:
+        """Move codes instead of values, once for all readers; give the operands: codes, scale, zero point of each."""
+        made, operands = [], []
+        for source in sources:
+            name = source.codes
+            for move in source.moves:
+                known = self._moved.get(move.outputs[0])
+                if known is None:
+                    known = self._moved[move.outputs[0]] = self._free(f"{move.outputs[0]}:codes")
+                    made.append(
+                        replace(move, name=f"{move.name}:codes", inputs=(name, *move.inputs[1:]), outputs=(known,))
+                    )
+                name = known
+            operands += [name, source.scale, source.zero_point or self._zero(source.dtype)]
+        return made, operands
+
+    def _after(self, node: Node, sink: Sink) -> tuple[str, list[Node]]:
+        """Give the name of the codes that a node writes, and what moves them behind it."""
+        last = sink.quantize.outputs[0]
+        if not sink.moves:
+            return last, []
+        own = name = self._free(f"{node.outputs[0]}:codes")
+        made = []
+        for i, move in enumerate(sink.moves):
+            made_name = last if i == len(sink.moves) - 1 else self._free(f"{move.outputs[0]}:codes")
+            made.append(replace(move, inputs=(name, *move.inputs[1:]), outputs=(made_name,)))
+            name = made_name
+        return own, made
+
+    def _zero(self, dtype: str = "uint8") -> str:
+        """Give the name of a zero point for what leaves it out."""
+        name = f"{dtype}:0"
+        self._net.tensors.setdefault(name, Tensor(name, (), dtype, data=np.zeros((), dtype)))
+        return name
+
+    def _free(self, name: str) -> str:
+        while name in self._net.tensors or name in self._net.writer or name in self._moved.values():
+            name += "'"
+        return name
+
+    def _refuse_two_pairs(self, node: Node) -> None:
+        """Refuse two pairs with other numbers: onnxruntime makes one of them, which changes bits."""
+        middle = self._net.writer.get(node.inputs[0])
+        first = None if middle is None or middle.kind != "DequantizeLinear" else self._net.writer.get(middle.inputs[0])
+        if first is None or first.kind != "QuantizeLinear" or middle is None:
+            return
+        for place in (1, 2):
+            a, b = self._net.constant(first, place), self._net.constant(node, place)
+            if a is not None and b is not None and not np.array_equal(a, b):
+                what = "two pairs of QuantizeLinear and DequantizeLinear with other numbers"
+                raise ValueError(
+                    f"QuantizeLinear ({node.name}): onnxruntime makes one of {what}, which is not modelled"
+                )
+
+
+def _used(nodes: list[Node], outputs: Sequence[str]) -> list[Node]:
+    """Leave out nodes whose results nobody reads."""
+    wanted, kept = {*outputs}, []
+    for node in reversed(nodes):
+        if wanted & {*node.outputs}:
+            wanted |= {name for name in node.inputs if name}
+            kept.append(node)
+    return kept[::-1]

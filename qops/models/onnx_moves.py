@@ -1,0 +1,231 @@
+"""ONNX's operators that only move elements, or tell shapes: they are the same for codes and for values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.onnx_file import Node
+
+__all__ = ["MOVES", "bounded", "whole"]
+
+Array = NDArray[Any]
+Given = Sequence[Any]
+_MOST = 2**28
+"""Elements of a result that its inputs need not have."""
+
+
+def bounded(shape: Sequence[int]) -> tuple[int, ...]:
+    """Give a shape; ValueError if it is that of a result too large to be meant.
+
+    Parameters
+    ----------
+    shape : sequence of int
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        A negative size, more than 2**28 elements.
+    """
+    found = tuple(int(n) for n in shape)
+    if any(n < 0 for n in found) or prod(found) > _MOST:
+        raise ValueError(f"a result of shape {found!s:.80} is too large")
+    return found
+
+
+def whole(values: Any) -> list[int]:
+    """Give numbers as integers; None is an empty list.
+
+    Parameters
+    ----------
+    values : array_like or None
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError, OverflowError
+        What is no number.
+    """
+    return [] if values is None else [int(n) for n in np.ravel(values)]
+
+
+def _axes(node: Node, given: Given, place: int = 1) -> list[int]:
+    """Axes are an input, or in older versions an attribute."""
+    if len(given) > place and given[place] is not None:
+        return whole(given[place])
+    return whole(node.get("axes"))
+
+
+def _reshape(node: Node, given: Given) -> Array:
+    """0 keeps a size, -1 takes the rest."""
+    x, wanted = given[0], whole(given[1]) if len(given) > 1 else whole(node.get("shape"))
+    if not node.get("allowzero", 0):
+        wanted = [x.shape[i] if n == 0 and i < x.ndim else n for i, n in enumerate(wanted)]
+    return x.reshape(wanted)
+
+
+def _transpose(node: Node, given: Given) -> Array:
+    return np.ascontiguousarray(np.transpose(given[0], node.get("perm")))
+
+
+def _flatten(node: Node, given: Given) -> Array:
+    x, axis = given[0], node.get("axis", 1)
+    axis += x.ndim if axis < 0 else 0
+    return x.reshape(prod(x.shape[:axis]), prod(x.shape[axis:]))
+
+
+def _squeeze(node: Node, given: Given) -> Array:
+    return np.squeeze(given[0], tuple(_axes(node, given)) or None)
+
+
+def _unsqueeze(node: Node, given: Given) -> Array:
+    return np.expand_dims(given[0], tuple(_axes(node, given)))
+
+
+def _slice(node: Node, given: Given) -> Array:
+    """Starts, ends, axes and steps are inputs, or in older versions attributes."""
+    x = given[0]
+    if node.opset < 10:
+        starts, ends, axes, steps = (whole(node.get(name)) for name in ("starts", "ends", "axes", "steps"))
+    else:
+        starts, ends, axes, steps = (whole(part) for part in (*given[1:], None, None)[:4])
+    axes, steps = axes or list(range(len(starts))), steps or [1] * len(starts)
+    where = [slice(None)] * x.ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        last = None if step < 0 and end < -x.shape[axis] else end
+        where[axis] = slice(start, last, step)
+    return np.ascontiguousarray(x[tuple(where)])
+
+
+def _gather(node: Node, given: Given) -> Array:
+    x, axis = given[0], node.get("axis", 0)
+    indices = np.asarray(given[1]).astype(np.int64)
+    bounded((*x.shape[:axis], *indices.shape, *x.shape[axis:][1:]))
+    return np.take(x, indices, axis)
+
+
+def _concat(node: Node, given: Given) -> Array:
+    bounded([sum(x.size for x in given)])
+    return np.concatenate(list(given), node.get("axis", 1))
+
+
+def _split(node: Node, given: Given) -> tuple[Array, ...]:
+    x, axis, count = given[0], node.get("axis", 0), len(node.outputs)
+    sizes = whole(given[1]) if len(given) > 1 and given[1] is not None else whole(node.get("split"))
+    if not sizes:
+        each = -(-x.shape[axis] // count)
+        sizes = [each] * (count - 1) + [x.shape[axis] - each * (count - 1)]
+    if len(sizes) != count or sum(sizes) != x.shape[axis] or min(sizes) < 0:
+        raise ValueError(f"parts of {sizes} do not make {x.shape[axis]}")
+    return tuple(np.ascontiguousarray(part) for part in np.split(x, np.cumsum(sizes)[:-1], axis))
+
+
+def _expand(node: Node, given: Given) -> Array:
+    shape = bounded(np.broadcast_shapes(given[0].shape, tuple(whole(given[1]))))
+    return np.ascontiguousarray(np.broadcast_to(given[0], shape))
+
+
+def _tile(node: Node, given: Given) -> Array:
+    repeats = whole(given[1])
+    bounded([n * m for n, m in zip(given[0].shape, repeats, strict=True)])
+    return np.tile(given[0], repeats)
+
+
+def _pad(node: Node, given: Given) -> Array:
+    """Pads in front of all axes, then behind them; negative ones cut."""
+    x, *more = given
+    if node.opset < 11:
+        pads, fill, axes = whole(node.get("pads")), node.get("value", 0.0), list(range(x.ndim))
+    else:
+        pads, fill, axes = (*more, None, None, None)[:3]
+        pads, axes = whole(pads), whole(axes) or list(range(x.ndim))
+    both = [(0, 0)] * x.ndim
+    for i, axis in enumerate(axes):
+        both[axis] = pads[i], pads[len(axes) + i]
+    bounded([max(0, n + sum(part)) for n, part in zip(x.shape, both, strict=True)])
+    cut = x[tuple(slice(max(0, -a), n - max(0, -b)) for n, (a, b) in zip(x.shape, both, strict=True))]
+    each = [(max(0, a), max(0, b)) for a, b in both]
+    mode = node.get("mode", "constant")
+    if mode == "constant":
+        return np.pad(cut, each, constant_values=0 if fill is None else np.ravel(fill)[0])
+    modes: dict[str, Any] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
+    return np.pad(cut, each, mode=modes[mode])
+
+
+def _depth_to_space(node: Node, given: Given) -> Array:
+    x, b = given[0], node.get("blocksize")
+    n, c, h, w = x.shape
+    if node.get("mode", "DCR") == "DCR":
+        parts = x.reshape(n, b, b, c // (b * b), h, w).transpose(0, 3, 4, 1, 5, 2)
+    else:
+        parts = x.reshape(n, c // (b * b), b, b, h, w).transpose(0, 1, 4, 2, 5, 3)
+    return np.ascontiguousarray(parts.reshape(n, c // (b * b), h * b, w * b))
+
+
+def _space_to_depth(node: Node, given: Given) -> Array:
+    x, b = given[0], node.get("blocksize")
+    n, c, h, w = x.shape
+    parts = x.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
+    return np.ascontiguousarray(parts.reshape(n, c * b * b, h // b, w // b))
+
+
+def _shape(node: Node, given: Given) -> Array:
+    start, end = node.get("start", 0), node.get("end")
+    return np.array(given[0].shape[start:end], np.int64)
+
+
+def _filled(node: Node, given: Given) -> Array:
+    value = np.ravel(node.get("value", np.zeros(1, np.float32)))
+    return np.full(bounded(whole(given[0])), value[0], value.dtype)
+
+
+def _range(node: Node, given: Given) -> Array:
+    start, limit, step = (np.ravel(part)[0] for part in given)
+    bounded([max(0, int(np.ceil((float(limit) - float(start)) / float(step))))])
+    return np.arange(start, limit, step, dtype=given[0].dtype)
+
+
+def _where(node: Node, given: Given) -> Array:
+    bounded(np.broadcast_shapes(*(np.shape(x) for x in given)))
+    return np.asarray(np.where(given[0].astype(bool), given[1], given[2]))
+
+
+def _first(node: Node, given: Given) -> Array:
+    return given[0]
+
+
+MOVES: dict[str, Callable[[Node, Given], Any]] = {
+    "Reshape": _reshape,
+    "Transpose": _transpose,
+    "Flatten": _flatten,
+    "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
+    "Slice": _slice,
+    "Gather": _gather,
+    "Concat": _concat,
+    "Split": _split,
+    "Expand": _expand,
+    "Tile": _tile,
+    "Pad": _pad,
+    "DepthToSpace": _depth_to_space,
+    "SpaceToDepth": _space_to_depth,
+    "Identity": _first,
+    "Dropout": _first,
+    "Where": _where,
+    "Shape": _shape,
+    "Size": lambda node, given: np.array(given[0].size, np.int64),
+    "ConstantOfShape": _filled,
+    "Range": _range,
+}
+"""What moves elements, by operator: it takes the node and its inputs, None for one that is left out."""

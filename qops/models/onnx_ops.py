@@ -1,0 +1,326 @@
+"""Makes an op of a graph of each node of an .onnx file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.graph import Op, Tensor
+from qops.models.onnx_codes import Spec, constant, spec_of, with_scales
+from qops.models.onnx_file import Node
+from qops.models.onnx_layers import layer_of
+from qops.models.onnx_makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_of
+from qops.models.onnx_moves import MOVES
+from qops.models.onnx_real import REAL
+from qops.models.tflite_site import Missing
+
+__all__ = ["op_of", "results_of", "with_scales_of"]
+
+Arrays = tuple[NDArray[Any], ...]
+Given = Sequence[Any]
+_OWN = (
+    *("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearAveragePool"),
+    *("QLinearGlobalAveragePool", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
+)
+_COMPARES = {
+    **{"Equal": np.equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "Less": np.less},
+    **{"LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or, "Not": np.logical_not},
+}
+_CASTS = {
+    1: "float32",
+    2: "uint8",
+    3: "int8",
+    4: "uint16",
+    5: "int16",
+    6: "int32",
+    7: "int64",
+    9: "bool",
+    11: "float64",
+}
+
+
+def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
+    """Make the op of one node.
+
+    Parameters
+    ----------
+    node : Node
+        As the file has it, or as onnxruntime makes it of several.
+    tensors : dict of str to Tensor
+        Those that it reads and writes.
+    runtime : {"onnx", "ort"}
+        Whose bits.
+
+    Returns
+    -------
+    Op
+
+    Raises
+    ------
+    Missing
+        A node, or a form of it, that qops does not have.
+    ValueError
+        Another runtime.
+    """
+    if runtime not in ("onnx", "ort"):
+        raise ValueError(f"runtime: expected one of 'onnx', 'ort', got {runtime!r}")
+    outputs = tuple(name for name in node.outputs if name)
+    if not outputs:
+        raise Missing("it has no result")
+    own = {name: tensors[name] for name in (*node.inputs, *outputs) if name in tensors}
+    reads = tuple(dict.fromkeys(name for name in node.inputs if name and own[name].data is None))
+    site = Site(node, own, runtime)
+    try:
+        run, real, rule, prepared = _made(site)
+        layer = layer_of(site)
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as why:
+        raise Missing(str(why)) from why
+    inputs = tuple(name for name in node.inputs if name)
+    return Op(
+        node.name,
+        node.kind,
+        inputs,
+        outputs,
+        reads,
+        _call(site, reads, run, [own[name].data for name in node.inputs if name]),
+        real=None if real is None else _call(site, reads, real, _values(site)),
+        rule=rule,
+        layer=layer,
+        remade=partial(op_of, node, own),
+        prepared=prepared,
+        runtime=runtime,
+    )
+
+
+def _call(
+    site: Site, reads: Sequence[str], run: Callable[[Given], Any], constants: Sequence[Any]
+) -> Callable[..., Arrays]:
+    """Give a function of what is read, which fills in the constants."""
+    fixed = dict(zip((name for name in site.node.inputs if name), constants, strict=True))
+    wanted = [bool(name) for name in site.node.outputs]
+
+    def call(*arrays: NDArray[Any]) -> Arrays:
+        given = {**fixed, **dict(zip(reads, arrays, strict=True))}
+        with np.errstate(all="ignore"):
+            made = run([given[name] if name else None for name in site.node.inputs])
+        each = made if isinstance(made, tuple) else (made,)
+        return tuple(np.asarray(y) for y, is_wanted in zip(each, wanted, strict=False) if is_wanted)
+
+    return call
+
+
+def _values(site: Site) -> list[Any]:
+    """Give the constants in real numbers. A bias of integers has the scale of the sums."""
+    spec, found = spec_of(site.node), []
+    for place, name in enumerate(site.node.inputs):
+        if not name:
+            continue
+        tensor = site.tensors[name]
+        if tensor.data is None or tensor.data.dtype.kind not in "iuf":
+            found.append(tensor.data)
+        elif spec is not None and spec.bias == place:
+            found.append(tensor.data * _scale_of_sums(site, spec))
+        else:
+            found.append(tensor.values(tensor.data))
+    return found
+
+
+def _scale_of_sums(site: Site, spec: Spec) -> Any:
+    scale: Any = np.float64(site.node.get("alpha", 1.0))
+    for codes in spec.of:
+        part = site.constant(codes.scale)
+        scale = scale * (1.0 if part is None else part.astype(np.float64))
+    return np.asarray(scale).reshape(-1) if np.size(scale) > 1 else float(np.ravel(scale)[0])
+
+
+def _made(site: Site) -> tuple[Callable[[Given], Any], Callable[[Given], Any] | None, str, Any]:
+    """Give what runs a node on codes, what it does in real numbers, whose bits these are, and the prepared op."""
+    node = site.node
+    kind, domain = node.kind, OWN_DOMAIN if node.kind in _OWN else ""
+    reads_codes = site.is_given(0) and site.tensors[node.inputs[0]].dtype in ("uint8", "int8")
+    if node.domain != domain and not (kind in ("QuantizeLinear", "DequantizeLinear") and node.domain == OWN_DOMAIN):
+        raise Missing(f"qops has no such operator of {node.domain!r}")
+    if (kind in QUANTIZED and (kind != "MaxPool" or reads_codes)) or kind == "QLinearConcat":
+        run, prepared = run_of(site)
+        if node.get("as_uint8"):
+            run, prepared = _as_uint8(site), None
+        return run, _real(site), _rule(kind, site.runtime), prepared
+    if kind in MOVES:
+        return partial(MOVES[kind], node), partial(MOVES[kind], node), "moves codes", None
+    if kind == "Cast":
+        return _cast(site), _cast_of_values(site), "moves codes", None
+    if kind in _COMPARES:
+        compare = _COMPARES[kind]
+        return (lambda given: compare(*given)), (lambda given: compare(*given)), "exact", None
+    if kind in REAL:
+        return partial(_in_float32, site), partial(REAL[kind], node), "float32", None
+    raise Missing("qops has no such operator")
+
+
+def _rule(kind: str, runtime: str) -> str:
+    if kind in ("QLinearAdd", "QLinearMul"):
+        return "ort-x86"
+    if kind in ("MaxPool", "MatMulInteger", "ConvInteger", "DequantizeLinear"):
+        return "exact"
+    return "ort" if kind in _OWN else runtime
+
+
+def _in_float32(site: Site, given: Given) -> Any:
+    """Compute in double, and round what is made of floats once, to their type."""
+    floats = [x.dtype for x in given if x is not None and x.dtype.kind == "f"]
+    wide = [x.astype(np.float64) if x is not None and x.dtype.kind == "f" else x for x in given]
+    made = REAL[site.node.kind](site.node, wide)
+    return np.asarray(made).astype(floats[0] if floats else given[0].dtype)
+
+
+def _cast(site: Site) -> Callable[[Given], Any]:
+    number = site.node.get("to")
+    if number not in _CASTS:
+        raise Missing(f"it casts to type {number}")
+    return lambda given: given[0].astype(_CASTS[number])
+
+
+def _cast_of_values(site: Site) -> Callable[[Given], Any]:
+    """Values keep what integers of their size would lose only where they were floats."""
+    is_float = _CASTS[site.node.get("to")][:5] == "float"
+    return lambda given: given[0].astype(np.float64) if is_float else np.trunc(given[0]).astype(np.float64)
+
+
+def _as_uint8(site: Site) -> Callable[[Given], Any]:
+    spec = spec_of(site.node)
+    assert spec is not None
+    assert spec.y is not None
+    zeros, data = [*(codes.zero_point for codes in spec.of), spec.y[1]], [codes.tensor for codes in spec.of]
+    row = QUANTIZED[site.node.kind]
+    names = [name for name in row.attributes if name in site.node.attributes]
+    given_attributes = {name: site.node.attributes[name] for name in names}
+    return as_uint8(lambda given: row.function(*given, **given_attributes), zeros, data)
+
+
+def _real(site: Site) -> Callable[[Given], Any] | None:
+    """Give a quantized node in real numbers. Where real 0 is the lowest code, the quantizer has folded a ReLU in it."""
+    node, spec = site.node, spec_of(site.node)
+    if node.kind == "MaxPool":
+        return partial(REAL["MaxPool"], node)
+    if spec is None or (not spec.real and node.kind not in ("QuantizeLinear", "DequantizeLinear")):
+        return None
+    places = [codes.tensor for codes in spec.of] or [0]
+    functions: dict[str, Callable[[Node, Given], Any]] = MOVES | REAL
+    function = functions[spec.real or "Identity"]
+    last, floor = node.get("channels_last", 0), _floor(site, spec)
+
+    def real(given: Given) -> Any:
+        taken = [given[i] for i in places]
+        if spec.bias is not None and spec.bias < len(given):
+            taken.append(given[spec.bias])
+        if last:
+            taken[0] = np.moveaxis(taken[0], -1, 1)
+        made = function(node, taken)
+        if node.kind == "MatMulIntegerToFloat" and len(given) > 6 and given[6] is not None:
+            made = made + given[6]
+        made = np.moveaxis(made, 1, -1) if last else made
+        return made if floor is None else np.maximum(made, floor)
+
+    return real
+
+
+def _floor(site: Site, spec: Spec) -> float | None:
+    """0 if the zero point of the result is the lowest code."""
+    if spec.y is None:
+        return None
+    zero, name = site.constant(spec.y[1]), site.node.outputs[0]
+    if zero is None or zero.dtype.kind not in "iu" or zero.size != 1:
+        is_lowest = not site.is_given(spec.y[1]) and site.tensors[name].dtype == "uint8"
+    else:
+        is_lowest = int(zero.reshape(())) == np.iinfo(zero.dtype).min
+    return 0.0 if is_lowest else None
+
+
+def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
+    """Give the tensors that a node writes: their types, and what their codes mean.
+
+    Parameters
+    ----------
+    node : Node
+    tensors : dict of str to Tensor
+        Those before it, and what the file says of its results.
+
+    Returns
+    -------
+    list of Tensor
+    """
+    first = tensors[node.inputs[0]] if node.inputs and node.inputs[0] else None
+    types, found = _types(node, tensors, first), []
+    for i, name in enumerate(node.outputs):
+        if not name:
+            continue
+        announced = tensors.get(name)
+        tensor = Tensor(name, () if announced is None else announced.shape, types[min(i, len(types) - 1)])
+        spec = spec_of(node)
+        if spec is not None and spec.y is not None:
+            scale, zero = (constant(tensors, node, place) for place in spec.y)
+            tensor = with_scales(tensor, scale, zero, None)
+        elif (node.kind in MOVES or node.kind in ("MaxPool", "Relu", "Clip")) and _keeps(node, tensors, tensor):
+            assert first is not None
+            tensor = with_scales(tensor, first.scale, first.zero_point, None)
+        found.append(tensor)
+    return found
+
+
+def _keeps(node: Node, tensors: dict[str, Tensor], made: Tensor) -> bool:
+    """Whether all codes that a node moves have one scale."""
+    places = {"Concat": range(len(node.inputs)), "Where": range(1, 3)}.get(node.kind, range(1))
+    moved = [tensors[node.inputs[i]] for i in places if i < len(node.inputs) and node.inputs[i]]
+    if not moved or any(t.scale is None or t.scale.ndim or t.zero_point is None for t in moved):
+        return False
+    return made.dtype == moved[0].dtype and len({(float(t.scale), int(t.zero_point)) for t in moved}) == 1  # type: ignore[arg-type]
+
+
+def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list[str]:
+    """Give the types of the results."""
+
+    def of(place: int, otherwise: str) -> str:
+        name = node.inputs[place] if place < len(node.inputs) else ""
+        return tensors[name].dtype if name in tensors else otherwise
+
+    kind, own = node.kind, first.dtype if first is not None else "float32"
+    if kind == "DynamicQuantizeLinear":
+        return ["uint8", "float32", "uint8"]
+    spec = spec_of(node)
+    if kind == "QGemm" and len(node.inputs) < 9:
+        return ["float32"]
+    if spec is not None and spec.y is not None:
+        return [of(spec.y[1], "uint8" if kind == "QuantizeLinear" else own)]
+    if kind == "DequantizeLinear":
+        return [of(1, "float32")]
+    fixed = dict.fromkeys(("MatMulInteger", "ConvInteger"), "int32") | dict.fromkeys(("Shape", "Size"), "int64")
+    fixed |= dict.fromkeys(("MatMulIntegerToFloat", "DynamicQuantizeMatMul"), "float32") | dict.fromkeys(
+        _COMPARES, "bool"
+    )
+    if kind == "Cast":
+        return [_CASTS.get(node.get("to"), "float32")]
+    if kind == "ConstantOfShape":
+        return [np.asarray(node.get("value", np.zeros(1, np.float32))).dtype.name]
+    return [fixed.get(kind, of(1, own) if kind == "Where" else own)]
+
+
+def with_scales_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> None:
+    """Note on inputs and constants what the nodes that read them say of their codes.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+    tensors : dict of str to Tensor
+        Those that get scales are replaced in it.
+    """
+    for node in nodes:
+        spec = spec_of(node)
+        for codes in spec.of if spec is not None else ():
+            name = node.inputs[codes.tensor] if codes.tensor < len(node.inputs) else ""
+            if name in tensors:
+                scale, zero = (constant(tensors, node, place) for place in (codes.scale, codes.zero_point))
+                tensors[name] = with_scales(tensors[name], scale, zero, codes.axis)
