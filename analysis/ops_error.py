@@ -102,10 +102,8 @@ def draw(found: Sequence[Measured]) -> Drawing:
     ax.set_yticks(range(len(found)), labels=[m.op.name for m in found])
     ax.grid(axis="y")
     ax.legend(loc="lower right")
-    near = max(m.largest / m.op.bound for m in found if m.op.bound)
-    finding = f"Layers, pools and functions: none beyond its bound, at most {near:.2%} of it"
-    if near > 1:
-        finding = f"An op is beyond its bound: {near:.2%} of it"
+    over = [m.op.name for m in found if m.op.bound is not None and m.largest > m.op.bound]
+    finding = f"Beyond its bound: {', '.join(over)}" if over else "Each op rounds once, and none is beyond its bound"
     style.headline(figure, finding, "each stroke: the largest error on one pair of ranges")
     return figure
 
