@@ -1,8 +1,11 @@
 """The pages written by hand: their code runs, and gives the outputs that they show."""
 
 import doctest
+import os
 import re
 import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -15,19 +18,28 @@ RUN = [name for name, text in PAGES.items() if ">>>" in text]
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", flags=re.M | re.S)
 
 
+def ended(words):
+    """Run a shell command; its exit code."""
+    if words[:3] == ["python", "-m", "qops"]:
+        return main(words[3:])
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    assert words[0] == "cc" or Path(words[0]).is_relative_to("case"), words
+    return subprocess.run([*compiler, *words[1:]] if words[0] == "cc" else words, check=False).returncode
+
+
 def run(text, name):
     """Run the blocks of a page one after the other, those of Python in one space; how many examples failed of how many.
 
-    A shell command must begin with ``python -m qops``, and succeed.
+    A shell command is one of qops, the C compiler, or a program that it made. It must succeed, or end with the code
+    that a comment behind it says.
     """
     space, failed, tried = {}, 0, 0
     runner = doctest.DocTestRunner()
     for language, code in BLOCK.findall(text):
         if language == "sh":
             for line in code.splitlines():
-                words = shlex.split(line)
-                assert words[:3] == ["python", "-m", "qops"], line
-                assert main(words[3:]) == 0, line
+                words, wanted = shlex.split(line, comments=True), re.search(r"# ends with (\d)$", line)
+                assert ended(words) == (int(wanted[1]) if wanted else 0), line
             continue
         examples = doctest.DocTestParser().get_doctest(code, space, name, name, 0)
         result = runner.run(examples, clear_globs=False)
