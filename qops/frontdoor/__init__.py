@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         softmax,
         sub,
         targets,
-        window,
     )
 
 __all__ = [

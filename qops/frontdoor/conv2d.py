@@ -16,9 +16,9 @@ from qops._kernels.frontdoor.layer import LayerStage
 from qops.checks import U8, check_out, int32, operand, unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
 from qops.frontdoor.targets import Ends, Range
-from qops.frontdoor.window import Padding, Pair, padding_of, pair
 from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
+from qops.window import Padding, Pair, padding_of, pair
 
 __all__ = ["BOUND_CONV2D", "BOUND_CONV2D_8", "Conv2D", "conv2d"]
 

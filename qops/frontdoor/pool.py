@@ -11,8 +11,8 @@ from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import largest, means
 from qops.checks import U8, operand
-from qops.frontdoor.window import Padding, Pair, padding_of, pair
 from qops.qtensor import QTensor, TensorLike, tensor
+from qops.window import Padding, Pair, padding_of, pair
 
 __all__ = ["BOUND_AVG_POOL", "avg_pool", "max_pool"]
 

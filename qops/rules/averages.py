@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
+from qops.codes import CodeType
 from qops.rules.numbers import Numbers, rule_of
 
 __all__ = ["AVERAGE_POOL", "PoolRule", "Windows", "reciprocal"]
@@ -22,15 +24,17 @@ _TOGETHER = 16
 
 
 class Windows(NamedTuple):
-    """The size of a window, the scale and zero point of x and of y, the lowest and highest code."""
+    """Windows without padding: size and stride, scale and zero point of x and of y, code type, what y is clamped to."""
 
     kernel: tuple[int, int]
+    stride: tuple[int, int]
     x_scale: float
     x_zero_point: int
     y_scale: float
     y_zero_point: int
-    lo: int
-    hi: int
+    codes: CodeType
+    qmin: int
+    qmax: int
 
     @property
     def size(self) -> int:
@@ -56,6 +60,11 @@ class PoolRule(NamedTuple):
         What prepares the rule: it takes `Windows`, and returns a function that takes an image and `out`.
     whole : str
         Name of the rule that computes a window as large as the image; "" if the rule itself does.
+    counts : str
+        Which taps may be counted in the n of a window that lies partly on padding: "image", those on the image;
+        "all"; or "image, all", as the caller says.
+    takes_int16 : bool
+        Whether the rule is also one of int16 codes.
     """
 
     formula: str
@@ -63,26 +72,42 @@ class PoolRule(NamedTuple):
     rescales: bool
     made: Callable[[Windows], Pooled]
     whole: str = ""
+    counts: str = "image, all"
+    takes_int16: bool = False
 
 
 def _by_stage(w: Windows, stage: Any, zero: int = 0, scale: float = 0.0) -> Pooled:
-    return lambda image, out: coded(image, w.kernel, stage, zero, scale, out)
+    if scale and w.stride[1] > 1:  # the sums of real values are made at every pixel across
+        every = _by_stage(w._replace(stride=(w.stride[0], 1)), stage, zero, scale)
+        return lambda image, out: _into(every(image, None)[:, :, :: w.stride[1]], out)
+    moves = Window(w.stride)
+    return lambda image, out: coded(image, w.kernel, moves, stage, zero, scale, out)
+
+
+def _into(made: Array, out: Array | None) -> Array:
+    if out is None:
+        return np.ascontiguousarray(made)
+    out[...] = made
+    return out
 
 
 def reciprocal(size: int) -> tuple[int, int]:
-    """Give 1 / size as a multiplier, rounded up, and a right shift. The excess changes no mean of up to 2**21 codes."""
+    """Give 1 / size as a multiplier, rounded up, and a right shift.
+
+    The excess changes no mean of up to 2**21 codes of 8 bits, or of 2**14 codes of 16.
+    """
     right_shift = 30 + (size - 1).bit_length()
     return -(-(2**right_shift) // size), right_shift
 
 
 def _away_stored(w: Windows) -> Pooled:
-    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).stage())
+    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.qmin, w.qmax).stage())
 
 
 def _torch(w: Windows, where: str) -> Pooled:
     """The zero point is a "shift" after the rounding, or "plus" before it."""
     inverse, zero = float(F32(1) / F32(w.size)), {where: w.x_zero_point}
-    stage = stages.FloatStage(inverse, "half_even", w.lo, w.hi, **zero)
+    stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, **zero)
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
@@ -109,10 +134,11 @@ def _torch_nhwc(w: Windows) -> Pooled:
 @np.errstate(all="ignore")  # what is beyond float32 is refused
 def _ort(w: Windows) -> Pooled:
     x_step, y_step = F32(w.x_scale), F32(w.y_scale)
-    largest = x_step * F32((w.hi - w.lo) * w.size)
+    largest = x_step * F32((w.codes.highest - w.codes.lowest) * w.size)
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
-    stage = stages.FloatStage(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
+    how = {"form": "over", "plus": w.y_zero_point, "beyond": "lowest"}
+    stage = stages.FloatStage(float(y_step), "half_even", w.qmin, w.qmax, **how)
     return _by_stage(w, stage, w.x_zero_point, float(x_step))
 
 
@@ -121,7 +147,7 @@ def _ort_global(w: Windows) -> Pooled:
     scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
     if not isfinite(scale):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what is computed of them in float32")
-    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).stage()
+    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.qmin, w.qmax).stage()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
@@ -131,6 +157,8 @@ AVERAGE_POOL = {
         "TFLite reference, optimised and default; CMSIS-NN",
         False,
         _away_stored,
+        counts="image",
+        takes_int16=True,
     ),
     "torch-nchw": PoolRule(
         "rint(sum(x - z) * (1 / n) + z) in float32",
@@ -149,9 +177,11 @@ AVERAGE_POOL = {
         "torch 2.13, engine qnnpack, uint8, NCHW and channels_last",
         False,
         _ort_global,
+        counts="all",
     ),
     "ort": PoolRule(
-        "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap; a window as large as the image: ort-global",
+        "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap; beyond int32 the lowest code; a window as "
+        "large as the image, without padding: ort-global",
         "onnxruntime 1.31 and 1.32 QLinearAveragePool",
         True,
         _ort,

@@ -1,4 +1,4 @@
-"""Average pooling by a rule's name: images of 8-bit codes, NHWC, stride 1, no padding."""
+"""Average pooling by a rule's name: images of codes, NHWC, and windows that move over them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array, check_out, integer, number
+from qops._kernels.arrays.window import Window
+from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.rules.averages import AVERAGE_POOL, Windows
+from qops.rules.averages import AVERAGE_POOL, PoolRule, Windows
 from qops.rules.names import rule_named
+from qops.rules.pool_windows import cut_windows, kernel_of, moves_of
+from qops.window import Padding, Pair, pair
 
 __all__ = ["AveragePool", "average_pool"]
 
-_MOST_CODES = 2**21
-"""Codes of the largest window for which the reciprocal of 31 bits gives every mean."""
+_NONE = (0, 0), (0, 0)  # padding
 
 
 def average_pool(
@@ -29,40 +30,57 @@ def average_pool(
     x_scale: float = 1.0,
     y_scale: float | None = None,
     y_zero_point: int | None = None,
+    stride: int | Pair = 1,
+    padding: Padding = "valid",
+    count_padding: bool | None = None,
+    qmin: int | None = None,
+    qmax: int | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Average windows of an image by the rule of a real system, to the bit.
 
     In real numbers the result is the mean of ``x_scale * (x - zero_point)`` over each window. `AVERAGE_POOL` has the
-    formula that each rule computes for it.
+    formula that each rule computes for it. A window that lies partly on padding has the mean of its taps on the image;
+    or, if padding counts, their sum over the number of all its taps.
 
     Parameters
     ----------
     x : ndarray of uint8 or int8, (N, H, W, C)
-        Codes.
+        Codes; int16 by away-stored.
     rule : str
         A name in `AVERAGE_POOL`.
     kernel : (int, int)
-        Height and width of a window; stride 1, no padding.
+        Height and width of a window; at most 2**21 codes, of int16 2**14.
     zero_point : int
         Code of real 0 of `x`.
     x_scale : float
         Real size of a code step of `x`; read by torch-qnnpack and the rules that rescale.
     y_scale, y_zero_point : float, int, optional
         Those of the result, for the rules that rescale; those of `x` if not given.
+    stride : int or (int, int)
+        How far the window moves, down and across.
+    padding : {"valid", "same"} or int or (int, int) or ((int, int), (int, int))
+        "valid": none. "same": ``ceil(size / stride)`` outputs; an odd pixel of padding goes after the image. Numbers:
+        the pixels on each side; above and below, left and right; or each of these four. They are less than `kernel`.
+    count_padding : bool, optional
+        Whether taps on padding count, as torch's ``count_include_pad`` and ONNX's; by default only where
+        `PoolRule.counts` has nothing else.
+    qmin, qmax : int, optional
+        Lowest and highest code that the result is clamped to, as by a fused activation; the ends of the type if not
+        given.
     out : ndarray of the dtype of `x`, optional
-        Where the codes are written; (N, H - KH + 1, W - KW + 1, C).
+        Where the codes are written; (N, OH, OW, C).
 
     Returns
     -------
-    ndarray of the dtype of `x`
+    ndarray of the dtype of `x`, (N, OH, OW, C)
 
     Raises
     ------
     TypeError, ValueError
-        A rule that is not known, another dtype or number of axes, a kernel that does not fit, a scale that is not above
-        0, a zero point that is no code, scale or zero point of y for a rule that keeps those of x, an `out` that does
-        not fit or overlaps `x`.
+        A rule that is not known, another dtype or number of axes, a kernel that does not fit, padding as large as the
+        kernel, a scale that is not above 0, a zero point that is no code, scale or zero point of y for a rule that
+        keeps those of x, a count that the systems of the rule do not have, an `out` that does not fit or overlaps `x`.
 
     Notes
     -----
@@ -97,7 +115,12 @@ def average_pool(
         x_scale=x_scale,
         y_scale=y_scale,
         y_zero_point=y_zero_point,
+        stride=stride,
+        padding=padding,
+        count_padding=count_padding,
         dtype=image.dtype,
+        qmin=qmin,
+        qmax=qmax,
     )
     return op(image, out=out)
 
@@ -110,10 +133,10 @@ class AveragePool(Prepared):
 
     Parameters
     ----------
-    rule, kernel, zero_point, x_scale, y_scale, y_zero_point
+    rule, kernel, zero_point, x_scale, y_scale, y_zero_point, stride, padding, count_padding, qmin, qmax
         As `average_pool` takes them.
     dtype : data type, optional
-        Type of the codes, uint8 or int8.
+        Type of the codes: uint8 or int8, int16 by away-stored.
 
     Attributes
     ----------
@@ -138,7 +161,7 @@ class AveragePool(Prepared):
     (1, 224, 223, 3)
     """
 
-    __slots__ = ("_pooled", "_whole", "dtype", "kernel", "rule")
+    __slots__ = ("_counts_padding", "_moves", "_pooled", "_row", "_whole", "_windows", "dtype", "kernel", "rule")
 
     rule: str
     kernel: tuple[int, int]
@@ -153,24 +176,40 @@ class AveragePool(Prepared):
         x_scale: float = 1.0,
         y_scale: float | None = None,
         y_zero_point: int | None = None,
+        stride: int | Pair = 1,
+        padding: Padding = "valid",
+        count_padding: bool | None = None,
         dtype: DTypeLike = "uint8",
+        qmin: int | None = None,
+        qmax: int | None = None,
     ) -> None:
         self.rule, codes = rule_named(rule, AVERAGE_POOL), of_dtype(dtype)
-        row = AVERAGE_POOL[self.rule]
-        if codes.name not in ("u8", "s8"):
-            raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
-        self.kernel, self.dtype = _kernel(kernel), codes.dtype
-        zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
+        self._row = row = AVERAGE_POOL[self.rule]
+        _check_type(codes.dtype, "dtype", row)
+        ends = codes.lowest, codes.highest
+        self.kernel, self.dtype = kernel_of(kernel, codes.dtype), codes.dtype
+        zero = integer(zero_point, "zero_point", *ends)
         scale = _above_0(x_scale, "x_scale")
         if not row.rescales and (y_scale is not None or y_zero_point is not None):
             raise ValueError(f"y_scale, y_zero_point: {rule} keeps those of x")
         y = scale if y_scale is None else _above_0(y_scale, "y_scale")
-        y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
-        windows = Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest)
-        self._pooled = row.made(windows)
-        self._whole = AVERAGE_POOL[row.whole].made(windows) if row.whole else self._pooled
+        y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", *ends)
+        lo = codes.lowest if qmin is None else integer(qmin, "qmin", *ends)
+        hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
+        steps, self._counts_padding = pair(stride, "stride", 1), _counts(count_padding, self.rule)
+        self._moves = moves_of(self.kernel, steps, padding)
+        self._windows = Windows(self.kernel, steps, scale, zero, y, y_zero, codes, lo, hi)
+        self._pooled = row.made(self._windows)
+        self._whole = AVERAGE_POOL[row.whole].made(self._windows) if row.whole else self._pooled
         kept = (None if y_scale is None else y), (None if y_zero_point is None else y_zero)
-        self._keep(self.rule, self.kernel, zero, scale, *kept, "uint8" if codes.name == "u8" else "int8")
+        how = stride, padding, count_padding, codes.dtype.name, qmin, qmax
+        self._keep(self.rule, self.kernel, zero, scale, *kept, *how)
+
+    def _window(self, shape: tuple[int, ...]) -> Window:
+        """How windows move over images of a shape."""
+        if self._moves is not None:
+            return self._moves
+        return Window.named("SAME", shape[1:3], self.kernel, self._windows.stride)
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for images of a shape.
@@ -183,7 +222,7 @@ class AveragePool(Prepared):
         Returns
         -------
         tuple of int
-            (N, H - KH + 1, W - KW + 1, C).
+            (N, OH, OW, C).
 
         Raises
         ------
@@ -192,9 +231,7 @@ class AveragePool(Prepared):
         """
         if len(shape) != 4:
             raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {shape}")
-        if shape[1] < self.kernel[0] or shape[2] < self.kernel[1]:
-            raise ValueError(f"x, kernel: windows of {self.kernel} do not fit in images of shape {shape}")
-        return shape[0], shape[1] - self.kernel[0] + 1, shape[2] - self.kernel[1] + 1, shape[3]
+        return shape[0], *self._window(shape).out_size(shape[1:3], self.kernel, "x, kernel"), shape[3]
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `x`, in `out` if it is given."""
@@ -204,14 +241,40 @@ class AveragePool(Prepared):
         shape = self.shape_of(image.shape)
         if out is not None:
             check_out(out, image.dtype.num, shape, [image])
-        return (self._whole if image.shape[1:3] == self.kernel else self._pooled)(image, out)
+        window = self._window(image.shape)
+        if window.padding == _NONE:
+            return (self._whole if image.shape[1:3] == self.kernel else self._pooled)(image, out)
+        if self._counts_padding:  # a tap on padding is a real 0
+            return self._pooled(window.padded(image, self._windows.x_zero_point, 1), out)
+        made = np.empty(shape, image.dtype) if out is None else out
+        for kernel, pixels, places in cut_windows(window, image.shape[1:3], self.kernel, self._windows.stride):
+            made[:, *places] = self._row.made(self._windows._replace(kernel=kernel))(image[:, *pixels], None)
+        return made
 
 
 def _codes(x: ArrayLike) -> NDArray[Any]:
     image = as_array(x, "x")
-    if image.dtype not in (np.uint8, np.int8):
-        raise TypeError(f"x: expected uint8 or int8 data, got {image.dtype}")
+    _check_type(image.dtype, "x")
     return image
+
+
+def _check_type(dtype: np.dtype[Any], name: str, row: PoolRule | None = None) -> None:
+    """TypeError for codes that are neither of 8 bits nor int16 codes of a rule that takes these."""
+    if dtype not in (np.uint8, np.int8) and not ((row is None or row.takes_int16) and dtype == np.int16):
+        wide = ", ".join(key for key, other in AVERAGE_POOL.items() if other.takes_int16)
+        raise TypeError(f"{name}: expected uint8 or int8, or int16 by {wide}, got {dtype}")
+
+
+def _counts(count_padding: bool | None, rule: str) -> bool:
+    """Whether taps on padding count."""
+    counts = AVERAGE_POOL[rule].counts
+    if count_padding is None:
+        return counts == "all"
+    if flag(count_padding, "count_padding") and "all" not in counts:
+        raise ValueError(f"count_padding: {rule} counts taps on the image only, got {count_padding}")
+    if not count_padding and "image" not in counts:
+        raise ValueError(f"count_padding: {rule} counts all taps, got {count_padding}")
+    return count_padding
 
 
 def _above_0(value: Any, name: str) -> float:
@@ -219,12 +282,3 @@ def _above_0(value: Any, name: str) -> float:
     if not found > 0:
         raise ValueError(f"{name}: expected a number above 0, got {found}")
     return found
-
-
-def _kernel(kernel: Any) -> tuple[int, int]:
-    if not isinstance(kernel, tuple | list) or len(kernel) != 2:
-        raise TypeError(f"kernel: expected (height, width), got {shown(kernel)}")
-    taps = integer(kernel[0], "kernel", 1, _MOST_CODES), integer(kernel[1], "kernel", 1, _MOST_CODES)
-    if taps[0] * taps[1] > _MOST_CODES:
-        raise ValueError(f"kernel: expected windows of at most {_MOST_CODES} codes, got {taps[0]} by {taps[1]}")
-    return taps

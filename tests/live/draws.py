@@ -62,6 +62,13 @@ def codes(rng, shape, dtype, near=None):
     return np.clip(near + rng.integers(-9, 10, shape), row.min, row.max).astype(dtype)
 
 
+def moves(rng, kernel, symmetric=False):
+    """Strides of a window, and padding above, on the left, below and on the right: none, or less than the kernel."""
+    before, after = ([int(rng.integers(0, k // 2 + 1 if symmetric else k)) for k in kernel] for _ in "ba")
+    pads = [0] * 4 if rng.random() < 0.5 else [*before, *(before if symmetric else after)]
+    return [int(rng.integers(1, 4)) for _ in kernel], pads
+
+
 def values(rng, shape, step):
     """Float32 values: multiples of half a step, which are ties, some of their neighbours, and others."""
     ties = (rng.integers(-300, 300, shape) * np.float32(step / 2)).astype(np.float32)

@@ -10,6 +10,7 @@ from draws import (
     affine,
     codes,
     length,
+    moves,
     of_rule,
     operands,
     pick,
@@ -127,22 +128,22 @@ def images(rng):
     x = codes(
         rng, (int(rng.integers(1, 3)), channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), x_type, x_zero
     )
-    moves = {"strides": [int(rng.integers(1, 3)) for _ in "hw"], "pads": [int(rng.integers(2)) for _ in "hwhw"]}
-    moves |= {"group": group} | ({"dilations": [1, 2]} if rng.random() < 0.2 and taps[1] < 3 else {})
+    how = {"strides": [int(rng.integers(1, 3)) for _ in "hw"], "pads": [int(rng.integers(2)) for _ in "hwhw"]}
+    how |= {"group": group} | ({"dilations": [1, 2]} if rng.random() < 0.2 and taps[1] < 3 else {})
     w = codes(rng, (out, channels // group, *taps), w_type, 0)
-    return x, w, np.array(x_zero, x_type), moves
+    return x, w, np.array(x_zero, x_type), how
 
 
 def conv_integer(rng):
-    x, w, x_zero, moves = images(rng)
+    x, w, x_zero, how = images(rng)
     w_zero = np.array(zero_point(rng, w.dtype), w.dtype)
     inputs = {"x": x, "w": w, "x_zero_point": x_zero, "w_zero_point": w_zero}
-    real = ran("ConvInteger", inputs, [(np.int32, 4)], **moves)
-    return Pair(real, lambda: onnx.conv_integer(**inputs, **moves), inputs | moves)
+    real = ran("ConvInteger", inputs, [(np.int32, 4)], **how)
+    return Pair(real, lambda: onnx.conv_integer(**inputs, **how), inputs | how)
 
 
 def qlinear_conv(rng):
-    x, w, x_zero, moves = images(rng)
+    x, w, x_zero, how = images(rng)
     count = pick(rng, [(), w.shape[0]])
     w_scale = np.array([scale(rng) for _ in range(int(np.prod(count)))], np.float32).reshape(count)
     w_zero = np.full(count, 0 if w.dtype == np.int8 else zero_point(rng, w.dtype), w.dtype)
@@ -151,8 +152,8 @@ def qlinear_conv(rng):
     inputs |= {"w": w, "w_scale": w_scale, "w_zero_point": w_zero, "y_scale": result(rng, inputs["x_scale"], w_scale)}
     inputs["y_zero_point"] = np.array(zero_point(rng, y_type), y_type)
     inputs["B"] = rng.integers(-999, 999, len(w), np.int32) if rng.random() < 0.5 else None
-    real = ran("QLinearConv", inputs, [(y_type, 4)], **moves)
-    return Pair(real, lambda: onnx.qlinear_conv(**inputs, **moves, **ORT), inputs | moves)
+    real = ran("QLinearConv", inputs, [(y_type, 4)], **how)
+    return Pair(real, lambda: onnx.qlinear_conv(**inputs, **how, **ORT), inputs | how)
 
 
 def elementwise(op, rule, kind):
@@ -334,9 +335,11 @@ def average_pool(rng):
     shape = (1, kernel[0] + int(rng.integers(4)), kernel[1] + int(rng.integers(4)), length(rng, 17))
     (x, sx, zx), (_, sy, zy) = quantized(rng, shape, dtype), quantized(rng, 1, dtype)
     inputs = {"x": x, **numbers("x", sx, zx, dtype), **numbers("y", sy, zy, dtype)}
-    how = {"kernel_shape": [*kernel], "strides": [1, 1], "channels_last": 1}
+    (stride, pads), counts = moves(rng, kernel), bool(rng.integers(2))
+    how = {"kernel_shape": [*kernel], "strides": stride, "pads": pads, "count_include_pad": counts, "channels_last": 1}
     real = ran("QLinearAveragePool", inputs, [(dtype, 4)], **how)
-    given = {"kernel": kernel, "x_scale": sx, "zero_point": zx, **affine("y", sy, zy)}
+    given = {"kernel": kernel, "x_scale": sx, "zero_point": zx, **affine("y", sy, zy), "count_padding": counts}
+    given |= {"stride": tuple(stride), "padding": (tuple(pads[::2]), tuple(pads[1::2]))}
     return of_rule(real, lambda: rules.average_pool(x, "ort", **given), {"x": x, **given})
 
 

@@ -4,7 +4,20 @@ from functools import partial
 
 import numpy as np
 import torch
-from draws import TYPES, codes, length, of_rule, operands, pick, quantized, result_scale, scale, values, zero_point
+from draws import (
+    TYPES,
+    codes,
+    length,
+    moves,
+    of_rule,
+    operands,
+    pick,
+    quantized,
+    result_scale,
+    scale,
+    values,
+    zero_point,
+)
 
 from qops import onnx, rules
 
@@ -81,27 +94,29 @@ def convolution(engine, rng):
     w = codes(rng, (out, channels // group, taps, taps), np.int8, 0)
 
     def real():
-        prepack, moves = torch.ops.quantized.conv2d_prepack, ([steps] * 2, [pads] * 2, [1, 1], group)
-        packed = prepack(tensor(w, given["sw"], 0), None, *moves)
+        prepack, how = torch.ops.quantized.conv2d_prepack, ([steps] * 2, [pads] * 2, [1, 1], group)
+        packed = prepack(tensor(w, given["sw"], 0), None, *how)
         return torch.ops.quantized.conv2d(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
 
-    moves = {"strides": [steps] * 2, "pads": [pads] * 4, "group": group}
-    ours = partial(onnx.conv_integer, x, w, given["zx"], **moves)
-    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given, **moves})
+    how = {"strides": [steps] * 2, "pads": [pads] * 4, "group": group}
+    ours = partial(onnx.conv_integer, x, w, given["zx"], **how)
+    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given, **how})
 
 
 def average_pool(engine, is_nhwc, rng):
     dtype, kernel = np.uint8 if engine == "qnnpack" else pick(rng, TYPES), (int(rng.integers(1, 4)), length(rng, 14))
     shape = (1, kernel[0] + int(rng.integers(3)), kernel[1] + int(rng.integers(3)), length(rng, 40))
-    x, s, z = quantized(rng, shape, dtype)
+    (x, s, z), (stride, pads) = quantized(rng, shape, dtype), moves(rng, kernel, symmetric=True)
+    counts = engine == "qnnpack" or bool(rng.integers(2))  # which counts padding, whatever it is told
 
     def real():
         image = tensor(x, s, z).permute(0, 3, 1, 2)
         image = image if is_nhwc else image.contiguous()
-        pooled = torch.nn.functional.avg_pool2d(image, kernel, stride=1)
+        pooled = torch.nn.functional.avg_pool2d(image, kernel, stride, pads[:2], count_include_pad=counts)
         return pooled.permute(0, 2, 3, 1)
 
-    given = {"kernel": kernel, "zero_point": z, "x_scale": s}
+    given = {"kernel": kernel, "stride": tuple(stride), "padding": tuple(pads[:2]), "count_padding": counts}
+    given |= {"zero_point": z, "x_scale": s}
     kind = "torch-qnnpack" if engine == "qnnpack" else "torch-nhwc" if is_nhwc else "torch-nchw"
     return of_rule(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
 

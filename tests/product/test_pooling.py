@@ -61,14 +61,14 @@ def test_codes_by_a_stage(tier, rng, kernel, dtype):
     taps = Window().taps(image.transpose(0, 3, 1, 2).astype(int), kernel, 0).transpose(0, 2, 3, 1, 4, 5)
     near = stages.FloatStage(1 / size, "half_even", info.min, info.max, shift=7)
     want = np.rint((taps.sum((4, 5)) - 3 * size).astype(f32) * f32(1 / size)) + 7
-    got = pooling.coded(image, kernel, near, 3 * size)
+    got = pooling.coded(image, kernel, Window(), near, 3 * size)
     assert np.array_equal(got, want.clip(info.min, info.max))
     total = f32(0)
     for tap in np.moveaxis(taps.reshape(*taps.shape[:4], size), -1, 0):
         total = total + (tap - 3).astype(f32) * f32(0.1)
     over = stages.FloatStage(0.3, "half_even", info.min, info.max, form="over", plus=7)
     want = np.rint(total / f32(size) / f32(0.3) + f32(7)).clip(info.min, info.max)
-    assert np.array_equal(pooling.coded(image, kernel, over, 3, 0.1), want)
+    assert np.array_equal(pooling.coded(image, kernel, Window(), over, 3, 0.1), want)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 31, 32, 63, 64, 65, 130])

@@ -32,9 +32,10 @@ cdef enum:
 RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "q15": Q15}
 
 
-cdef cnp.ndarray checked(image):
+cdef cnp.ndarray checked(image, bint or_int16=False):
     """Give images of codes as an array of 4 axes; TypeError or ValueError if they are none."""
-    cdef cnp.ndarray x = array(image, "image", cnp.NPY_UINT8, cnp.NPY_INT8)
+    cdef bint is_int16 = or_int16 and cnp.PyArray_TYPE(image) == cnp.NPY_INT16
+    cdef cnp.ndarray x = image if is_int16 else array(image, "image", cnp.NPY_UINT8, cnp.NPY_INT8)
     if cnp.PyArray_NDIM(x) != 4:
         raise ValueError(f"image: expected 4 dimensions, got shape {(<object>x).shape}")
     return x
@@ -44,7 +45,7 @@ cdef void set_sums(Pool *p, int typenum, Py_ssize_t size, Py_ssize_t kh) noexcep
     """Let windows be summed in `size` bytes: kh pixels downwards in 16 bits if that is enough, then across."""
     cdef bint is_signed = typenum == cnp.NPY_INT8
     p.down_start = p.across_start = 0
-    if typenum == cnp.NPY_INT32 or kh > FEW and size == 4:
+    if typenum == cnp.NPY_INT32 or typenum == cnp.NPY_INT16 or kh > FEW and size == 4:
         p.down = p.across = SUM_S32
     else:
         p.down = SUM_S8_S16 if is_signed else SUM_U8_S16
@@ -61,6 +62,7 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
     p.rows, p.columns = window.down, window.across
     p.kh, p.kw = kernel
     p.height, p.width, p.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
+    p.result_bytes = 2 if typenum == cnp.NPY_INT16 else 4 if typenum == cnp.NPY_INT32 else 1
     window.places(p.height, p.width, p.kh, p.kw, &p.oh, &p.ow)
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), p.oh, p.ow, p.channels]
     if out is None:
@@ -116,23 +118,27 @@ def means(image, tuple kernel not None, Window window not None, str rule not Non
     return pooled(&p, x, kernel, window, typenum, out)
 
 
-def coded(image, tuple kernel not None, PreparedStage stage, int32_t zero, float scale=0, out=None):
-    """Give the codes that a stage makes of windows with a stride of 1 and no padding.
+def coded(cnp.ndarray image not None, tuple kernel not None, Window window not None, PreparedStage stage, int32_t zero,
+          float scale=0, out=None):
+    """Give the codes that a stage makes of windows without padding.
 
-    Without a `scale` the stage takes int32: the sum of the codes of a window, less `zero`. With a `scale` it takes
-    float32: the mean of the values ``(code - zero) * scale``, which are added tap after tap, each sum rounded.
+    Without a `scale` the stage takes int32: the sum of the codes of a window, less `zero`. They may also be int16. With
+    a `scale` it takes float32: the mean of the values ``(code - zero) * scale``, which are added tap after tap, each
+    sum rounded; and windows have a stride of 1 across.
     """
-    cdef cnp.ndarray x = checked(image)
+    cdef cnp.ndarray x = checked(image, not scale)
     cdef int typenum = cnp.PyArray_TYPE(x)
     cdef Py_ssize_t channels = cnp.PyArray_DIM(x, 3)
     cdef Means how
     cdef Pool p
+    if not window.has_no_padding() or scale and window.across.stride != 1:
+        raise ValueError("window: expected no padding, and beside a scale no stride across")
     how.rule, how.is_signed = VALUES if scale else STAGE, typenum == cnp.NPY_INT8
     how.stage, how.typenum = stage.stage, typenum
     how.values = RealMean(how.is_signed, zero, scale, kernel[0], kernel[1], cnp.PyArray_DIM(x, 2) * channels, channels)
     set_sums(&p, typenum, 4, 1 if scale else kernel[0])
     p.across_start, p.means = -zero, &how
-    return pooled(&p, x, kernel, Window(), typenum, out)
+    return pooled(&p, x, kernel, window, typenum, out)
 
 
 def counts(size, kernel, Window window not None, *, bint padding=False):

@@ -13,6 +13,7 @@ cdef struct Pool:
     Kind down, across  # how a window is combined, first vertically, then horizontally
     int32_t down_start, across_start  # what these begin with: see `start` in taps.h
     Py_ssize_t image_bytes, combined_bytes  # bytes of an element of the image, and of a result before a mean is made
+    Py_ssize_t result_bytes  # bytes of an element of the result
     Axis rows, columns  # vertical and horizontal
     Py_ssize_t height, width, channels, kh, kw, oh, ow
     Py_ssize_t whole_begin, whole_end  # the range of windows in a row whose taps all lie on the image

@@ -101,7 +101,7 @@ cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y)
             end = max(i + 1, p.whole_end if i == p.whole_begin else 0)
             count = <int64_t>rows * taps_on_image(&p.columns, i, p.width, p.kw).count
         means_of_sums(p.means, sums + i * p.channels * p.combined_bytes, (end - i) * p.channels, count,
-                      y + i * p.channels)
+                      y + i * p.channels * p.result_bytes)
         i = end
 
 
@@ -120,14 +120,14 @@ cdef void image_rows(const Pool *p, const char *x, char *y) noexcept nogil:
     cdef char *to
     while i < p.oh:
         taps, rows = taps_on_image(&p.rows, i, p.height, p.kh), whole_rows(p, i)
-        to = y + i * line * p.combined_bytes if p.means == NULL else p.sums
+        to = y + i * line * p.result_bytes if p.means == NULL else p.sums
         combine_down(p, x, taps, rows)
         if p.is_padded:
             combine_across(p, rows, to)
         else:
             combine_each(p, to)
         for k in range(rows if p.means != NULL else 0):
-            mean_row(p, taps.count, to + k * line * p.combined_bytes, <uint8_t *>y + (i + k) * line)
+            mean_row(p, taps.count, to + k * line * p.combined_bytes, <uint8_t *>y + (i + k) * line * p.result_bytes)
         i += rows
 
 
@@ -135,13 +135,14 @@ cdef void value_rows(const Pool *p, const uint8_t *x, uint8_t *y) noexcept nogil
     """Make the results of one image from the means of real values."""
     cdef Py_ssize_t i
     for i in range(p.oh):
-        means_of_values(p.means, x + i * p.width * p.channels, p.ow * p.channels, y + i * p.ow * p.channels)
+        means_of_values(p.means, x + i * p.rows.stride * p.width * p.channels, p.ow * p.channels,
+                        y + i * p.ow * p.channels)
 
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
     """Make the results of all images; the result is -1 if there is not enough memory."""
     cdef Py_ssize_t image = p.height * p.width * p.channels * p.image_bytes, row, size, i
-    cdef Py_ssize_t result = p.oh * p.ow * p.channels * (p.combined_bytes if p.means == NULL else 1)
+    cdef Py_ssize_t result = p.oh * p.ow * p.channels * p.result_bytes
     p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # else it needs too much memory
     p.before = p.columns.before if p.is_padded else 0
     p.padded_width = p.before + p.width + (p.columns.after if p.is_padded else 0)

@@ -35,8 +35,14 @@ PREPARED = {
 }
 OTHER_CALLS = {
     "rules.Requantize": {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},
-    "rules.Add": {"rule": "torch"},
-    "rules.Mul": {"rule": "tflite-double", "a_zero_point": 0},
+    "rules.Add": {
+        **{"rule": "tflite-double", "a_scale": None, "b_scale": None, "y_scale": None},
+        **{"integers": ((2**30, 31), (1717986918, 33), (1952257862, 49)), "qmin": 20, "qmax": 200},
+    },
+    "rules.Mul": {"rule": "tflite-double", "a_zero_point": 0, "qmin": 20},
     "rules.Quantize": {"rule": "inv-even", "dtype": "int8", "zero_point": -5},
-    "rules.AveragePool": {"rule": "ort", "x_scale": 0.5, "y_scale": 0.7, "y_zero_point": 3},
+    "rules.AveragePool": {
+        **{"rule": "ort", "x_scale": 0.5, "y_scale": 0.7, "y_zero_point": 3},
+        **{"stride": (1, 2), "padding": ((1, 0), (0, 1)), "count_padding": True, "qmax": 200},
+    },
 }

@@ -1,4 +1,4 @@
-"""How windows move over images, as the arguments of the front door's ops say it."""
+"""How windows move over images, as arguments say it: strides, and padding by a word or by numbers."""
 
 from __future__ import annotations
 
