@@ -62,7 +62,7 @@ def integers(row: rules.Rule) -> str:
     """What becomes of a scale, in words."""
     if row.multiplier == "given":
         return "The integers are given; there is no rule that makes them of a scale."
-    if row.scales == "stepwise":
+    if row.is_stepwise:
         return "No integers: in float32 it multiplies by the scales one after another, if it is given three (`scales`)."
     if row.multiplier.startswith("float"):
         return f"No integers: it multiplies in {row.multiplier}."

@@ -21,6 +21,8 @@ const ROWS = [
   ["torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 linear on qnnpack"],
   ["torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates",
    "torch 2.13 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"],
+  ["torch-onednn-conv", "float32", "half_even", "", "once", "inside", "", "saturates",
+   "torch 2.13 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale)"],
   ["fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "onnxruntime QLinearMul"],
   ["fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "ports by hand"],
   ["double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "saturates",

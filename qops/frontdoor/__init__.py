@@ -55,7 +55,6 @@ __all__ = [
     "softmax",
     "sub",
     "targets",
-    "window",
 ]
 __dir__ = __all__.copy
 

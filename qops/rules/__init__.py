@@ -26,7 +26,7 @@ What these systems do, too, and no row does:
 * onnxruntime's QLinearAdd without AVX2 has no fused steps, and on ARM it is the row ``qnnpack``: read, not run.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
-Not modelled: ``fbgemm-avx2``, ``torch-conv``, ``mlas-arm``, ``cmsis-mve``; TFLite's optimised adds beyond 16 bits,
+Not modelled: ``fbgemm-avx2``, ``mlas-arm``, ``cmsis-mve``; TFLite's optimised adds beyond 16 bits,
 where they wrap; shared exponents (MX, E8M0).
 """
 

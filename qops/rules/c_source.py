@@ -114,7 +114,7 @@ def _floats(rule: Rule, name: str) -> str:
     kind, suffix = ("double", "") if rule.multiplier.startswith("float64") else ("float", "f")
     given = "double scale" if rule.multiplier == "float64" else "float scale"
     product = f"({kind})x * scale"
-    if rule.scales == "stepwise":
+    if rule.is_stepwise:
         given, product = "float before, float scale, float after", f"{product.replace('x *', 'x * before *')} * after"
     head = [f"static int32_t {name}(int32_t x, {given}, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
     if not rule.multiplier.startswith("float"):  # of its integers
@@ -151,10 +151,10 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
     `qops.rules.integers` gives the multiplier and the shift. The function of any other rule takes
-    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits; torch-onednn has three floats instead of the
-    scale, ``1 / (1 / in_scale)``, ``1 / (1 / w_scale)`` and ``1 / out_scale``, each rounded to float32. The text begins
-    with the systems of the rule. x is int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is
-    int64_t.
+    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. torch-onednn and torch-onednn-conv have three
+    floats instead of the scale, ``1 / (1 / in_scale)``, ``1 / (1 / w_scale)`` and ``1 / out_scale``, each rounded to
+    float32; the second is just ``w_scale`` for convolutions. The text begins with the systems of the rule. x is
+    int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t.
 
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 

@@ -215,7 +215,8 @@ def requantize(
         ``15 - right_shift``.
     scales : (float, float, float), optional
         Instead of a scale: ``(in_scale, w_scale, out_scale)``, of which the rule forms its scale in the way that its
-        `Rule.scales` names first; torch-onednn multiplies by one after another. ``w_scale`` may have one a channel.
+        `Rule.scales` names first; torch-onednn and torch-onednn-conv multiply by one after another. ``w_scale`` may
+        have one a channel.
     in_zero_point : int
         Subtracted from `acc` first.
     zero_point : int

@@ -54,7 +54,7 @@ def real_scale(
     f32-reciprocal  float32(float32(in * w) * (1 / out))    torch mul, torch linear on qnnpack
     ==============  ======================================  ================================================
 
-    torch linear on oneDNN forms no scale: it multiplies by one after another (`requantize` with ``scales``).
+    torch on oneDNN forms no scale: it multiplies by one after another (`requantize` with ``scales``).
 
     Parameters
     ----------
@@ -133,14 +133,16 @@ def formed(scales: tuple[float, Any, float], derive: str) -> tuple[Any, tuple[fl
     """Give the real scale that a system forms of three scales, and the factors before and after it.
 
     `derive` is a word of `real_scale`, or "stepwise": then the scale is that of w, and the factors are ``in_scale`` and
-    ``1 / out_scale``. The first two are divided by as reciprocals, so they are rounded twice.
+    ``1 / out_scale``. The first two are divided by as reciprocals, so they are rounded twice; by "stepwise-conv" w is
+    not.
     """
     one = F32(1)
     if derive == "given":
         raise ValueError("scales: the rule makes no integers of scales, give it integers")
     with np.errstate(all="ignore"):
-        if derive == "stepwise":
-            before, scale, after = (one / (one / F32(scales[0])), one / (one / F32(scales[1])), one / F32(scales[2]))
+        if derive.startswith("stepwise"):
+            before, scale, after = one / (one / F32(scales[0])), F32(scales[1]), one / F32(scales[2])
+            scale = scale if derive == "stepwise-conv" else one / (one / scale)
         else:
             before, scale, after = one, DERIVATIONS[derive](*scales), one
     if not all(np.all(np.isfinite(x) & (x > 0)) for x in (before, scale, after)):

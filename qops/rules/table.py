@@ -32,8 +32,8 @@ class Rule(NamedTuple):
         What a rounded float that int32 does not hold becomes: "saturates", the end of its sign; "lowest", the lowest
         code, whatever its sign; "" for rules in integers.
     scales : str
-        How its systems form the real scale, as `real_scale` names it: one word, or two; or "stepwise", if they multiply
-        by the three scales one after another.
+        How its systems form the real scale, as `real_scale` names it: one word, or two. Or "stepwise", if they multiply
+        by the three scales one after another; "stepwise-conv", if they do so and w_scale is not rounded twice.
     systems : str
         Who computes so.
     """
@@ -48,6 +48,11 @@ class Rule(NamedTuple):
     beyond: str
     scales: str
     systems: str
+
+    @property
+    def is_stepwise(self) -> bool:
+        """Whether its systems multiply by three scales one after another."""
+        return self.scales.startswith("stepwise")
 
 
 class BlockRule(NamedTuple):
@@ -121,6 +126,8 @@ _ROWS = [
      "torch 2.13 linear on qnnpack"),
     ("torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise",
      "torch 2.13 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"),
+    ("torch-onednn-conv", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-conv",
+     "torch 2.13 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale)"),
     ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "f32",
      "onnxruntime QLinearMul"),
     ("fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "double", "ports by hand"),

@@ -57,7 +57,7 @@ def of_another_scale(dump: Dump) -> Iterator[Candidate]:
     if dump.kind == "requantize" and dump.numbers.get("scale") is None:
         scales = {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
         for rule in _requantizing():
-            if TABLE[rule].scales == "stepwise":  # with one scale it is fp32-even-zp-inside
+            if TABLE[rule].is_stepwise:  # with one scale it is fp32-even-zp-inside
                 continue
             own = [scales[derive] for derive in _derivations(rule, dump)]
             for derive in get_args(Derivation):
@@ -148,14 +148,14 @@ def _requantizing() -> list[str]:
 def _derivations(rule: str, dump: Dump) -> list[Derivation]:
     """How the systems of a rule form the scale; one of them where the dump has it already, or they form none."""
     words = TABLE[rule].scales.split(", ")
-    has_one = dump.numbers.get("scale") is not None or words == ["stepwise"]
+    has_one = dump.numbers.get("scale") is not None or TABLE[rule].is_stepwise
     return ["double"] if has_one else cast(list[Derivation], words)
 
 
 def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:
     def codes(d: Dump) -> NDArray[Any]:
         how = {name: d.numbers[name] for name in _HOW if d.numbers.get(name) is not None}
-        if rule in TABLE and TABLE[rule].scales == "stepwise" and d.numbers.get("scale") is None:
+        if rule in TABLE and TABLE[rule].is_stepwise and d.numbers.get("scale") is None:
             how["scales"] = tuple(d.numbers[name] for name in ("in_scale", "w_scale", "out_scale"))
         else:
             how["scale"] = d.scale(derive)

@@ -103,7 +103,7 @@ class Vectors:
         """
         how = "QOPS_SCALE" if self.integers is None else "QOPS_MULTIPLIER, QOPS_RIGHT_SHIFT"
         if TABLE[self.rule].multiplier in ("float32", "float64 of a float32"):
-            how = "1, (float)QOPS_SCALE, 1" if TABLE[self.rule].scales == "stepwise" else "(float)QOPS_SCALE"
+            how = "1, (float)QOPS_SCALE, 1" if TABLE[self.rule].is_stepwise else "(float)QOPS_SCALE"
         name = self.rule.replace("-", "_")
         return emit(self.rule), {"y": f"{name}(qops_acc[i], {how}, QOPS_ZERO_POINT, QOPS_QMIN, QOPS_QMAX)"}
 

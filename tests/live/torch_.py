@@ -27,7 +27,7 @@ VERSION = torch.__version__
 ENGINES = [name for name in ("x86", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines]
 KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
 LINEAR = {"x86": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
-CONVOLUTION = LINEAR | {"x86": "torch-onednn"}  # x86 gives convolutions to oneDNN
+CONVOLUTION = LINEAR | dict.fromkeys(("x86", "onednn"), "torch-onednn-conv")  # x86 gives them to oneDNN
 ADDS = {"x86": "torch", "onednn": "torch", "qnnpack": "torch-qnnpack"}
 
 
@@ -63,7 +63,7 @@ def elementwise(engine, op, rule, kind, rng):
 
 
 def layer(rule, rng):
-    """The scales and zero points of a layer, x and y of uint8, and what makes its codes of sums."""
+    """The scales and zero points of a layer, x and y of uint8, and what makes its codes of sums along an axis."""
     (sx, zx), sw, zy = (scale(rng), zero_point(rng, np.uint8)), scale(rng), zero_point(rng, np.uint8)
     sy = result_scale(rng, sx, sw)
 

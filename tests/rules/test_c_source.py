@@ -26,7 +26,7 @@ def compiled(rule, folder):
     name, is_float = rule.replace("-", "_"), rules.TABLE[rule].multiplier.startswith("float")
     number = "double scale" if is_float else "int32_t multiplier, int right_shift"
     passed = "scale" if is_float else "multiplier, right_shift"
-    if rules.TABLE[rule].scales == "stepwise":
+    if rules.TABLE[rule].is_stepwise:
         number, passed = "double before, double scale, double after", "before, scale, after"
     loop = f"""
 void run(const int64_t *x, int32_t *y, int64_t n, {number}, int32_t zero_point, int32_t lo, int32_t hi)
@@ -48,9 +48,10 @@ void run(const int64_t *x, int32_t *y, int64_t n, {number}, int32_t zero_point, 
 
 def numbers_of(rule, scale):
     """What the C takes, and what `requantize` does."""
-    if rules.TABLE[rule].scales == "stepwise":
+    if rules.TABLE[rule].is_stepwise:
         one, three = np.float32(1), np.float32([0.37, scale, 0.37])
-        return [one / (one / three[0]), one / (one / three[1]), one / three[2]], {"scales": three.tolist()}
+        w = three[1] if rule == "torch-onednn-conv" else one / (one / three[1])
+        return [one / (one / three[0]), w, one / three[2]], {"scales": three.tolist()}
     if rules.TABLE[rule].multiplier.startswith("float"):
         return [scale], {"scale": scale}
     if rule == "gemmlowp-legacy":

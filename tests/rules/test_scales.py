@@ -35,6 +35,26 @@ def test_three_scales_tell_a_tie_that_their_product_does_not():
     assert rules.requantize(acc, "torch-onednn", scale=rules.real_scale(*SCALES_OF_A_TIE, "f32"), **how) == 104
 
 
+CONVOLUTIONS = [  # scales of x, w, y, zero point, sum, and the code of torch 2.13.0 on x86
+    (0.125, 0.0018749999580904841, 0.00046874998952262104, 0, 229, 115),
+    (2.4023635387420654, 0.00046874998952262104, 0.002252215752378106, 93, -69, 58),
+    (0.03424476459622383, 0.0018749999580904841, 0.00038525357376784086, 0, 1155, 193),
+    (0.078125, 0.0142469247803092, 0.002226081909611821, 0, 127, 63),
+    (4194304.0, 0.029999999329447746, 754974.6875, 0, 339, 57),
+    (0.5, 0.0037499999161809683, 0.0037499999161809683, 0, 93, 47),
+]
+
+
+@pytest.mark.parametrize(("x", "w", "y", "zero", "acc", "code"), CONVOLUTIONS)
+def test_torch_rounds_the_scale_of_weights_of_a_convolution_once(x, w, y, zero, acc, code):
+    how = {"zero_point": zero, "dtype": "uint8"}
+    of_row = rules.requantize([acc], "torch-onednn-conv", scales=(x, w, y), **how).item()
+    of_linear = rules.requantize([acc], "torch-onednn", scales=(x, w, y), **how).item()
+    of_fbgemm = rules.requantize([acc], "torch-fbgemm", scales=(x, w, y), **how).item()
+    assert of_row == code
+    assert abs(of_linear - code) == abs(of_fbgemm - code) == 1
+
+
 @pytest.mark.parametrize("derive", ["double", "f32-product", "f32", "f32-reciprocal"])
 def test_real_scales_of_arrays_are_those_of_each_number(derive):
     random = np.random.default_rng(31)

@@ -20,7 +20,7 @@ def drawn_numbers(rule, rng, out, scale):
     lo, hi = np.sort(rng.integers(lowest, highest, 2, endpoint=True)).tolist()
     lo, hi = [(lo, hi), (lowest, highest)][rng.integers(0, 2)]
     zero = int(rng.integers(lowest, highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
-    factors = (0.37, 2.9) if rules.TABLE[rule].scales == "stepwise" else (1.0, 1.0)
+    factors = (0.37, 2.9) if rules.TABLE[rule].is_stepwise else (1.0, 1.0)
     return Numbers(rules.TABLE[rule], scale, zero, lo, hi, factors)
 
 
