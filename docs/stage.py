@@ -23,6 +23,7 @@ SEARCHED = {
     "guide/dump": ("dump", "npz"),
     "guide/error": ("tolerance", "accuracy"),
     "guide/layer": ("layer", "linear layer"),
+    "guide/params": ("constants of a port",),
     "guide/port": ("port", "dsp"),
     "guide/speed": ("speed", "threads"),
     "guide/test_vectors": ("test vectors", "golden vectors"),
