@@ -87,6 +87,8 @@ def _connected(site: Site) -> Made:
 def _transposed(site: Site) -> Made:
     shape = site.size(0)
     how = {**site.x(2), **site.weights(1, 0), **site.y, **site.activation}
+    if how["w_type"] == "int4":
+        raise Missing("its weights have 4 bits, for which TFLite has no kernel")
     given = {name: value for name, value in how.items() if name != "w_type"}
     op = tflite.TransposeConv(shape, site.constant(1), site.bias(3), **given, **site.moves, **site.own(2))
     return Made((2,), op, _layer(site, how, shape))

@@ -9,7 +9,7 @@ from qops._kernels.arrays.numbers import shown
 from qops.checks import as_array, check_out, choice, integer, integers, native, number
 from qops.codes import of_dtype
 from qops.rules.numbers import BELOW_INFINITY
-from qops.tflite.kernels import Kernel
+from qops.tflite.arithmetic import half_away
 from qops.tflite.types import types_of
 
 ACTIVATIONS: dict[str, tuple[float | None, float | None]] = {
@@ -88,25 +88,27 @@ def padding(value: str) -> str:
 
 
 def limits(
-    activation: str, scale: float, zero: int, dtype: np.dtype[Any], facts: Kernel | None = None
+    activation: str, scale: float, zero: int, dtype: np.dtype[Any], rounding: str, checks: bool
 ) -> tuple[int, int]:
     """Give the lowest and the highest code of a result after its fused activation."""
     lowest, highest = ends(dtype)
     low, high = ACTIVATIONS[choice(activation, "activation", ACTIVATIONS)]
-    lower, upper = (None if value is None else zero + steps(value, scale, facts) for value in (low, high))
-    lo = lowest if lower is None else max(lowest, lower)
-    return lo, highest if upper is None else min(highest, upper)
+    lo = lowest if low is None else max(lowest, limit(low, scale, zero, rounding, checks))
+    return lo, highest if high is None else min(highest, limit(high, scale, zero, rounding, checks))
 
 
-def steps(value: float, scale: float, facts: Kernel | None) -> int:
-    """Give ``half_away(value / scale)``, which int32 must hold."""
+def limit(value: float, scale: float, zero: int, rounding: str = "outside", checks: bool = True) -> int:
+    """Give the code of a limit: ``zero + half_away(value / scale)``, or "inside" ``half_even(value / scale + zero)``.
+
+    If it `checks`, int32 must hold the quotient.
+    """
     with np.errstate(over="ignore"):
-        quotient = float(np.float32(value) / np.float32(scale))
+        quotient = np.float32(value) / np.float32(scale)
     if abs(quotient) >= 2**31 - 0.5:
-        if facts is None or facts.checks_activation:
+        if checks:
             raise ValueError(f"y_scale: int32 does not hold {value} in steps of {scale}, which the activation needs")
-        quotient = float(np.clip(quotient, -(2**31), 2**31))
-    return int(np.floor(abs(quotient) + 0.5)) * (1 if quotient >= 0 else -1)
+        quotient = np.clip(quotient, np.float32(-(2**31)), np.float32(2**31))
+    return int(np.rint(quotient + np.float32(zero))) if rounding == "inside" else zero + int(half_away(quotient))
 
 
 def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *others: Any) -> None:

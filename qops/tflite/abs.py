@@ -32,10 +32,10 @@ class Abs(Unary):
     _name = "ABS"
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
-        near = np.abs(x - given.x_zero_point)
+        near, kind = np.abs(x - given.x_zero_point), np.dtype(self._facts.ratio).type
         if given.x_scale == given.y_scale:
             return near + given.y_zero_point
-        return scaled(near, quantized(float(F32(given.x_scale) / F32(given.y_scale)))) + given.y_zero_point
+        return scaled(near, quantized(float(kind(given.x_scale) / kind(given.y_scale)))) + given.y_zero_point
 
 
 class Neg(Unary):

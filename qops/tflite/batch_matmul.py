@@ -54,7 +54,7 @@ class BatchMatmul(Op):
         if data.ndim < 2:
             raise ValueError(f"b: expected at least 2 dimensions, got shape {data.shape}")
         rule = facts.matmul if given.b_zero_point == 0 else facts.matmul_offset
-        derive = "f32" if rule == "fp32-even" and is_8 else "f32-product"
+        derive = facts.matmul_scale if given.b_zero_point == 0 and is_8 else facts.matmul_other_scale
         with np.errstate(all="ignore"):
             scale = float(DERIVATIONS[derive](given.a_scale, given.b_scale, given.y_scale))
         if not np.isfinite(scale):

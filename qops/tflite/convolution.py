@@ -13,10 +13,9 @@ from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import int32, integer
 from qops.rules.requantize import Requantize
-from qops.rules.table import BLOCKS
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, bias_of, fit_in_halves, scale_of, weights_of
+from qops.tflite.weights import Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
 from qops.tflite.window import Moves, codes_of, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
@@ -39,13 +38,12 @@ class Convolution(Op):
         scale = scale_of(given, self._dtype, derive if self._dtype != np.int16 else "double", len(w))
         if np.max(scale) >= facts.scale_below and self._dtype != np.int16:
             raise ValueError(f"x_scale, w_scale, y_scale: {facts.name} takes no scale of {np.max(scale)}")
-        ends = check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype, facts)
-        y = given.y_zero_point, ends
+        y = given.y_zero_point, self._limits(given, given.w_type != "int4", facts.checks_activation)
         rule, block = self._rule(given, groups)
         self._rounding = Rounding(rule, scale, *y)
         self._stage, self._tail = self._rounding.stage(), None
         if len(w) % block:
-            self._rounding = self._rounding._replace(rule=_in_blocks(rule, facts.tail, block))
+            self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             first, each = len(w) // block * block, len(w) // groups
             pixel = first // each  # the channel of x from which the rest is made
             start = pixel * each
@@ -88,7 +86,7 @@ class Convolution(Op):
         codes = np.empty(shape, self._dtype) if out is None else out
         if self._dtype == np.int16:
             made = np.empty(shape, self._dtype)
-            self._stage.run(wide_sums(data, self._packed, window, self._bias, threads), made)
+            self._stage.run(wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads), made)
             return check.put(made, out)
         zero, w_zero = self._zeros
         finish = Finish(w_zero, self._bias, self._stage, self._dtype.num)
@@ -99,11 +97,6 @@ class Convolution(Op):
             made = codes_of(Images(data[..., pixel:], window, zero, zero), packed, finish, None, threads)
             codes[..., first:] = made[..., first - start :]
         return codes
-
-
-def _in_blocks(rule: str, tail: str, size: int) -> str:
-    """Give the name of the rule of which whole blocks of channels go by the one, and the rest by the other."""
-    return next(name for name, row in BLOCKS.items() if row[:4] == (rule, tail, size, "channels"))
 
 
 class Conv2D(Convolution):
@@ -158,8 +151,8 @@ class Conv2D(Convolution):
     def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
         facts = self._facts
         if self._dtype == np.int16:
-            has_32 = self._bias is not None and self._bias.dtype == np.int32
-            return facts.conv_bias32 if has_32 else "tflite-int64acc", 1
+            narrow = facts.tail if groups > 1 else facts.conv_bias32
+            return rule_16(self._bias, facts.conv_no_bias, narrow, "tflite-int64acc"), 1
         if self._dtype == np.uint8:
             return facts.conv_u8, 1
         if given.w_type == "int4":

@@ -54,7 +54,7 @@ class DepthwiseConv2D(Convolution):
         each = int32(given.depth_multiplier, "depth_multiplier", 1)
         if len(w) != 1 or w.shape[3] % each:
             raise ValueError(f"w: expected (1, H, W, {each} times the channels of x), got shape {w.shape}")
-        if given.bias is None and self._facts.depthwise_needs_bias:
+        if given.bias is None and self._facts.depthwise_needs_bias and self._dtype != np.int16:
             raise ValueError(f"bias: {given.kernel} ends the process on a DEPTHWISE_CONV_2D without one")
         if given.bias is not None and self._dtype == np.int16:
             native(given.bias, "bias", ("int64",))
@@ -74,7 +74,7 @@ class DepthwiseConv2D(Convolution):
         if given.w_type == "int4":
             if not facts.depthwise_int4:
                 raise ValueError(f"kernel: {given.kernel} has no DEPTHWISE_CONV_2D of int4 weights")
-            return facts.depthwise_int4, facts.depthwise_int4_block
+            return facts.depthwise_int4, facts.channel_block
         return facts.depthwise, facts.depthwise_block
 
 

@@ -20,7 +20,7 @@ from qops.tflite.arithmetic import (
     wrap,
 )
 from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, bias_of, fit_in_halves, scale_of, weights_of
+from qops.tflite.weights import Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
 __all__ = ["FullyConnected", "fully_connected"]
@@ -101,8 +101,7 @@ class FullyConnected(Op):
                 raise ValueError(f"kernel: {given.kernel} has no FULLY_CONNECTED of int16 weights")
             return facts.connected_int16
         if self._dtype == np.int16:
-            has_32 = self._bias is not None and self._bias.dtype == np.int32
-            return facts.connected_bias32 if has_32 else facts.connected_wide
+            return rule_16(self._bias, facts.connected_no_bias, facts.connected_bias32, facts.connected_wide)
         if self._dtype == np.uint8:
             return facts.connected_u8
         return facts.connected_int4 if given.w_type == "int4" else facts.connected
@@ -163,7 +162,7 @@ class FullyConnected(Op):
         if self._w is None:
             halves = (rows >> 8).astype(np.int8), (rows & 255).astype(np.uint8)
             upper, lower = (product(half, self._packed, num_threads=threads) for half in halves)
-            return finished(upper.astype(np.int64) * 256 + lower, self._bias)
+            return finished(upper.astype(np.int64) * 256 + lower, self._bias, self._rounding.rule)
         sums: NDArray[Any] = (rows.astype(np.float64) @ self._w).astype(np.int64)  # 16 bits by 16, exact in double
         return sums if self._bias is None else sums + self._bias.view(np.int32)[: self._count]
 

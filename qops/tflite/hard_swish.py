@@ -46,6 +46,8 @@ class HardSwish(Unary):
         gate = np.clip(gate << 1, -(2**15), 2**15 - 1) if f > 0 else rounded_shift(gate, -f)
         product = ((gate + 2**15) >> 1) * near
         made = np.sign(product) * (abs(product) >> 15)
+        if e < -15:  # beyond the 16 bits of a value: gemmlowp's mask of the rest is -1, so all are rounded away from 0
+            return np.where(made < 0, -1, 1) + given.y_zero_point
         return rounded_shift(made, -e) + given.y_zero_point
 
 

@@ -23,11 +23,13 @@ class Kernel(NamedTuple):
     conv_groups: str
     """The same with groups."""
     conv_int4: str
-    """The same for weights of 4 bits, without groups; with groups it is the one of the tail."""
+    """The same for weights of 4 bits, without groups; with groups it is the one of the tail, as for int16 by int32."""
     conv_u8: str
     """The same for uint8."""
     conv_bias32: str
-    """The same for int16 with a bias of int32; with another bias it is "tflite-int64acc"."""
+    """The same for int16 with a bias of int32; with one of int64 it is "tflite-int64acc"."""
+    conv_no_bias: str
+    """The same for int16 without a bias; sums of a rule of 32 bits wrap."""
     depthwise: str
     """The rule of depthwise convolutions of int8."""
     depthwise_int4: str
@@ -36,8 +38,8 @@ class Kernel(NamedTuple):
     """The same for uint8."""
     depthwise_block: int
     """Channels that a depthwise convolution computes together; those that fill no block take the rule of the tail."""
-    depthwise_int4_block: int
-    """The same for weights of 4 bits."""
+    channel_block: int
+    """The same for weights of 4 bits, and in TRANSPOSE_CONV."""
     tail: str
     """The rule of the elements that fill no block."""
     channel_scale: str
@@ -51,9 +53,13 @@ class Kernel(NamedTuple):
     needs_bias: bool
     """Whether CONV_2D refuses to run without a bias."""
     depthwise_needs_bias: bool
-    """Whether DEPTHWISE_CONV_2D does."""
+    """Whether DEPTHWISE_CONV_2D of 8 bits does."""
     transpose: str
     """The rule of TRANSPOSE_CONV of int8."""
+    transpose_block: int
+    """Channels that it computes together."""
+    transpose_beyond: str
+    """The rule that takes over where padding is SAME and the window smaller than the stride."""
     transpose_bias32: str
     """The same for int16 with a bias of int32."""
     connected: str
@@ -67,7 +73,9 @@ class Kernel(NamedTuple):
     connected_scale: str
     """How the one scale of a FULLY_CONNECTED is made."""
     connected_wide: str
-    """The rule for int16 with a bias of int64, or none."""
+    """The rule for int16 with a bias of int64."""
+    connected_no_bias: str
+    """The same without a bias; sums of a rule of 32 bits wrap."""
     connected_bias32: str
     """The same with a bias of int32."""
     connected_int16: str
@@ -78,8 +86,15 @@ class Kernel(NamedTuple):
     """The rule of BATCH_MATMUL of int8, if the zero point of b is 0."""
     matmul_offset: str
     """The same for another zero point."""
+    matmul_scale: str
+    """How BATCH_MATMUL of int8 makes its scale, if the zero point of b is 0."""
+    matmul_other_scale: str
+    """The same for another zero point, and for int16."""
     matmul_16x8: tuple[str, ...]
     """Types of b beside int16 that go with an a of int16."""
+    limits: str
+    """Where 8 bits add the zero point to the limits of an activation: "outside" of a rounding half away from 0, as
+    the kernels that take over do, or "inside" of one half to even."""
     checks_activation: bool
     """Whether a limit of a convolution's activation, in steps of the result, must fit int32."""
     add: str
@@ -92,8 +107,6 @@ class Kernel(NamedTuple):
     """The one of SUB."""
     any_zero_point: bool
     """Whether the zero points of operands of ADD and MUL need not be codes."""
-    sub_ratios: str
-    """The type in which SUB makes its three ratios of scales."""
     shifts_int16: bool
     """Whether ADD and SUB of int16 have a kernel for scales that are powers of two."""
     mul: str
@@ -106,6 +119,8 @@ class Kernel(NamedTuple):
     """Whether SQUARED_DIFFERENCE ends the process if the last ratio of scales is 1 or more."""
     pool_rescales: bool
     """Whether pools take a result of another scale than x, whose codes they copy."""
+    max_pool_same: bool
+    """Whether MAX_POOL_2D of 8 bits, with strides within its window, demands one scale and zero point of x and y."""
     mean: str
     """How MEAN of 8 bits is made: "integer", "blocks" of 16 channels over the spatial axes, or "float"."""
     sum: str
@@ -113,17 +128,21 @@ class Kernel(NamedTuple):
     reduce_scales: bool
     """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
     float_softmax: bool
-    """Whether SOFTMAX of 8 bits to 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
+    """Whether SOFTMAX of 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
     sigmoid_s8: str
     """How LOGISTIC and TANH of int8 are made: a "table" of float32, or "gemmlowp"."""
     sigmoid_s16: str
     """The same for int16, if the scale is the power of two of that kernel; else a table of 256 sigmoids is used."""
     sigmoid_output: str
     """What LOGISTIC of 8 bits demands of the result: its "scale", its "zero point" of -128, or nothing."""
+    norm_checks: bool
+    """Whether L2_NORMALIZATION refuses another scale or zero point of the result than the one that it has."""
     ratio: str
-    """The type of the ratio of scales in LEAKY_RELU and RELU."""
+    """The type of the ratio of scales in ABS, LEAKY_RELU, PRELU and RELU."""
     leaky: str
     """How LEAKY_RELU of 8 bits is made: "integer", or "8.8", of multipliers with 8 bits behind the point."""
+    leaky_s16_signed: bool
+    """Whether a negative slope of LEAKY_RELU of int16 is a negative multiplier; else the product is negated."""
     relu6_rescales: bool
     """Whether RELU6 takes codes to the scale of the result; else it only clamps."""
     elu: str
@@ -140,6 +159,8 @@ class Kernel(NamedTuple):
     """Elements that DEQUANTIZE computes together, as ``x * scale - zero_point * scale`` in float32."""
     bilinear_bits: int
     """The fraction of the weights of RESIZE_BILINEAR of int8, in bits; 10 is TFLite's, which truncates positions."""
+    bilinear_weights: bool
+    """Whether RESIZE_BILINEAR of uint8 multiplies the two weights of a pixel first; else pixel and weights in turn."""
     concatenates_any: bool
     """Whether CONCATENATION ignores a fused activation."""
     reads_int32: bool
@@ -176,11 +197,12 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "conv_int4":               (_DOUBLE,      _UP,           _UP,           _DOUBLE),
     "conv_u8":                 (_DOUBLE,      _UP,           _EVEN,         ""),
     "conv_bias32":             (_DOUBLE,      _UP,           _UP,           _DOUBLE),
+    "conv_no_bias":            (_WIDE,        _WIDE,         _WIDE,         _WIDE),
     "depthwise":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
     "depthwise_int4":          ("",           _UP,           _UP,           _DOUBLE),
     "depthwise_u8":            (_DOUBLE,      _DOUBLE,       _EVEN,         ""),
     "depthwise_block":         (1,            8,             1,             1),
-    "depthwise_int4_block":    (1,            8,             8,             1),
+    "channel_block":           (1,            8,             8,             1),
     "tail":                    (_DOUBLE,      _DOUBLE,       _DOUBLE,       _DOUBLE),
     "channel_scale":           ("double",     "double",      "f32",         "double"),
     "u8_scale":                ("f32-product", "f32-product", "f32",        "f32-product"),
@@ -188,33 +210,39 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "scale_below":             (inf,          inf,           256.0,         inf),
     "needs_bias":              (True,         True,          True,          False),
     "depthwise_needs_bias":    (False,        True,          True,          False),
-    "transpose":               (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
-    "transpose_bias32":        (_DOUBLE,      _DOUBLE,       _DOUBLE,       ""),
+    "transpose":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
+    "transpose_block":         (1,            8,             1,             1),
+    "transpose_beyond":        (_DOUBLE,      _UP,           _UP,           _DOUBLE),
+    "transpose_bias32":        (_DOUBLE,      _UP,           _UP,           ""),
     "connected":               (_AWAY,        _UP,           _EVEN,         _DOUBLE),
     "connected_int4":          (_AWAY,        _UP,           _EVEN,         _DOUBLE),
     "connected_int4_factor":   (1,            1,             16,            1),
     "connected_u8":            (_AWAY,        _UP,           _EVEN,         ""),
     "connected_scale":         ("double",     "f32-product", "f32",         "double"),
     "connected_wide":          (_AWAY,        _AWAY,         _AWAY,         _WIDE),
+    "connected_no_bias":       (_AWAY,        _UP,           _UP,           _WIDE),
     "connected_bias32":        (_AWAY,        _UP,           _UP,           _DOUBLE),
     "connected_int16":         (_WIDE,        _WIDE,         _WIDE,         ""),
     "connected_channels_int4": (True,         True,          True,          False),
     "matmul":                  (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
     "matmul_offset":           (_DOUBLE,      _DOUBLE,       _DOUBLE,       _DOUBLE),
+    "matmul_scale":            ("f32-product", "f32-product", "f32",        "double"),
+    "matmul_other_scale":      ("f32-product", "f32-product", "f32-product", "double"),
     "matmul_16x8":             (("int8",),    ("int8",),     ("int8",),     ()),
+    "limits":                  ("outside",    "outside",     "inside",      "outside"),
     "checks_activation":       (True,         True,          False,         True),
     "add":                     (_DOUBLE,      "blocks",      "xnnpack",     _DOUBLE),
     "sub":                     (_DOUBLE,      _DOUBLE,       "xnnpack",     _DOUBLE),
     "add_beyond":              ("",           "",            "blocks",       ""),
     "sub_beyond":              ("",           "",            _DOUBLE,        ""),
     "any_zero_point":          (True,         True,          False,         True),
-    "sub_ratios":              ("float64",    "float64",     "float64",     "float32"),
     "shifts_int16":            (True,         True,          True,          False),
     "mul":                     (_DOUBLE,      "blocks",      _EVEN,         _DOUBLE),
     "mul_beyond":              ("",           "",            "blocks",       ""),
     "mul_scale":               ("f32",        "f32",         "f32",         "double"),
     "difference_aborts":       (True,         True,          True,          False),
     "pool_rescales":           (True,         True,          True,          False),
+    "max_pool_same":           (False,        False,         True,          False),
     "mean":                    ("integer",    "blocks",      "float",       "integer"),
     "sum":                     ("bytes",      "linear",      "float",       "integer"),
     "reduce_scales":           (False,        False,         True,          False),
@@ -222,8 +250,10 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "sigmoid_s8":              ("table",      "table",       "table",       "gemmlowp"),
     "sigmoid_s16":             ("table",      "gemmlowp",    "gemmlowp",    "table"),
     "sigmoid_output":          ("scale",      "scale",       "",            "zero point"),
+    "norm_checks":             (True,         True,          True,          False),
     "ratio":                   ("float32",    "float32",     "float32",     "float64"),
     "leaky":                   ("integer",    "integer",     "8.8",         "integer"),
+    "leaky_s16_signed":        (False,        True,          True,          False),
     "relu6_rescales":          (True,         True,          True,          False),
     "elu":                     ("outside",    "outside",     "inside",      "outside"),
     "rsqrt_s16":               ("table",      "table",       "table",       "integer"),
@@ -232,6 +262,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "requantize":              ("integer",    "blocks",      "8.8",         "integer"),
     "dequantize_block":        (1,            8,             1,             1),
     "bilinear_bits":           (10,           10,            11,            10),
+    "bilinear_weights":        (False,        True,          False,         False),
     "concatenates_any":        (False,        False,         True,          False),
     "reads_int32":             (False,        False,         False,         True),
     "quantizes":               (_LITE,        _LITE,         _LITE,         _MICRO),

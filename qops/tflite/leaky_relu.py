@@ -55,8 +55,8 @@ class LeakyRelu(Unary):
         if self._facts.leaky == "8.8" and self._dtype != np.int16 and takes:
             m, n = (int(np.rint(256 * ratio)) for ratio in (above, below))
             return (near * np.where(near >= 0, m, n) + (zero << 8) + 128) >> 8
-        sign = 1 if below >= 0 else -1
-        return np.where(near >= 0, scaled(near, quantized(above)), sign * scaled(near, quantized(abs(below)))) + zero
+        sign = -1 if below < 0 and not (self._facts.leaky_s16_signed and self._dtype == np.int16) else 1
+        return np.where(near >= 0, scaled(near, quantized(above)), sign * scaled(near, quantized(sign * below))) + zero
 
 
 class Prelu(Op):
@@ -92,9 +92,10 @@ class Prelu(Op):
             alpha = np.ascontiguousarray(alpha).view(np.int8).ravel()[: alpha.size].reshape(alpha.shape)
         zero = integer(given.alpha_zero_point, "alpha_zero_point", *check.ends(alpha.dtype))
         self._alpha, self._zeros = alpha.astype(np.int64) - zero, (given.x_zero_point, given.y_zero_point)
-        x_scale, y_scale = F32(given.x_scale), F32(given.y_scale)
+        kind = np.dtype(self._facts.ratio).type
+        x_scale, y_scale = kind(given.x_scale), kind(given.y_scale)
         self._above = quantized(float(x_scale / y_scale))
-        self._below = quantized(float(F32(x_scale * F32(given.alpha_scale)) / y_scale))
+        self._below = quantized(float(x_scale * kind(given.alpha_scale) / y_scale))
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         try:

@@ -15,6 +15,7 @@ from qops.tflite.arithmetic import (
     quantized,
     rounded_shift,
     scaled,
+    wrap,
 )
 from qops.tflite.tables import of_8_bits, sigmoid_16, tanh_16
 from qops.tflite.unary import Unary
@@ -64,7 +65,7 @@ class Sigmoid(Unary):
         factor, n = given.x_scale * 4096.0 * 3.0, 0
         while factor <= 32767.0 / 2.0 and n <= 30:
             factor, n = factor * 2, n + 1
-        return self._interpolated((x * int(factor) + (1 << n >> 1)) >> n)
+        return self._interpolated(wrap(x * int(factor) + (1 << n >> 1)) >> n)
 
 
 class Logistic(Sigmoid):

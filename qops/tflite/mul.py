@@ -60,9 +60,9 @@ class Mul(Pair):
         self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
         if self._dtype == np.int16:
             check.zero_points_16(self._zeros)
-        self._by, self._ends = quantized(scale), self._limits(given)
         rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or facts.mul != "fp32-even" else facts.mul_beyond
         rule = facts.tail if self._dtype == np.int16 else rule
+        self._by, self._ends = quantized(scale), self._limits(given, rule == "fp32-even")
         self._scale, self._rule = scale, facts.tail if rule == "blocks" else rule
         self._stage, self._block = None, 1
         if rule == "blocks":

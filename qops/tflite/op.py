@@ -90,6 +90,7 @@ class Op(Prepared):
         data = as_array(x, name)
         return data if data.dtype == self._dtype and data.dtype.isnative else native(data, name, (self._dtype.name,))
 
-    def _limits(self, given: SimpleNamespace) -> tuple[int, int]:
-        """Give the lowest and the highest code after the fused activation."""
-        return check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype)
+    def _limits(self, given: SimpleNamespace, taken: bool = True, checks: bool = True) -> tuple[int, int]:
+        """Give the lowest and the highest code after the fused activation; `taken`: not left to the next kernels."""
+        rounding = self._facts.limits if taken and self._dtype.itemsize == 1 else "outside"
+        return check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype, rounding, checks)

@@ -42,7 +42,7 @@ class Pool(Op):
     def _fill(self, given: SimpleNamespace) -> None:
         if abs(given.x_scale - given.y_scale) > 1e-6 and not self._facts.pool_rescales:
             raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
-        self._window, self._ends = given.window, self._limits(given)
+        self._window, self._ends = given.window, self._limits(given, self._taken(given))
         self._moves = Moves(given.stride, (1, 1), given.padding)
 
     @property
@@ -53,6 +53,10 @@ class Pool(Op):
     def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
         """Give, by name, how windows move over images of this shape: size, stride, padding."""
         return self._moves.integers(shape, self._window)
+
+    def _taken(self, given: SimpleNamespace) -> bool:
+        """Whether the kernel library has this pool itself; none has averages otherwise than the next one."""
+        return False
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         window = self._moves.over(shape, self._window)
@@ -96,6 +100,14 @@ class MaxPool2D(Pool):
 
     __slots__ = ()
     _name = "MAX_POOL_2D"
+
+    def _taken(self, given: SimpleNamespace) -> bool:
+        """XNNPACK leaves strides beyond the window to the next kernels."""
+        taken = all(step <= size for step, size in zip(given.stride, given.window, strict=True))
+        x, y = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
+        if x != y and taken and self._facts.max_pool_same and self._dtype.itemsize == 1:
+            raise ValueError(f"y_scale, y_zero_point: {given.kernel} expects those of x, {x}, got {y}")
+        return taken
 
     def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
         if data.itemsize == 1:

@@ -36,7 +36,7 @@ class Rectified(Unary):
     def _cut(self, x: Codes, low: float | None, high: float | None, scale: float, zero: int) -> Codes:
         for limit, cut in ((low, np.maximum), (high, np.minimum)):
             if limit is not None:
-                x = cut(x, zero + check.steps(limit, scale, self._facts))
+                x = cut(x, check.limit(limit, scale, zero, checks=self._facts.checks_activation))
         return x
 
 

@@ -144,9 +144,12 @@ class ResizeBilinear(Resize):
     def _of_floats(self, x: NDArray[np.float32], places: list[Places]) -> NDArray[Any]:
         (_, _, v), (_, _, h) = places
         v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
-        one = F32(1)
+        u, g = F32(1) - v, F32(1) - h
         a, b, c, d = self._corners(x, *places)
-        total = a * (one - v) * (one - h) + b * v * (one - h) + c * (one - v) * h + d * v * h
+        if self._facts.bilinear_weights:
+            total = a * (u * g) + c * (u * h) + b * (v * g) + d * (v * h)
+        else:
+            total = a * u * g + b * v * g + c * u * h + d * v * h
         return np.trunc(total + F32(0.5)).astype(self._dtype)
 
     def _in_11_bits(self, x: Codes, places: list[Places]) -> NDArray[Any]:

@@ -110,7 +110,7 @@ class Softmax(Rows):
             self._by = quantized(given.x_scale * beta / float(F32(10) / F32(65535)))
             self._exp = of_16_bits(np.exp, (10 / 65535, 32767), (2 / 65535, 0))
             self._reciprocal = of_16_bits(lambda v: 1 / (1 + v), (1 / 65535, -32768), (2 / 65535, 0))
-        elif self._facts.float_softmax and self._output == self._dtype:
+        elif self._facts.float_softmax:
             steps = -F32(given.x_scale) * F32(beta) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
 
@@ -130,7 +130,7 @@ class Softmax(Rows):
             return self._of_16_bits(down)
         if self._table is not None:
             parts = self._table[-down]
-            values = parts * (F32(1) / (float_sums(parts) * F32(1 / 256)))
+            values = parts * (F32(1) / (float_sums(parts) * F32(2.0 ** (-8 * self._output.itemsize))))
             return self._lowest + (np.trunc(values + F32(0.5)) if self._dtype == np.uint8 else half_away(values))
         within = down >= self._least
         near = np.where(within, down, 0)

@@ -54,9 +54,9 @@ class Total(Pair):
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
-        self._ends, self._bits = self._limits(given), 15 if self._dtype == np.int16 else 20
+        self._kind, self._bits = self._rule(given), 15 if self._dtype == np.int16 else 20
+        self._ends = self._limits(given, self._kind == "xnnpack")
         self._stage, self._block = None, 1
-        self._kind = self._rule(given)
         if self._dtype == np.int16:
             check.zero_points_16(self._zeros)
         if self._kind == "powers of two":
@@ -93,11 +93,9 @@ class Total(Pair):
 
     def _multipliers(self, given: SimpleNamespace) -> list[Multiplier]:
         """Give the factors of a and b, relative to twice the larger scale, and that of their sum."""
-        kind = np.float64 if self._sign > 0 else np.dtype(self._facts.sub_ratios).type
-        a, b, y = kind(given.a_scale), kind(given.b_scale), kind(given.y_scale)
-        twice = kind(2) * max(a, b)
-        with np.errstate(all="ignore"):
-            last = twice / (kind(2**self._bits) * y)
+        a, b, y = given.a_scale, given.b_scale, given.y_scale
+        twice = 2 * max(a, b)
+        last = twice / (2**self._bits * y)
         if not last < 1:
             raise ValueError(f"a_scale, b_scale, y_scale: {a}, {b} are too large for {y}, which ends the process")
         return [quantized(a / twice), quantized(b / twice), quantized(last)]

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.window import Window
-from qops._kernels.conv.convolution import Images
+from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import int32, integer, native
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, bias_of, fit_in_halves, scale_of, weights_of
+from qops.tflite.weights import Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
 from qops.tflite.window import codes_of, wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
 
-DENSE = Window()
+DENSE, INT32 = Window(), np.dtype(np.int32)
 
 
 class TransposeConv(Op):
@@ -31,7 +31,7 @@ class TransposeConv(Op):
     `dtype`, the type of the codes: int8 or int16.
     """
 
-    __slots__ = ("_bias", "_channels", "_packed", "_places", "_rounding", "_size", "_stage", "_zero")
+    __slots__ = ("_bias", "_blocks", "_channels", "_packed", "_places", "_rounding", "_size", "_stage", "_zero")
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -67,12 +67,18 @@ class TransposeConv(Op):
         if self._dtype == np.int16 and self._has_32 and not facts.transpose_bias32:
             raise ValueError(f"bias: {given.kernel} reads a bias of int16 data as int64, got int32")
         kernel, stride = w.shape[1:3], given.stride
-        takes = kernel[0] >= stride[0] and kernel[1] >= stride[1]  # XNNPACK leaves others to the next kernels
+        covers = kernel[0] >= stride[0] and kernel[1] >= stride[1]
+        takes = covers or given.padding == "VALID"  # XNNPACK leaves others to the next kernels
         scale = scale_of(
             given, self._dtype, facts.channel_scale if takes and self._dtype == np.int8 else "double", len(w)
         )
-        self._rounding = Rounding(self._rule(takes), scale, given.y_zero_point, self._limits(given))
-        self._stage = self._rounding.stage()
+        rule, block = self._rule(takes)
+        y = given.y_zero_point, self._limits(given, takes)
+        self._rounding = Rounding(rule, scale, *y)
+        self._stage, self._blocks = self._rounding.stage(), None
+        if len(w) % block:
+            self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
+            self._blocks = self._rounding.requantize(self._dtype)
         same = Window.named(given.padding, self._size[1:3], kernel, stride).padding
         before = [k - 1 - p[0] for k, p in zip(kernel, same, strict=True)]
         self._places = kernel, stride, before
@@ -82,10 +88,12 @@ class TransposeConv(Op):
     def _has_32(self) -> bool:
         return self._bias is not None and self._bias.dtype == np.int32
 
-    def _rule(self, takes: bool) -> str:
+    def _rule(self, takes: bool) -> tuple[str, int]:
+        """Give the rule of the codes, and how many channels it takes together."""
+        facts = self._facts
         if self._dtype == np.int16:
-            return self._facts.transpose_bias32 if self._has_32 else "tflite-int64acc"
-        return self._facts.transpose if takes else self._facts.tail
+            return (facts.transpose_bias32, facts.channel_block) if self._has_32 else ("tflite-int64acc", 1)
+        return (facts.transpose, facts.transpose_block) if takes else (facts.transpose_beyond, facts.channel_block)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or shape[3] != self._channels:
@@ -126,12 +134,20 @@ class TransposeConv(Op):
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
         wide = self._spread(data)
-        if self._dtype == np.int16:
-            made = np.empty(shape, self._dtype)
-            self._stage.run(wide_sums(wide, self._packed, DENSE, self._bias, threads), made)
-            return check.put(made, out)
-        finish = Finish(0, self._bias, self._stage, self._dtype.num)
-        return codes_of(Images(wide, DENSE, self._zero, self._zero), self._packed, finish, out, threads)
+        if self._dtype != np.int16:
+            images, first = Images(wide, DENSE, self._zero, self._zero), None if self._blocks else self._stage
+            finish = Finish(0, self._bias, first, self._dtype.num if first else INT32.num)
+            if first:
+                return codes_of(images, self._packed, finish, out, threads)
+            sums: NDArray[Any] = convolve(images, self._packed, None, finish, num_threads=threads)
+        else:
+            sums = wide_sums(wide, self._packed, DENSE, self._bias, self._rounding.rule, threads)
+        made = np.empty(shape, self._dtype)
+        if self._blocks:
+            self._blocks(sums.astype(INT32), made)
+        else:
+            self._stage.run(sums, made)
+        return check.put(made, out)
 
 
 def transpose_conv(

@@ -13,9 +13,10 @@ from qops.checks import choice, native
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
+from qops.rules.table import BLOCKS
 from qops.tflite import _checks as check
 
-__all__ = ["Rounding", "bias_of", "fit_in_halves", "scale_of", "stage", "weights_of"]
+__all__ = ["Rounding", "bias_of", "fit_in_halves", "in_blocks", "rule_16", "scale_of", "stage", "weights_of"]
 
 WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
 """The type of an array of weights, and its lowest and highest code, by TFLite's type."""
@@ -51,6 +52,11 @@ def bias_of(bias: ArrayLike | None, x: np.dtype[Any], count: int) -> NDArray[Any
     return data
 
 
+def rule_16(bias: NDArray[Any] | None, none: str, narrow: str, wide: str) -> str:
+    """Give the rule of sums of 16 by 8 bits: without a bias, with one of int32, with one of int64."""
+    return none if bias is None else narrow if bias.dtype == np.int32 else wide
+
+
 def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: int) -> float | NDArray[np.float64]:
     """Give the scale of accumulators, or one a channel; uint8 has one, whose product is float32."""
     w_scale = check.scales(given.w_scale, "w_scale", count)
@@ -66,6 +72,11 @@ def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: i
 def stage(rule: str, scale: float | NDArray[np.float64], zero: int, ends: tuple[int, int]) -> Any:
     """Give what makes codes of accumulators by a rule of `qops.rules.TABLE`."""
     return Numbers(rule_of(rule), scale, zero, *ends).stage()
+
+
+def in_blocks(rule: str, tail: str, size: int) -> str:
+    """Give the name of the rule of which whole blocks of channels go by the one, and the rest by the other."""
+    return next(name for name, row in BLOCKS.items() if row[:4] == (rule, tail, size, "channels"))
 
 
 class Rounding(NamedTuple):

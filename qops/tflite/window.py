@@ -47,16 +47,16 @@ def codes_of(
 
 
 def wide_sums(
-    x: NDArray[np.int16], packed: PackedWeights, window: Window, bias: NDArray[Any] | None, threads: int
+    x: NDArray[np.int16], packed: PackedWeights, window: Window, bias: NDArray[Any] | None, rule: str, threads: int
 ) -> NDArray[np.int64]:
-    """Convolve 16 bits with 8, as two halves of 8: sums of 48 bits, which wrap to 32 with a bias of int32."""
+    """Convolve 16 bits with 8, as two halves of 8: sums of 48 bits, or of 32 that wrap, as the rule takes them."""
     high, low = (x >> 8).astype(np.int8), (x & 255).astype(np.uint8)
     upper, lower = (convolve(Images(half, window), packed, num_threads=threads) for half in (high, low))
-    return finished(upper.astype(np.int64) * 256 + lower, bias)
+    return finished(upper.astype(np.int64) * 256 + lower, bias, rule)
 
 
-def finished(sums: NDArray[np.int64], bias: NDArray[Any] | None) -> NDArray[np.int64]:
-    """Add a bias to sums of 48 bits; one of int32 makes them int32, which wrap."""
+def finished(sums: NDArray[np.int64], bias: NDArray[Any] | None, rule: str) -> NDArray[np.int64]:
+    """Add a bias to sums of 48 bits. With a bias of int32, or a rule of 32 bits, sums are int32, which wrap."""
     if bias is None:
-        return sums
+        return sums if rule in ("tflite-int64acc", "double-away") else wrap(sums)
     return wrap(sums + bias) if bias.dtype == np.int32 else sums + bias

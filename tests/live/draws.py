@@ -34,10 +34,10 @@ def length(rng, most=200):
     return pick(rng, [n for n in LENGTHS if n <= most])
 
 
-def scale(rng):
+def scale(rng, largest=22):
     """A float32 scale: most are small integers times a power of two, so that quotients of them make ties."""
     mantissa = pick(rng, [1, 1, 1, 3, 5, 7, 0.1, 0.03]) if rng.random() < 0.7 else rng.uniform(0.5, 2)
-    return float(np.float32(mantissa * 2.0 ** (rng.integers(-8, 5) if rng.random() < 0.98 else 22)))
+    return float(np.float32(mantissa * 2.0 ** (rng.integers(-8, 5) if rng.random() < 0.98 else largest)))
 
 
 def result_scale(rng, *scales):

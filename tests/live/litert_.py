@@ -1,9 +1,10 @@
-"""LiteRT (TensorFlow Lite): models of one op on its three sets of kernels, beside the rules named after them."""
+"""LiteRT (TensorFlow Lite): models of one op on its three sets of kernels, beside rules and qops.tflite."""
 
 from functools import partial
 
 import ai_edge_litert
 import numpy as np
+import tflite_draws
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from draws import TYPES, length, of_rule, operands, pick, scale, values, zero_point
@@ -63,3 +64,4 @@ for name in KERNELS:
         f"MUL, {name}": partial(elementwise, "MUL", rules.mul, MULS[name], name),
         f"QUANTIZE, {name}": partial(quantize, name),
     }
+OPS |= tflite_draws.ops(["reference", "optimized", "xnnpack"])

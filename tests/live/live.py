@@ -15,7 +15,7 @@ from pathlib import Path
 
 from children import answers, environment
 
-SYSTEMS = ("onnxruntime", "torch", "tensorflow", "litert")
+SYSTEMS = ("onnxruntime", "torch", "tensorflow", "litert", "tflm")
 BESIDE = [sys.executable, str(Path(__file__).parent / "beside.py")]
 SECONDS = 120
 """The longest that a call may take; the first one imports the system."""

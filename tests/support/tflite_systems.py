@@ -2,7 +2,7 @@
 
 import numpy as np
 
-ARENA = 1 << 24
+ARENA = 1 << 22
 """Bytes that TFLite Micro may use; by itself it takes ten times the size of the file, which small models go beyond."""
 
 
