@@ -47,6 +47,10 @@ fuzz: CALLS ?= 20000
 fuzz: dev  ## random calls of every op on all tiers: SEED=1 CALLS=20000; CALL=77: that one alone, as a failure says it
 	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz.py --seed $(SEED) $(if $(CALL),--call $(CALL),--calls $(CALLS))
 
+fuzzmodels: FILES ?= 20000
+fuzzmodels: dev  ## damaged model files, which must be read or refused: SEED=1 FILES=20000; FILE=77: that one alone
+	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz_models.py --seed $(SEED) $(if $(FILE),--file $(FILE),--files $(FILES))
+
 $(VENV)/live: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[live]'
 	@touch $@
@@ -130,4 +134,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive fuzz live lint bench wheel arm64 amx notebooks docs pyodide debug clean
+.PHONY: help dev analysis test exhaustive fuzz fuzzmodels live lint bench wheel arm64 amx notebooks docs pyodide debug clean

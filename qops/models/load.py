@@ -8,7 +8,8 @@ from pathlib import Path
 from qops._kernels.arrays.numbers import shown
 from qops.checks import choice
 from qops.models.graph import Graph
-from qops.models.onnx_graph import RUNTIMES, graph_of
+from qops.models.onnx_graph import graph_of
+from qops.models.onnx_ops import RUNTIMES
 from qops.models.tflite_file import read_tflite
 from qops.models.tflite_ops import op_of
 from qops.models.tflite_site import Missing

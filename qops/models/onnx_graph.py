@@ -13,19 +13,29 @@ from numpy.typing import NDArray
 from qops.models.graph import Graph, Op, Tensor
 from qops.models.onnx_file import Node, read_onnx
 from qops.models.onnx_fuse import fused
+from qops.models.onnx_makers import QUANTIZED
 from qops.models.onnx_ops import op_of, results_of, with_scales_of
 from qops.models.tflite_site import Missing
 
-__all__ = ["RUNTIMES", "graph_of"]
+__all__ = ["graph_of"]
 
-RUNTIMES = ("onnx", "ort")
 _FOLDED = (
     *("DequantizeLinear", "QuantizeLinear", "Cast", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"),
     *("Identity", "Slice", "Concat"),
 )
 """What is computed when the file is read if it depends on constants alone: operators whose results are not larger."""
+_INPUTS = {
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear", "Conv", "MatMul", "Gemm", "Add", "Mul"), 2),
+    **dict.fromkeys(
+        ("Relu", "Clip", "Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool"), 1
+    ),
+    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "Sigmoid", "LeakyRelu", "Softmax"), 1),
+}
+"""How many inputs a node has at least, of those that fusions look at."""
 _SPARE = 2**24
 """Bytes that constants may take beside a multiple of the file's own."""
+_LARGER = 4
+"""How many times larger than its inputs a result is at most, which may be float32 of codes."""
 _TIMES = 64
 """How many times its own size a file may make the reader keep."""
 
@@ -37,9 +47,11 @@ class _Budget:
         self._left = _SPARE + _TIMES * size
 
     def has(self, count: int) -> bool:
-        """Whether so many bytes are left; they are taken."""
+        """Whether so many bytes are left; if they are, they are taken."""
+        if count > self._left:
+            return False
         self._left -= count
-        return self._left >= 0
+        return True
 
 
 def graph_of(path: Path, runtime: str) -> Graph:
@@ -68,19 +80,29 @@ def graph_of(path: Path, runtime: str) -> Graph:
     tensors = dict(file.tensors)
     nodes = _without_constants(file.nodes, tensors)
     words: tuple[str, ...] = ()
-    try:
+    try:  # attributes may be of other types than they should have
+        _check(nodes)
         if runtime == "ort":
             nodes, words = fused(nodes, tensors, file.outputs)
         with_scales_of(nodes, tensors)
-        ops = tuple(_ops(nodes, tensors, runtime, _Budget(file.size)))
-    except ValueError as why:
-        raise ValueError(f"{path.name}: {why}") from None
+        ops = tuple(_ops(nodes, tensors, runtime, file.size))
+    except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError) as why:
+        raise ValueError(f"{path.name}: {str(why) or 'too large'}") from None
     used = {*file.inputs, *file.outputs, *(name for op in ops for name in (*op.inputs, *op.outputs))}
     for name in file.outputs:
         if name not in tensors:
             raise ValueError(f"{path.name}: nothing writes the output {name!r}")
     kept = {name: tensor for name, tensor in tensors.items() if name in used}
     return Graph(path.name, file.inputs, file.outputs, kept, ops, runtime, words)
+
+
+def _check(nodes: Iterable[Node]) -> None:
+    """Refuse nodes of known kinds that lack an input which they all have, and nodes without a result."""
+    for i, node in enumerate(nodes):
+        wanted = _INPUTS.get(node.kind, 0) if node.domain in ("", "com.microsoft") else 0
+        if len(node.inputs) < wanted or not all(node.inputs[:wanted]) or not any(node.outputs[:1]):
+            what = f"{len(node.inputs)} inputs, {len(node.outputs)} results"
+            raise ValueError(f"node {i}, {node.kind} ({node.name}) has {what}, which are too few")
 
 
 def _without_constants(nodes: Iterable[Node], tensors: dict[str, Tensor]) -> list[Node]:
@@ -104,20 +126,20 @@ def _value(node: Node) -> NDArray[Any] | None:
     return found
 
 
-def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, budget: _Budget) -> Iterable[Op]:
-    ops, missing = [], []
+def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: int) -> Iterable[Op]:
+    ops, missing, packed, folded = [], [], _Budget(size), _Budget(size)
     for i, node in enumerate(nodes):
         for tensor in results_of(node, tensors):
             tensors[tensor.name] = tensor
-        weights = [t.data for name in node.inputs if name and (t := tensors[name]).data is not None]
-        if not budget.has(sum(data.nbytes for data in weights if data is not None)):
-            raise ValueError(f"node {i}, {node.kind} ({node.name}): the nodes read far more than the file holds")
+        held = sum(t.data.nbytes for name in node.inputs if name and (t := tensors[name]).data is not None)
+        if node.kind in QUANTIZED and not packed.has(held):
+            raise ValueError(f"node {i}, {node.kind} ({node.name}): the nodes pack far more than the file holds")
         try:
             op = op_of(node, tensors, runtime)
         except Missing as why:
             missing.append(f"node {i}, {node.kind} ({node.name}): {why}")
             continue
-        if not op.reads and node.kind in _FOLDED and budget.has(4 * sum(d.nbytes for d in weights if d is not None)):
+        if not op.reads and node.kind in _FOLDED and folded.has(_LARGER * held):
             try:
                 made = op.call()
             except (ValueError, TypeError, IndexError, OverflowError) as why:

@@ -17,9 +17,11 @@ from qops.models.onnx_makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_o
 from qops.models.onnx_moves import MOVES
 from qops.models.onnx_real import REAL
 from qops.models.tflite_site import Missing
+from qops.qtensor import choice
 
-__all__ = ["op_of", "results_of", "with_scales_of"]
+__all__ = ["RUNTIMES", "op_of", "results_of", "with_scales_of"]
 
+RUNTIMES = ("onnx", "ort")
 Arrays = tuple[NDArray[Any], ...]
 Given = Sequence[Any]
 _OWN = (
@@ -66,8 +68,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
     ValueError
         Another runtime.
     """
-    if runtime not in ("onnx", "ort"):
-        raise ValueError(f"runtime: expected one of 'onnx', 'ort', got {runtime!r}")
+    choice(runtime, "runtime", RUNTIMES)
     outputs = tuple(name for name in node.outputs if name)
     if not outputs:
         raise Missing("it has no result")

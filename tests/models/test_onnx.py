@@ -80,7 +80,7 @@ def test_an_op_can_be_remade_for_the_other_runtime(load):
     assert graph.run(codes)[y].ravel().tolist() == [2, 2, 4]
     assert op.remade("ort").call(codes)[0].ravel().tolist() == [1, 3, 3]
     assert isinstance(op.prepared, onnx.QLinearMatMul)
-    with pytest.raises(ValueError, match=r"^runtime: expected one of"):
+    with pytest.raises(ValueError, match=r"^runtime: expected one of onnx, ort"):
         op.remade("tflm")
 
 
