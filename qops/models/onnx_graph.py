@@ -36,7 +36,7 @@ _SPARE = 2**24
 """Bytes that constants may take beside a multiple of the file's own."""
 _LARGER = 4
 """How many times larger than its inputs a result is at most, which may be float32 of codes."""
-_TIMES = 64
+_TIMES = 16
 """How many times its own size a file may make the reader keep."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.checks import choice
 from qops.models.graph import Op, Tensor
 from qops.models.onnx_codes import Spec, constant, spec_of, with_scales
 from qops.models.onnx_file import Node
@@ -17,7 +18,6 @@ from qops.models.onnx_makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_o
 from qops.models.onnx_moves import MOVES
 from qops.models.onnx_real import REAL
 from qops.models.tflite_site import Missing
-from qops.qtensor import choice
 
 __all__ = ["RUNTIMES", "op_of", "results_of", "with_scales_of"]
 
