@@ -157,7 +157,7 @@ def _add_explain(commands: Any) -> None:
 def _add_debug(commands: Any) -> None:
     words = "find the first layer of a network that differs from a device's dump, and why"
     made = _command(commands, "debug", words, _DEVICE)
-    made.add_argument("model", type=Path, help="a .tflite file")
+    made.add_argument("model", type=Path, help="a .tflite or .onnx file")
     made.add_argument("--data", type=Path, metavar="FILE.npz", help="the inputs, by name")
     made.add_argument("--device", type=Path, metavar="DUMP", help="what the device gave; see below")
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
@@ -171,7 +171,7 @@ def _add_debug(commands: Any) -> None:
 
 def _add_params(commands: Any) -> None:
     made = _command(commands, "params", "write every constant that a port of a model needs, and the C of its rules")
-    made.add_argument("model", type=Path, help="a .tflite file")
+    made.add_argument("model", type=Path, help="a .tflite or .onnx file")
     made.add_argument("--port", default="tflm", choices=PORTS, help="the system to port to (default: %(default)s)")
     made.add_argument("--format", default="c", choices=PARAM_FORMS, help="format of the files (default: %(default)s)")
     made.add_argument(

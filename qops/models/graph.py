@@ -108,6 +108,8 @@ class Layer:
         input. Only for "requantize".
     x_zero_point, w_zero_point : int
         The zero points of the data and of the weights, which `sums` subtracts.
+    channel : int
+        Which axis of the weights has the output channels.
     requantize : Requantize or None
         What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
     """
@@ -120,6 +122,7 @@ class Layer:
     x_zero_point: int = 0
     w_zero_point: int = 0
     requantize: Requantize | None = None
+    channel: int = 0
 
 
 class Alone(NamedTuple):

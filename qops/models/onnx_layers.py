@@ -88,7 +88,8 @@ def _sums(
     rule = Requantize(
         _RULES[site.runtime if node.kind != "QGemm" else "ort"], scale=scale, zero_point=zero, dtype=dtype, axis=axis
     )
-    return Layer("requantize", numbers, weights, bias, sums, zeros[0], zeros[1], rule)
+    channel = 0 if is_conv or node.get("transB", 0) else -1
+    return Layer("requantize", numbers, weights, bias, sums, zeros[0], zeros[1], rule, channel)
 
 
 def _matmul(node: Node, a: Values, b: Values) -> Values:

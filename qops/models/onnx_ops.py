@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models.graph import Op, Tensor
+from qops.models.onnx_alone import alone
 from qops.models.onnx_codes import Spec, constant, spec_of, with_scales
 from qops.models.onnx_file import Node
 from qops.models.onnx_layers import layer_of
@@ -93,6 +94,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         layer=layer,
         remade=partial(op_of, node, own),
         prepared=prepared,
+        alone=partial(alone, node, own, reads),
         runtime=runtime,
     )
 

@@ -33,7 +33,8 @@ def _layer(site: Site, how: dict[str, Any], shape: Sequence[int] | None = None) 
     lo, hi = _ends(site.outputs[0], how["y_scale"], how["y_zero_point"], how["activation"])
     scales = {"in_scale": how["x_scale"], "w_scale": how["w_scale"], "out_scale": how["y_scale"]}
     numbers = {**scales, "zero_point": how["y_zero_point"], "qmin": lo, "qmax": hi}
-    return Layer("requantize", numbers, site.constant(w), site.bias(max(x, w) + 1), sums, zero, how["w_zero_point"])
+    bias, channel = site.bias(max(x, w) + 1), 3 if site.kind == "DEPTHWISE_CONV_2D" else 0
+    return Layer("requantize", numbers, site.constant(w), bias, sums, zero, how["w_zero_point"], channel=channel)
 
 
 def _ends(y: Tensor, scale: float, zero: int, activation: str) -> tuple[int, int]:

@@ -59,6 +59,14 @@ class QLinearConv(Convolution):
     x_scale, x_zero_point, w_scale, w_zero_point = (argument(i) for i in (0, 1, 3, 4))
     y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, -1))
 
+    def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
+        """Give, by name, how windows move over data (N, C, H, W) of this shape: size, stride, dilation, padding."""
+        found: dict[str, int] = {}
+        for end, before, axis in zip("hw", ("top", "left"), self._moves.axes(shape[2:]), strict=True):
+            named = {"filter": axis.kernel, "stride": axis.stride, "dilation": axis.dilation}
+            found |= {f"{name}_{end}": int(n) for name, n in named.items()} | {f"pad_{before}": int(axis.before)}
+        return found
+
     def _prepare(self, once: bool) -> None:
         self._pack(self._arguments[2], self._arguments[8:-1], once)
 

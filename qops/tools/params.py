@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from qops import tflite
 from qops.checks import choice
-from qops.models import Graph, Op, Tensor
+from qops.models import Graph, Layer, Op, Tensor
+from qops.rules import Requantize
+from qops.rules.scales import DERIVATIONS
+from qops.tflite.kernels import KERNELS, kernel_for
 from qops.tools import c_text
 from qops.tools.debug import graph_of
+from qops.tools.device import noise
 from qops.tools.folder import write_new
 from qops.tools.ports import PORTS, Ported, ported
 
@@ -156,9 +161,10 @@ def _told(t: Tensor) -> dict[str, Any]:
 def params(model: str | Path | Graph, port: str = "tflm") -> Params:
     """Give every constant that a port of a model needs, as the system derives it.
 
-    Multipliers and shifts, or float scales; zero points with the sign that the system adds them with; weights, biases,
-    and sums of weights where the system takes them; the lowest and highest code after a fused activation; strides and
-    padding; tables. With them comes the C of the rule, and of each layer the function that makes one code.
+    Multipliers and shifts, or float scales; zero points with the sign that the system adds them with; weights in the order
+    of the file, biases, and sums of weights where the system takes them; the lowest and highest code after a fused
+    activation; strides and padding; tables. With them comes the C of the rules, and of each layer the function that makes
+    one code.
 
     Parameters
     ----------
@@ -203,13 +209,41 @@ def params(model: str | Path | Graph, port: str = "tflm") -> Params:
             missing.append(f"{op.name} ({op.kind}): {why}")
     if missing:
         raise ValueError(f"model: {own} does not have all of {graph.name}:\n  " + "\n  ".join(missing))
-    whole = replace(graph, ops=tuple(ops), runtime=PORTS[own].runtime)
+    whole = replace(_sized(graph), ops=tuple(ops), runtime=PORTS[own].runtime)
     names = c_text.names(op.name for op in ops)
     return Params(graph.name, own, [ported(op, whole, own, name) for op, name in zip(ops, names, strict=True)])
+
+
+def _sized(graph: Graph) -> Graph:
+    """Give a graph in which all results have shapes; where the file leaves them out, one run shows them."""
+    if all(graph.tensors[name].shape for op in graph.ops for name in op.outputs):
+        return graph
+    shapes = {name: x.shape for name, x in graph.run(noise(graph), keep="all").items()}
+    tensors = {name: replace(t, shape=shapes.get(name, t.shape)) for name, t in graph.tensors.items()}
+    return replace(graph, tensors=tensors)
 
 
 def _made_for(op: Op, graph: Graph, port: str) -> Op:
     """Give the op with the bits of a port; ValueError if that has no such op."""
     if port == "xnnpack" and op.prepared is not None and graph.tensors[op.reads[0]].dtype == "int16":
         raise ValueError("XNNPACK computes no codes of 16 bits")
-    return op if op.remade is None else op.remade(PORTS[port].runtime)
+    runtime = PORTS[port].runtime
+    if graph.runtime in KERNELS:
+        return op if op.remade is None else op.remade(runtime)
+    return op if op.layer is None else _from_numbers(op, op.layer, runtime, graph.tensors[op.outputs[0]].dtype)
+
+
+def _from_numbers(op: Op, layer: Layer, runtime: str, dtype: str) -> Op:
+    """Give an op of another format with what a kernel library of TFLite makes of its scales."""
+    numbers = layer.numbers
+    if layer.requantize is None:
+        scales = {key: value for key, value in numbers.items() if key.endswith(("_scale", "_zero_point"))}
+        pair = {"add": tflite.Add, "mul": tflite.Mul}[layer.kind](**scales, dtype=dtype, kernel=runtime)
+        own = replace(layer, requantize=getattr(pair, "requantize", None))
+        return replace(op, kind=layer.kind.upper(), prepared=pair, layer=own)
+    facts = kernel_for(runtime, "CONV_2D", np.dtype(dtype))
+    rule, derive = (facts.conv_u8, facts.u8_scale) if dtype == "uint8" else (facts.conv, facts.channel_scale)
+    scale = DERIVATIONS[derive](numbers["in_scale"], numbers["w_scale"], numbers["out_scale"])
+    ends = {"qmin": numbers["qmin"], "qmax": numbers["qmax"], "zero_point": numbers["zero_point"]}
+    made = Requantize(rule, scale=scale, **ends, dtype=dtype, axis=layer.requantize.axis)
+    return replace(op, layer=replace(layer, requantize=made))

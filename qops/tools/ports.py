@@ -142,7 +142,7 @@ def _sums(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Port
         "weights": layer.weights,
     }
     if layer.bias is not None:
-        constants["bias"] = layer.bias
+        constants["bias"] = layer.bias.reshape(-1)
     of = "[channel]" if np.ndim(requantize.scale) else ""
     rules = [rule, blocks.tail] if blocks else [rule]
     calls = [_call(made.name, name, f"({_sum_type(name)})sum", of, (y, *how.ends)) for name in rules]
@@ -291,11 +291,12 @@ def _pool(made: Ported, integers: dict[str, Any], how: Port, *, average: bool) -
 def _sizes(op: Op, graph: Graph) -> dict[str, Any]:
     """Give sizes of images, and how windows move over them."""
     windows = getattr(op.prepared, "windows", None)
-    if windows is None:
+    if windows is None or len(graph.tensors[op.outputs[0]].shape) != len("nhwc"):
         return {}
+    is_first = op.layer is not None and op.layer.requantize is not None and op.layer.requantize.axis == 1
     x, y = (tuple(n or 1 for n in graph.tensors[name].shape) for name in (op.reads[0], op.outputs[0]))
-    named = (("input", x), ("output", y))
-    sizes = {f"{which}_{axis}": n for which, shape in named for axis, n in zip("nhwc", shape, strict=True)}
+    named, axes = (("input", x), ("output", y)), "nchw" if is_first else "nhwc"
+    sizes = {f"{which}_{axis}": n for which, shape in named for axis, n in zip(axes, shape, strict=True)}
     return sizes | windows(x)
 
 
@@ -309,9 +310,9 @@ def _packed(op: Op, graph: Graph, port: str) -> dict[str, NDArray[Any]]:
     tensors = [graph.tensors[name] for name in op.inputs]
     if port == "cmsis-nn" and any(t.dtype == "int4" for t in tensors):
         found["packed_weights"] = packed_int4(layer.weights)
-    outputs = 3 if op.kind == "DEPTHWISE_CONV_2D" else 0
+    outputs = layer.channel % w.ndim
     sums = w.sum(tuple(axis for axis in range(w.ndim) if axis != outputs))
-    bias = 0 if layer.bias is None else layer.bias.astype(np.int64)
+    bias = 0 if layer.bias is None else layer.bias.reshape(-1).astype(np.int64)
     moved = bias - layer.x_zero_point * sums
     if np.abs(moved).max(initial=0) >= 2**31:
         return found

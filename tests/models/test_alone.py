@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import small_network
+import small_onnx
 import tflite_models
 
 from qops.models import load
@@ -89,3 +90,24 @@ def test_inputs_that_do_not_count_are_left_out(tmp_path):
     assert corner.inputs["image"].shape == (1, 2, 2, 3)
     assert middle.inputs["image"].shape == (1, 3, 3, 3)
     assert len(corner.file) < len(op.alone(given, wanted).file)
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+def test_nodes_of_onnx(runtime, tmp_path, rng):
+    x = small_onnx.file(tmp_path / "small.onnx")
+    graph = load(tmp_path / "small.onnx", runtime=runtime)
+    made = graph.run(x, keep="all")
+    for op in graph.ops:
+        given, wanted = [made[name] for name in op.reads], [made[name] for name in op.outputs]
+        own, values = again(tmp_path / "alone.onnx", op.alone(given, wanted), runtime)
+        assert (own.kind, own.reads, own.outputs) == (op.kind, op.reads, op.outputs)
+        np.testing.assert_array_equal(values[op.outputs[0]], wanted[0])
+        for place in rng.integers(0, wanted[0].size, 8):
+            index = tuple(map(int, np.unravel_index(place, wanted[0].shape)))
+            one = op.alone(given, wanted, index)
+            if op.kind == "Flatten":
+                assert one is None
+                continue
+            assert sum(x.size for x in one.inputs.values()) <= sum(x.size for x in given)
+            _, values = again(tmp_path / "one.onnx", one, runtime)
+            assert values[op.outputs[0]][one.place] == wanted[0][index]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import small_network
+import small_onnx
 
 from qops import rules
 from qops.__main__ import main
@@ -107,6 +108,30 @@ def test_the_constants_are_what_the_systems_derive(tmp_path):
     dense = cmsis.layers[6].constants
     np.testing.assert_array_equal(dense["kernel_sums"], graph.ops[6].layer.weights.astype(int).sum(1))
     assert str(tflm).splitlines()[1].split() == ["conv_2d", "CONV_2D:", "tflite-double,", "25", "constants"]
+
+
+def test_a_network_of_onnx_as_xnnpack_has_it(tmp_path):
+    """XNNPACK rounds as onnxruntime does, so C of its constants gives onnxruntime's codes."""
+    x = small_onnx.file(tmp_path / "small.onnx")
+    graph = load(tmp_path / "small.onnx", runtime="ort")
+    found = params(graph, "xnnpack")
+    found.write(tmp_path)
+    made = graph.run(x, keep="all")
+    for op, layer in zip(graph.ops, found.layers, strict=True):
+        if op.layer is None or op.layer.sums is None:
+            continue
+        sums = op.layer.sums(made[op.reads[0]], op.layer.bias)
+        axis = op.layer.requantize.axis
+        channel = np.broadcast_to(np.arange(sums.shape[axis]).reshape([-1, 1, 1] if axis == 1 else [-1]), sums.shape)
+        loop = f"""for (int i = 0; i < count / 2; i++)
+        printf("%d\\n", {layer.name}_code(in[i], in[count / 2 + i]));"""
+        codes = ran(tmp_path, loop, np.stack([sums, channel]), xnnpack=True)
+        np.testing.assert_array_equal(codes, made[op.outputs[0]].ravel())
+    conv = found.layers[0].constants
+    assert [conv[name] for name in ("stride_h", "stride_w", "pad_top", "pad_left")] == [2, 2, 1, 1]
+    assert (conv["input_c"], conv["output_h"], conv["weights"].shape) == (3, 4, (6, 3, 3, 3))
+    with pytest.raises(ValueError, match=r"tflm does not have all of small.onnx:\n  QLinearConv_0 .*no uint8 CONV_2D"):
+        params(graph, "tflm")
 
 
 def test_json_and_npz_hold_the_same(tmp_path):

@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 import small_network
+import small_onnx
 
 import qops
 from qops.__main__ import main
@@ -22,7 +23,8 @@ def another_rule(op, inputs, wanted):
     own = op.layer.requantize
     sums = op.layer.sums(inputs[0], op.layer.bias)
     numbers = {"scale": own.scale, "zero_point": op.layer.numbers["zero_point"], "dtype": wanted.dtype}
-    return qops.rules.requantize(sums, "shift-floor", **numbers, qmin=own.ends[0], qmax=own.ends[1])
+    ends = {"qmin": own.ends[0], "qmax": own.ends[1]}
+    return qops.rules.requantize(sums, "shift-floor", **numbers, **ends, axis=own.axis)
 
 
 def no_bias(op, inputs, wanted):
@@ -120,6 +122,32 @@ def test_the_program_computes_the_rule(tmp_path):
         code, lines = program(tmp_path / "case")
         assert code == 2
         assert lines[0].startswith(said)
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+@pytest.mark.parametrize("kind", ["QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "Flatten"])
+def test_a_network_of_onnx(runtime, kind, tmp_path):
+    x = small_onnx.file(tmp_path / "small.onnx")
+    graph = load(tmp_path / "small.onnx", runtime=runtime)
+    wrong = next(op for op in graph.ops if op.kind == kind)
+    values = {graph.inputs[0]: x}
+    for op in graph.ops:
+        inputs = [values[name] for name in op.reads]
+        (wanted,) = op.call(*inputs)
+        fault = some_codes if kind in ("QLinearAdd", "Flatten") else another_rule
+        values[op.outputs[0]] = fault(op, inputs, wanted) if op is wrong else wanted
+    found = qops.debug(graph, device=values)
+    assert found.first.layer == wrong.name
+    folder = tmp_path / "case"
+    found.reduce(folder)
+    again = qops.debug(folder / "layer.onnx", device=folder / "device.npz", runtime=runtime)
+    assert again.first[1:] == found.first[1:]
+    if kind != "Flatten":
+        small = qops.debug(folder / "smallest.onnx", device=folder / "smallest_device.npz", runtime=runtime)
+        assert small.first.output == found.first.output
+    assert program(folder)[0] == 1
+    assert program(folder, "-DGOT=expected")[0] == 0
+    assert "qops[onnx]" in (folder / "issue.md").read_text()
 
 
 @pytest.mark.parametrize("runtime", ["optimized", "xnnpack", "tflm"])

@@ -1,0 +1,188 @@
+"""One node of an .onnx file as a model of its own: whole, or cut down to what makes one element of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.graph import Alone, Tensor
+from qops.models.onnx_file import Node
+from qops.onnx.window import Moves
+
+__all__ = ["alone"]
+
+Index = tuple[int, ...]
+_IR_VERSION = 9
+_OWN = "com.microsoft"
+_WINDOW = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
+"""The attributes of a convolution, in the order of `Moves.of`, and what they are when they are left out."""
+
+
+class Cut(NamedTuple):
+    """A smaller node: its attributes, the inputs that are others than those of the node, and where the element is."""
+
+    attributes: dict[str, Any]
+    inputs: dict[int, NDArray[Any]]
+    shape: Index
+    how: str
+
+
+def alone(
+    node: Node,
+    tensors: Mapping[str, Tensor],
+    reads: Sequence[str],
+    inputs: Sequence[NDArray[Any]],
+    outputs: Sequence[NDArray[Any]],
+    index: Index | None = None,
+) -> Alone | None:
+    """Give a model of one node.
+
+    Parameters
+    ----------
+    node : Node
+        As the file has it.
+    tensors : dict of str to Tensor
+        What it reads and writes.
+    reads : sequence of str
+        The names of what a call takes.
+    inputs, outputs : sequence of ndarray
+        What a call takes and gives.
+    index : tuple of int, optional
+        An element of the first output: the model is then cut down to what makes it.
+
+    Returns
+    -------
+    Alone or None
+        None if no smaller node makes this element, or a file cannot hold the node.
+    """
+    given = dict(zip(reads, inputs, strict=True))
+    data = [given.get(name, tensors[name].data) if name else None for name in node.inputs]
+    if any(t.dtype in ("int4", "uint4") for t in tensors.values()) or node.get("as_uint8"):
+        return None
+    if index is None:
+        return _model(node, reads, data, dict(node.attributes), [y.shape for y in outputs], outputs, "", ())
+    cut = _CUTS[node.kind](node, data, index) if node.kind in _CUTS else None
+    if cut is None:
+        return None
+    data = [cut.inputs.get(i, x) for i, x in enumerate(data)]
+    return _model(node, reads, data, cut.attributes, [cut.shape], outputs, cut.how, (0,) * len(cut.shape))
+
+
+def _model(
+    node: Node,
+    reads: Sequence[str],
+    data: Sequence[NDArray[Any] | None],
+    attributes: dict[str, Any],
+    shapes: Sequence[Index],
+    outputs: Sequence[NDArray[Any]],
+    how: str,
+    place: Index,
+) -> Alone:
+    """Write a model; what is no input of it is a constant."""
+    from onnx import helper, numpy_helper
+
+    arrays = {name: x for name, x in zip(node.inputs, data, strict=True) if name and x is not None}
+
+    def end(name: str, x: NDArray[Any], shape: Index) -> Any:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
+
+    named = zip((name for name in node.outputs if name), outputs, shapes, strict=True)
+    graph = helper.make_graph(
+        [helper.make_node(node.kind, node.inputs, node.outputs, node.name, domain=node.domain, **attributes)],
+        "alone",
+        [end(name, arrays[name], arrays[name].shape) for name in reads],
+        [end(name, y, shape) for name, y, shape in named],
+        [numpy_helper.from_array(x, name) for name, x in arrays.items() if name not in reads],
+    )
+    versions = {"": 21, _OWN: 1} | {node.domain: node.opset}
+    opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+    file = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
+    return Alone(file, ".onnx", {name: arrays[name] for name in reads}, place, how)
+
+
+def _zero(zero: NDArray[Any] | None) -> int:
+    return 0 if zero is None else int(zero.flat[0])
+
+
+def _needed(x: NDArray[Any], x_zero: int, w: NDArray[Any], w_zero: int) -> tuple[NDArray[np.intp], ...]:
+    """Give, of each axis, the places at which not all products are 0; one at least."""
+    counts = (x != x_zero) & (w != w_zero)
+    found = []
+    for axis in range(x.ndim):
+        some = np.flatnonzero(counts.any(tuple(i for i in range(x.ndim) if i != axis)))
+        found.append(some if some.size else np.array([0]))
+    return np.ix_(*found)
+
+
+def _sized(what: str, before: Index, after: Index) -> str:
+    had, has = (" x ".join(map(str, shape)) for shape in (before, after))
+    return f"one {what}: of {had} inputs those {has} remain whose products with the weights are not all 0"
+
+
+def _channel(data: Sequence[Any], places: Sequence[int], o: int) -> dict[int, NDArray[Any]]:
+    """Give the numbers of one channel, where each channel has its own."""
+    found = {i: data[i] for i in places if i < len(data) and data[i] is not None}
+    return {i: x.reshape(-1)[o : o + 1] for i, x in found.items() if x.size > 1}
+
+
+def _convolution(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """One filter on what is under it, without padding."""
+    x, w, o = data[0], data[3], index[1]
+    if node.get("channels_last"):
+        return None
+    moves = Moves.of(w, [node.get(name, otherwise) for name, otherwise in _WINDOW.items()])
+    zeros = _zero(data[2]), _zero(data[5])
+    each = w.shape[1]
+    first = o // (len(w) // moves.group) * each
+    seen = x[index[0], first : first + each]
+    for axis, (at, along) in enumerate(zip(index[2:], moves.axes(x.shape[2:]), strict=True), 1):
+        kernel, stride, dilation, before = along[:4]
+        taps = at * stride - before + np.arange(kernel) * dilation
+        inside = (taps >= 0) & (taps < seen.shape[axis])
+        taken = np.take(seen, np.clip(taps, 0, seen.shape[axis] - 1), axis)
+        shape = [-1 if i == axis else 1 for i in range(taken.ndim)]
+        seen = np.where(inside.reshape(shape), taken, np.asarray(zeros[0], x.dtype))
+    kept = _needed(seen, zeros[0], w[o], zeros[1])
+    few, filters = seen[kept][None], w[o][kept][None]
+    inputs = {0: few, 3: filters} | _channel(data, (4, 5, 8), o)
+    return Cut({}, inputs, (1,) * x.ndim, _sized("output channel at one place", x.shape[1:], few.shape[1:]))
+
+
+def _product(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """One row on one column."""
+    a, b, o = data[0], data[3], index[-1]
+    attributes, turned = dict(node.attributes), bool(node.get("transB", 0))
+    if b is None or b.ndim != 2 or a.ndim < 2:
+        return None
+    row = a[:, index[0]] if node.get("transA", 0) else a[index[:-1]]
+    column = b[o] if turned else b[:, o]
+    (kept,) = _needed(row, _zero(data[2]), column, _zero(data[5]))
+    some, few = column[kept], row[kept]
+    inputs = {
+        0: few[:, None] if node.get("transA", 0) else few[None],
+        3: some[None] if turned else some[:, None],
+    } | _channel(data, (4, 5), o)
+    bias = data[6] if node.kind == "QGemm" and len(data) > 6 else None
+    if bias is not None:
+        if bias.size > 1 and bias.size != b.shape[0 if turned else 1]:
+            return None  # a bias for each element
+        inputs[6] = bias.reshape(-1)[min(o, bias.size - 1)].reshape(1)
+    return Cut(attributes, inputs, (1, 1), _sized("output of one row", row.shape, few.shape))
+
+
+def _pair(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """One element of each operand."""
+    shape = np.broadcast_shapes(data[0].shape, data[3].shape)
+    inputs = {i: np.broadcast_to(data[i], shape)[index].reshape(1) for i in (0, 3)}
+    return Cut(dict(node.attributes), inputs, (1,), "one element")
+
+
+_CUTS: dict[str, Callable[[Node, Sequence[Any], Index], Cut | None]] = {
+    "QLinearConv": _convolution,
+    **dict.fromkeys(("QLinearMatMul", "QGemm"), _product),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _pair),
+}
+"""How a node is cut down to one element; others are not."""
