@@ -16,8 +16,6 @@ The tables map the name of a rule to its formula and to the systems that use it;
 
 What these systems do, too, and no row does:
 
-* TFLite's optimised adds of 8 bits, and its optimised products of int8, hold their result in 16 bits, which wrap there
-  or where the zero point is added; the rows saturate. This matters only for results that are far beyond the codes.
 * Where all three scales of an int16 add are powers of two, LiteRT shifts the input with the smaller scale right to the
   scale of the result, with ties away from 0, and the sum saturates. TFLM takes the row ``tflite-double`` there as well.
 * QUANTIZE of LiteRT and TFLM, other than by XNNPACK, casts to int32 before it clamps, so +inf and values of 2**31 steps
@@ -26,8 +24,7 @@ What these systems do, too, and no row does:
 * onnxruntime's QLinearAdd without AVX2 has no fused steps, and on ARM it is the row ``qnnpack``: read, not run.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
-Not modelled: ``fbgemm-avx2``, ``mlas-arm``, ``cmsis-mve``; TFLite's optimised adds beyond 16 bits,
-where they wrap; shared exponents (MX, E8M0).
+Not modelled: ``fbgemm-avx2``, ``mlas-arm``, ``cmsis-mve``; shared exponents (MX, E8M0).
 """
 
 from qops.rules.add import Add, add

@@ -92,12 +92,30 @@ def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairStage]:
         less = [right_shift - 31 for _, right_shift in both]
         if max(less) > 20 or min(less) < 0:
             raise ValueError("a and b are more than 2**20 apart, or multiplied by 1 or more")
-        end = p.last("tflite-double", last)
+        if _is_far(p):
+            end = _in_16_bits(p, last, (-(2**31), 2**31 - 1), "sum with the zero point")
+        else:
+            end = p.last("tflite-double", last)
         if is_signed:
             return _staged(p, [Multiplier(m, 31) for m, _ in both], [20 - n for n in less], "", end)
         return _staged(p, both, [20, 20], "floor", end)
 
     return made
+
+
+def _is_far(p: Operands) -> bool:
+    """Whether a sum may be one that 16 bits do not hold."""
+    width, (a, b, y) = p.codes.highest - p.codes.lowest, (m / 2**n for m, n in p.integers)
+    return bool(width * 2**20 * (abs(a) + abs(b)) * abs(y) > 2**15 - 512)
+
+
+def _in_16_bits(p: Operands, step: Multiplier, ends: tuple[int, int], wraps: str = "") -> Any:
+    """TFLite's optimised last stage: rounded twice and cut to ends, with the zero point wrapped in 16 bits, clamped."""
+    zero, (lo, hi) = p.y_zero_point, ends
+    rounds = "half_up", "half_away", "at 31"
+    near = stages.IntegerStage(*step, rounds, (zero, lo, hi), wraps)
+    wrapped = stages.IntegerStage(2**15, 15, ("half_up", "", "at 31"), (0, p.qmin, p.qmax))  # 16 bits up, and back
+    return stages.TwoStages(near, wrapped)
 
 
 def _of_ratios(bits: int) -> Callable[[Operands], AddIntegers]:
@@ -176,7 +194,7 @@ ADD = {
         takes_int16=True,
     ),
     "tflite-opt-s8": PairRule(
-        "SRDHM(a << (20 + ea), ma) + SRDHM(b << (20 + eb), mb), then as tflite-double",
+        "SRDHM(a << (20 + ea), ma) + SRDHM(b << (20 + eb), mb), then as tflite-double; with z it wraps in 16 bits",
         "TFLite optimised, s8",
         _tflite_optimised(True),
         _of_scales("tflite-double"),
@@ -184,7 +202,7 @@ ADD = {
         "tflite-double",
     ),
     "tflite-opt-u8": PairRule(
-        "(SRDHM(a << 20, ma) >> -ea) + (SRDHM(b << 20, mb) >> -eb), then as tflite-double",
+        "(SRDHM(a << 20, ma) >> -ea) + (SRDHM(b << 20, mb) >> -eb), then as tflite-double; with z it wraps in 16 bits",
         "TFLite optimised, u8",
         _tflite_optimised(False),
         _of_scales("tflite-double"),
@@ -241,6 +259,15 @@ def _in_integers(rule: str) -> Callable[[Operands], PairStage]:
     return made
 
 
+def _of_optimised(p: Operands) -> PairStage:
+    """Products are cut to 16 bits, and then wrap where the zero point is added."""
+    (m, n), width = p.integers, p.codes.highest - p.codes.lowest
+    last = p.last("tflite-double", p.integers)
+    if width**2 * abs(m) / 2**n > 2**15 - 512:
+        last = _in_16_bits(p, p.integers, (p.y_zero_point - 2**15, p.y_zero_point + 2**15 - 1))
+    return PairStage("product", _side(p.a_zero_point), _side(p.b_zero_point), last, p.codes.dtype.num)
+
+
 def _in_floats(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]:
     def made(p: Operands) -> PairStage:
         last = p.last_float(_real(p, derive), rule_of(rule).zero_point)
@@ -252,10 +279,26 @@ def _in_floats(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]
 MUL = {
     "tflite-double": PairRule(
         "tflite-double of a * b, scale f32",
-        "LiteRT 2.3 reference, optimised",
+        "LiteRT 2.3 reference",
         _in_integers("tflite-double"),
         _of_product("tflite-double", "f32"),
         takes_int16=True,
+    ),
+    "tflite-opt-s8": PairRule(
+        "as tflite-double, cut to 16 bits, in which it wraps where z is added",
+        "LiteRT 2.3 optimised, s8",
+        _of_optimised,
+        _of_product("tflite-double", "f32"),
+        16,
+        "tflite-double",
+    ),
+    "tflite-opt-u8": PairRule(
+        "the same",
+        "LiteRT 2.3 optimised, u8",
+        _of_optimised,
+        _of_product("tflite-double", "f32"),
+        8,
+        "tflite-double",
     ),
     "tflm-double": PairRule(
         "tflite-double of a * b, scale double",

@@ -20,7 +20,11 @@ KERNELS = {
 }
 KINDS = {np.uint8: schema.TensorType.UINT8, np.int8: schema.TensorType.INT8}
 ADDS = {"reference": ["tflite-double"] * 2, "optimised": ["tflite-opt-u8", "tflite-opt-s8"], "XNNPACK": ["xnnpack"] * 2}
-MULS = {"reference": "tflite-double", "optimised": "tflite-double", "XNNPACK": "fp32-even"}
+MULS = {
+    "reference": ["tflite-double"] * 2,
+    "optimised": ["tflite-opt-u8", "tflite-opt-s8"],
+    "XNNPACK": ["fp32-even"] * 2,
+}
 QUANTIZES = {"reference": "div-away", "optimised": "tflite-opt", "XNNPACK": "inv-even"}
 
 
@@ -41,12 +45,24 @@ def ran(kernels, content, *inputs):
 def elementwise(op, rule, kind, kernels, rng):
     n, dtype = length(rng), pick(rng, TYPES)
     a, b, given = operands(rng, n, dtype, op == "MUL")
+    while op == "MUL" and given["a_scale"] * given["b_scale"] / given["y_scale"] >= 2**31:  # no multiplier of 31 bits
+        a, b, given = operands(rng, n, dtype, op == "MUL")
     declared = [tensor(n, KINDS[dtype], given[f"{x}_scale"], given[f"{x}_zero_point"]) for x in "aby"]
     name = f"{op.capitalize()}Options"
     options = getattr(schema.BuiltinOptions, name), getattr(schema, f"{name}T")()
     content = model(getattr(schema.BuiltinOperator, op), declared, options)
-    row = kind[TYPES.index(dtype)] if isinstance(kind, list) else kind
+    which = TYPES.index(dtype)
+    row = kind["XNNPACK" if kernels == "XNNPACK" and is_delegated(op, given) else "optimised"][which]
+    row = kind["reference"][which] if kernels == "reference" else row
     return of_rule(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
+
+
+def is_delegated(op, given):
+    """Whether XNNPACK takes these scales; LiteRT computes others with its optimised kernels."""
+    sa, sb, sy = (np.float32(given[f"{x}_scale"]) for x in "aby")
+    ratios = [sa * sb / sy] if op == "MUL" else [sa / sy, sb / sy]
+    low = 2.0**-16 if op == "MUL" else 2.0**-10
+    return all(low <= ratio < 2.0**8 for ratio in ratios)
 
 
 def quantize(kernels, rng):
@@ -60,8 +76,8 @@ def quantize(kernels, rng):
 OPS = {}
 for name in KERNELS:
     OPS |= {
-        f"ADD, {name}": partial(elementwise, "ADD", rules.add, ADDS[name], name),
-        f"MUL, {name}": partial(elementwise, "MUL", rules.mul, MULS[name], name),
+        f"ADD, {name}": partial(elementwise, "ADD", rules.add, ADDS, name),
+        f"MUL, {name}": partial(elementwise, "MUL", rules.mul, MULS, name),
         f"QUANTIZE, {name}": partial(quantize, name),
     }
 OPS |= tflite_draws.ops(["reference", "optimized", "xnnpack"])
