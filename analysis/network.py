@@ -111,9 +111,14 @@ def learned(contrast: bool) -> list[Layer]:
 
 def run_float(layers: Sequence[Layer], images: F32) -> list[F32]:
     """Run in float: what each layer reads, and the logits."""
-    seen = [images]
+    *hidden, logits = results(layers, images)
+    return [images, *hidden[:-1], pooled(hidden[-1]), logits]
+
+
+def results(layers: Sequence[Layer], images: F32) -> list[F32]:
+    """Run in float: what each layer gives."""
+    made = [images]
     for layer in layers[:-1]:
-        seen.append(convolved(seen[-1], layer))
-    seen[-1] = pooled(seen[-1])
+        made.append(convolved(made[-1], layer))
     last = layers[-1]
-    return [*seen, features(seen[-1]) @ last.weights.T + last.bias]
+    return [*made[1:], features(pooled(made[-1])) @ last.weights.T + last.bias]

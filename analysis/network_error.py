@@ -1,4 +1,4 @@
-"""A network that reads digits, in float and in int8 on several machines: misread digits, logits, saturated pairs."""
+"""A network that reads digits, in float and in int8 on several machines: misread digits, errors, saturated pairs."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,8 +9,19 @@ from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
 from analysis import style
-from analysis.network import F32, Digits, Layer, convolved, digits, learned, run_float
-from analysis.network_int8 import EXACT, SATURATING, VARIANTS, Run, Variant, quantize, run_int8
+from analysis.network import F32, Digits, Layer, convolved, digits, learned, results, run_float
+from analysis.network_int8 import (
+    EXACT,
+    FRONT_DOOR,
+    SATURATING,
+    VARIANTS,
+    Run,
+    Variant,
+    prepare,
+    quantize,
+    run_front_door,
+    run_int8,
+)
 from analysis.reasons import notes
 from analysis.report import Figures, Table
 from analysis.summary import Line
@@ -21,6 +32,7 @@ TITLES = {"plain": "plain filters", "contrast": "contrast filters"}
 SHORT = ("conv 1", "conv 2", "inner")  # names of the layers in a table
 WHY = {v.name: "a bit less, of weights or activations, moves every logit" for v in VARIANTS} | {
     EXACT.name: "rounding to 8 bits, in every layer",
+    FRONT_DOOR.name: "rounding to 8 bits, in every layer; weights have a range for each output channel",
     SATURATING.name: "sums of two products leave int16, and saturate",
 }
 SHOWN = 6  # digits that are drawn, of each network
@@ -32,6 +44,7 @@ class Result(NamedTuple):
     variant: Variant
     run: Run
     off: NDArray[np.float64]  # from the float logits
+    by_layer: Sequence[tuple[float, float]]  # largest and rms error of each layer, in LSB of the layer
     moved: NDArray[np.float64]  # from the logits of exact int8
 
     @property
@@ -78,11 +91,22 @@ def measure() -> list[Measured]:
         lsb = float(np.abs(seen[-1]).max()) / 127
         coded = {v: quantize(layers, seen, v) for v in VARIANTS}
         runs = {v: run_int8(*coded[v], test.images, v) for v in VARIANTS}
+        runs[FRONT_DOOR] = run_front_door(*prepare(layers, seen), test.images)
         exact = runs[EXACT].logits
-        results = [Result(v, r, _steps(r.logits, logits, lsb), _steps(r.logits, exact, lsb)) for v, r in runs.items()]
+        wanted, steps = results(layers, test.images), [*(float(x.max()) / 255 for x in seen[1:-1]), lsb]
+        rows = [
+            Result(v, r, _steps(r.logits, logits, lsb), _layers(r, wanted, steps), _steps(r.logits, exact, lsb))
+            for v, r in runs.items()
+        ]
         unsafe = [float(unsafe_pairs(layer.weights).mean()) for layer in coded[EXACT][1]]
-        found.append(Measured(kind, layers, test, logits, unsafe, results))
+        found.append(Measured(kind, layers, test, logits, unsafe, rows))
     return found
+
+
+def _layers(run: Run, wanted: Sequence[F32], steps: Sequence[float]) -> list[tuple[float, float]]:
+    """Give the largest and the rms error of each layer."""
+    errors = [_steps(got, want, step) for got, want, step in zip(run.values, wanted, steps, strict=True)]
+    return [(float(np.abs(e).max()), float(np.sqrt(np.mean(e**2)))) for e in errors]
 
 
 def _steps(got: F32, wanted: F32, lsb: float) -> NDArray[np.float64]:
@@ -109,9 +133,19 @@ def table(m: Measured) -> Table:
     return Table(f"{title} (pairs of weights that could: {could})", head, rows, words=2, notes=notes(far))
 
 
+def layer_table(found: Sequence[Measured]) -> Table:
+    """Table of the error of each layer, oneDNN's machines and the front door."""
+    head = ["variant", "ISA", *(f"{TITLES[m.kind]}: {name}" for m in found for name in SHORT)]
+    rows = []
+    for i, r in enumerate(found[0].results):
+        errors = [e for m in found for e in m.results[i].by_layer]
+        rows.append([r.variant.name, r.variant.isa, *(f"{rms:.2f} ({most:.1f})" for most, rms in errors)])
+    return Table("Digits, error of each layer against float in LSB of the layer: rms (largest)", head, rows, words=2)
+
+
 def summary(found: Sequence[Measured]) -> list[Line]:
     """A line a variant, over both networks."""
-    return [line(v, found) for v in VARIANTS]
+    return [line(r.variant, found) for r in found[0].results]
 
 
 def line(v: Variant, found: Sequence[Measured]) -> Line:
@@ -137,15 +171,16 @@ def _errors(off: NDArray[np.float64]) -> list[str]:
 
 
 def tables(found: list[Measured]) -> list[Table]:
-    """One table a network."""
-    return [table(m) for m in found]
+    """One table a network, and one of the layers of both."""
+    return [*(table(m) for m in found), layer_table(found)]
 
 
 def draw_results(found: Sequence[Measured]) -> Drawing:
     """Misread digits, and the error of logits, by variant."""
     figure, axes = style.lines(1, 3, height=3.0)
-    names = ["float32", *(v.name for v in VARIANTS)]
-    colours = [style.FAINT, *(v.colour for v in VARIANTS)]
+    variants = [r.variant for r in found[0].results]
+    names = ["float32", *(v.name for v in variants)]
+    colours = [style.FAINT, *(v.colour for v in variants)]
     for i, m in enumerate(found):
         y = np.arange(len(names)) + 0.4 * i - 0.2
         misread = [m.misread(read) for read in (m.logits.argmax(axis=1), *(r.read for r in m.results))]
@@ -166,6 +201,25 @@ def draw_results(found: Sequence[Measured]) -> Drawing:
     return figure
 
 
+def draw_layers(found: Sequence[Measured]) -> Drawing:
+    """Error of each layer, by variant."""
+    figure, axes = style.lines(1, len(found), height=3.3)
+    end = max(rms for m in found for r in m.results for _, rms in r.by_layer)
+    for ax, m in zip(axes[0], found, strict=True):
+        for i, r in enumerate(m.results):
+            at = np.arange(len(m.layers)) + (i - (len(m.results) - 1) / 2) * 0.14
+            ax.bar(at, [rms for _, rms in r.by_layer], 0.13, color=r.variant.colour, label=r.variant.name)
+        ax.set(xticks=range(len(m.layers)), title=TITLES[m.kind], ylim=(0, 1.05 * end))
+        ax.set_xticklabels([layer.name for layer in m.layers])
+        ax.grid(axis="x", visible=False)
+    axes[0, 0].set_ylabel("rms error in LSB of the layer")
+    axes[0, -1].legend(loc="upper right", fontsize=8)
+    mine, exact = (max(m.of(v.name).by_layer[-1][1] for m in found) for v in (FRONT_DOOR, EXACT))
+    finding = f"Logits are off by {mine:.2f} LSB rms with a range for each channel, by {exact:.2f} with one a layer"
+    style.headline(figure, finding, "errors against float, by layer; front door: prepared ops of qops, the rest oneDNN")
+    return figure
+
+
 def draw_saturation(found: Sequence[Measured]) -> Drawing:
     """Share of pairs that saturate, by layer and variant, beside the share that could."""
     figure, axes = style.lines(1, len(found), height=3.3)
@@ -176,8 +230,9 @@ def draw_saturation(found: Sequence[Measured]) -> Drawing:
             ax.hlines(
                 allowed, x - 0.42, x + 0.42, style.INK, ls=(0, (3, 2)), label="pairs of weights that could" * (x == 0)
             )
-        for i, r in enumerate(m.results):
-            at = np.arange(len(m.layers)) + (i - (len(m.results) - 1) / 2) * width
+        onednn = [r for r in m.results if r.variant in VARIANTS]
+        for i, r in enumerate(onednn):
+            at = np.arange(len(m.layers)) + (i - (len(onednn) - 1) / 2) * width
             height = np.maximum(1e6 * np.array(r.shares()), floor)
             bars = ax.bar(at, height - floor, width * 0.9, floor, color=r.variant.colour, label=r.variant.name)
             ax.bar_label(bars, map(_per_million, r.shares()), color=r.variant.colour, padding=2, fontsize=7.5)
@@ -282,6 +337,7 @@ def figures(found: list[Measured]) -> Figures:
     return {
         "network_filters": lambda: draw_filters(found),
         "network_results": lambda: draw_results(found),
+        "network_layers": lambda: draw_layers(found),
         "network_saturation": lambda: draw_saturation(found),
         "network_logits": lambda: draw_logits(found),
         "network_misread": lambda: draw_misread(found),

@@ -1,4 +1,4 @@
-"""The network in int8, by the workflow of DNNL 1.2, on qops' model of oneDNN, in variants of machine and codes."""
+"""The network in int8: by the workflow of DNNL 1.2 on qops' model of oneDNN, in variants; and by the front door."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import qops
 from analysis.network import F32, HALVES, POOL, SAME, Layer, features
 from qops import onednn
 from qops.onednn import Attr, Eltwise, Saturation, Scales, saturated_pairs, workflow
@@ -34,6 +35,8 @@ VARIANTS = (
     Variant("7-bit weights", "#e69f00", "avx2", weight_bits=7),
     Variant("7-bit activations", "#009e73", "avx2", activation_bits=7),
 )
+FRONT_DOOR = Variant("front door", "#56b4e9", "any")
+"""Not oneDNN: prepared ops of qops, with a range for each output channel of the weights."""
 
 
 class Quantized(NamedTuple):
@@ -43,13 +46,22 @@ class Quantized(NamedTuple):
     weights: NDArray[np.int8]
     bias: NDArray[np.int32]
     scale: Scales
+    factor: Scales | None
+    """Codes a real unit of the result; None for the last layer, whose results are real."""
 
 
 class Run(NamedTuple):
-    """What a variant makes of images, and the pairs that saturated on the way, by layer; None where none can."""
+    """What a variant makes of images."""
 
-    logits: F32
+    values: Sequence[F32]
+    """The real values that each layer gave; the last are the logits."""
     saturated: Sequence[Saturation | None]
+    """The pairs that saturated on the way, by layer; None where none can."""
+
+    @property
+    def logits(self) -> F32:
+        """What the last layer gave."""
+        return self.values[-1]
 
 
 def quantize(layers: Sequence[Layer], seen: Sequence[F32], v: Variant) -> tuple[Scales, list[Quantized]]:
@@ -60,7 +72,7 @@ def quantize(layers: Sequence[Layer], seen: Sequence[F32], v: Variant) -> tuple[
         q_w = workflow.weights_factor(layer.weights, 1 << 0, v.weight_bits)
         bias = workflow.quantize_bias(layer.bias, q_a, q_w)
         scale = workflow.output_scale(q_a, q_w, q_next)
-        quantized.append(Quantized(layer.name, workflow.quantize_weights(layer.weights, q_w), bias, scale))
+        quantized.append(Quantized(layer.name, workflow.quantize_weights(layer.weights, q_w), bias, scale, q_next))
     return factors[0], quantized
 
 
@@ -70,7 +82,7 @@ def run_int8(q_a: Scales, layers: Sequence[Quantized], images: F32, v: Variant) 
     zero = ZERO if v.signed else None
     if v.signed:
         x = (x ^ 128).view(np.int8)
-    saturated = []
+    saturated, values = [], []
     for i, layer in enumerate(layers[:-1]):
         saturated.append(saturated_pairs(x, layer.weights, window=SAME) if v.isa != "vnni" else None)
         signed = v.signed and i < len(layers) - 2  # an inner product knows no zero point: it reads u8
@@ -79,9 +91,32 @@ def run_int8(q_a: Scales, layers: Sequence[Quantized], images: F32, v: Variant) 
         x = onednn.convolution(
             x, layer.weights, layer.bias, window=SAME, dst_dt=dst_dt, attr=attr, isa=v.isa, version=VERSION
         )
+        assert layer.factor is not None
+        values.append((x.astype(np.float32) - (ZERO if signed else 0)) / np.float32(layer.factor.values))
     last, x = layers[-1], features(onednn.pooling(x, "max", POOL, window=HALVES, isa=v.isa, version=VERSION))
     saturated.append(saturated_pairs(x, last.weights) if v.isa != "vnni" else None)
     attr = Attr(oscale=last.scale)
-    return Run(
-        onednn.inner_product(x, last.weights, last.bias, dst_dt="f32", attr=attr, isa=v.isa, version=VERSION), saturated
-    )
+    values.append(onednn.inner_product(x, last.weights, last.bias, dst_dt="f32", attr=attr, isa=v.isa, version=VERSION))
+    return Run(values, saturated)
+
+
+def prepare(layers: Sequence[Layer], seen: Sequence[F32]) -> tuple[list[qops.Conv2D], qops.MatMul]:
+    """Make the front door's ops: ranges of the results from what each layer read in float, and one of each channel."""
+    convolutions = []
+    for layer, values in zip(layers[:-1], seen[1:], strict=False):
+        w = qops.quantize(layer.weights.transpose(2, 3, 1, 0), axis=3, dtype="int8")
+        ends = (0.0, float(values.max()))
+        convolutions.append(qops.Conv2D(w, layer.bias, padding="same", dtype="uint8", range=ends, clip=(0, None)))
+    last = layers[-1]
+    return convolutions, qops.MatMul(qops.quantize(last.weights.T, axis=1, dtype="int8"), last.bias)
+
+
+def run_front_door(convolutions: Sequence[qops.Conv2D], last: qops.MatMul, images: F32) -> Run:
+    """Run images through prepared ops; logits from int32 codes."""
+    t, values = qops.quantize(images.transpose(0, 2, 3, 1), 0, 1), []
+    for op in convolutions:
+        t = op(t)
+        values.append(t.dequantize().transpose(0, 3, 1, 2))
+    pooled = qops.max_pool(t, POOL)
+    logits = last((pooled.data.reshape(len(images), -1), pooled.min, pooled.max))
+    return Run([*values, logits.dequantize()], [None] * (len(values) + 1))

@@ -7,7 +7,7 @@ import pytest
 
 import analysis.__main__ as main
 from analysis import claims, network, network_error, rules_apart
-from analysis.network_int8 import EXACT, SATURATING, VARIANTS, quantize, run_int8
+from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, quantize, run_int8
 from qops import rules, tensorflow
 
 
@@ -55,7 +55,7 @@ def test_check_fails_when_an_op_is_worse(monkeypatch, capsys, found):
 def test_check_fails_when_the_network_is_worse(monkeypatch, capsys, found):
     plain, contrast = found["network_error"]
     exact = plain.of(EXACT.name)
-    blind = exact._replace(off=exact.off + 3, run=exact.run._replace(logits=np.roll(exact.run.logits, 1, axis=1)))
+    blind = exact._replace(off=exact.off + 3, run=exact.run._replace(values=[np.roll(exact.run.logits, 1, axis=1)]))
     worse = plain._replace(results=[blind, *plain.results[1:]])
     monkeypatch.setattr(main, "measure", lambda *_: {**found, "network_error": [worse, contrast]})
     assert main.main(["--check"]) == 1
@@ -124,6 +124,12 @@ def test_logits_move_only_where_pairs_saturate(learned):
         one = run_int8(*coded, images[i : i + 1], SATURATING)
         assert sum(s.counts.sum() for s in one.saturated) > 0 or moved[i] == 0
     assert moved[order[0]] == 0 < moved[order[-1]]
+
+
+def test_the_front_door_is_level_with_the_exact_machine_in_every_layer(learned):
+    m, *_ = learned
+    for (_, mine), (_, other) in zip(m.of(FRONT_DOOR.name).by_layer, m.of(EXACT.name).by_layer, strict=True):
+        assert 0.1 < mine < 1.1 * other
 
 
 def test_codes_of_the_variants_have_the_bits_they_are_named_for(learned):
