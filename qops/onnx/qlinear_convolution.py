@@ -60,7 +60,18 @@ class QLinearConv(Convolution):
     y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, -1))
 
     def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
-        """Give, by name, how windows move over data (N, C, H, W) of this shape: size, stride, dilation, padding."""
+        """Give how windows move over data of this shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, C, H, W).
+
+        Returns
+        -------
+        dict of str to int
+            Size, stride, dilation and padding, by name: ``filter_h``, ``stride_h``, ``dilation_h``, ``pad_top`` ...
+        """
         found: dict[str, int] = {}
         for end, before, axis in zip("hw", ("top", "left"), self._moves.axes(shape[2:]), strict=True):
             named = {"filter": axis.kernel, "stride": axis.stride, "dilation": axis.dilation}

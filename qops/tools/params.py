@@ -161,10 +161,10 @@ def _told(t: Tensor) -> dict[str, Any]:
 def params(model: str | Path | Graph, port: str = "tflm") -> Params:
     """Give every constant that a port of a model needs, as the system derives it.
 
-    Multipliers and shifts, or float scales; zero points with the sign that the system adds them with; weights in the order
-    of the file, biases, and sums of weights where the system takes them; the lowest and highest code after a fused
-    activation; strides and padding; tables. With them comes the C of the rules, and of each layer the function that makes
-    one code.
+    Multipliers and shifts, or float scales; zero points with the sign that the system adds them with; weights in the
+    order of the file, biases, and sums of weights where the system takes them; the ends of codes after a fused
+    activation; strides and padding; tables. With them comes the C of the rules, and of each layer the function that
+    makes one code.
 
     Parameters
     ----------
