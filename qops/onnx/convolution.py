@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.axes import Axis, planes, weights, window_of
 from qops._kernels.conv.convolution import Planes
 from qops._kernels.conv.finish import Finish
@@ -54,6 +55,12 @@ class Convolution(Prepared):
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         """Make what the sums of data of type `x` become, and give the type of the result."""
         raise NotImplementedError
+
+    def _check_ort_moves(self) -> None:
+        """ValueError for a window that onnxruntime refuses."""
+        how, dilations = self._moves.auto_pad, [axis.dilation for axis in self._moves.unplaced]
+        if self._moves.is_same and max(dilations) > 1:
+            raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
 
     def _w_zero(self) -> int | NDArray[np.int64]:
         zeros = check.zero_point(self.w_zero_point, "w_zero_point", self._w.dtype)
@@ -122,15 +129,19 @@ class ConvInteger(Convolution):
         kernel_shape: Sequence[int] | None = None,
         pads: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
+        runtime: str = "onnx",
     ) -> None:
         zeros = check.optional(x_zero_point, w_zero_point)
-        self._make(w, *zeros, auto_pad, dilations, group, kernel_shape, pads, strides)
+        self._make(w, *zeros, auto_pad, dilations, group, kernel_shape, pads, strides, check.runtime(runtime))
 
-    x_zero_point, w_zero_point = argument(1), argument(2)
+    x_zero_point, w_zero_point, runtime = argument(1), argument(2), argument(-1)
 
     def _prepare(self, once: bool) -> None:
-        w, _, _, *attributes = self._arguments
+        w, _, _, *attributes, runtime = self._arguments
         self._pack(w, attributes, once)
+        if runtime == "ort":
+            self._check_ort_moves()
+            check.one_value(np.asarray(self.w_zero_point), "w_zero_point")
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         return Finish(self._w_zero()), np.dtype(np.int32)
@@ -148,6 +159,7 @@ def conv_integer(
     kernel_shape: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
+    runtime: str = "onnx",
     num_threads: int = 1,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
@@ -172,6 +184,8 @@ def conv_integer(
         The kernel of `w`; nothing else is accepted.
     pads, strides : sequence of int, optional
         Padding at the beginning of each axis, then at the end of each; 0 by default. Distance of the positions; 1.
+    runtime : {"onnx", "ort"}
+        The standard, or onnxruntime, which gives the same and refuses more; "onnxruntime" is another name for it.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (N, M, ...), optional
@@ -185,6 +199,7 @@ def conv_integer(
     ------
     TypeError, ValueError
         Other types, shapes and an `out` that do not fit, `pads` beside an `auto_pad`, a kernel larger than padded data.
+        With ``runtime="ort"`` also a `w_zero_point` of several values, and dilations beside SAME.
 
     Notes
     -----
@@ -207,4 +222,5 @@ def conv_integer(
     [[[[12, 16], [24, 28]]]]
     """
     zeros, attributes = check.optional(x_zero_point, w_zero_point), (auto_pad, dilations, group, kernel_shape)
-    return ConvInteger._once(w, *zeros, *attributes, pads, strides)(x, out, num_threads)
+    more = pads, strides, check.runtime(runtime)
+    return ConvInteger._once(w, *zeros, *attributes, *more)(x, out, num_threads)

@@ -157,13 +157,28 @@ class MatMulInteger(Product):
 
     __slots__ = ()
 
-    def __init__(self, B: ArrayLike, a_zero_point: ArrayLike | None = 0, b_zero_point: ArrayLike | None = 0) -> None:
-        self._make(B, *check.optional(a_zero_point, b_zero_point))
+    def __init__(
+        self,
+        B: ArrayLike,
+        a_zero_point: ArrayLike | None = 0,
+        b_zero_point: ArrayLike | None = 0,
+        *,
+        runtime: str = "onnx",
+    ) -> None:
+        self._make(B, *check.optional(a_zero_point, b_zero_point), check.runtime(runtime))
 
-    a_zero_point, b_zero_point = argument(1), argument(2)
+    a_zero_point, b_zero_point, runtime = (argument(i) for i in (1, 2, 3))
 
     def _prepare(self, once: bool) -> None:
         self._pack(self._arguments[0], ("A", "B"), once)
+        if self.runtime != "ort":
+            return
+        check.one_value(np.asarray(self.a_zero_point), "a_zero_point")
+        b_zero = np.asarray(self.b_zero_point)
+        if b_zero.size > 1 and b_zero.ndim < self._b.ndim - 1:
+            raise ValueError(f"b_zero_point: onnxruntime takes (..., 1, N) beside B of shape {self._b.shape}")
+        if not self._b.shape[-2]:
+            raise ValueError(f"B: of no rows, {self._b.shape}, onnxruntime leaves the result as it was in memory")
 
     def __call__(self, A: ArrayLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> NDArray[np.int32]:
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
@@ -177,6 +192,7 @@ def matmul_integer(
     a_zero_point: ArrayLike | None = 0,
     b_zero_point: ArrayLike | None = 0,
     *,
+    runtime: str = "onnx",
     num_threads: int = 1,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
@@ -188,6 +204,8 @@ def matmul_integer(
         As in `numpy.matmul`, 1-D arrays are a row and a column, and leading dimensions broadcast.
     a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`, optional
         One value; or one a row of `A`, (M,) or (..., M, 1), one a column of `B`, (N,) or (..., 1, N). None is 0.
+    runtime : {"onnx", "ort"}
+        The standard, or onnxruntime, which gives the same and refuses more; "onnxruntime" is another name for it.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (..., M, N), optional
@@ -200,7 +218,8 @@ def matmul_integer(
     Raises
     ------
     TypeError, ValueError
-        Other types, shapes that do not fit, also that of `out`.
+        Other types, shapes that do not fit, also that of `out`. With ``runtime="ort"`` also an `a_zero_point` of
+        several values, N values for `b_zero_point` beside several matrices, and a `B` without rows.
 
     Notes
     -----
@@ -220,4 +239,5 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
-    return MatMulInteger._once(B, *check.optional(a_zero_point, b_zero_point))(A, out, num_threads)
+    zeros = check.optional(a_zero_point, b_zero_point)
+    return MatMulInteger._once(B, *zeros, check.runtime(runtime))(A, out, num_threads)

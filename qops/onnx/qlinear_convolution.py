@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.finish import Finish
 from qops.checks import int32s
 from qops.onnx import _checks as check
@@ -85,9 +84,7 @@ class QLinearConv(Convolution):
         y_zero = check.result_zero_point(self.y_zero_point, x)
         if self.runtime == "ort":
             check.ort_has_kernel(x, self._w.dtype, y_zero.dtype, "x, w, y_zero_point")
-            how, dilations = self._moves.auto_pad, [axis.dilation for axis in self._moves.unplaced]
-            if self._moves.is_same and max(dilations) > 1:
-                raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
+            self._check_ort_moves()
         bias = None if self._arguments[7] is None else int32s(self._arguments[7], "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")

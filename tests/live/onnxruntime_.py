@@ -61,7 +61,7 @@ def dynamic_quantize(rng):
 def matmul_integer(rng):
     a, b, a_zero, b_zero = matrices(rng)
     inputs = {"A": a, "B": b, "a_zero_point": a_zero, "b_zero_point": b_zero}
-    return Pair(ran("MatMulInteger", inputs, [(np.int32, 2)]), lambda: onnx.matmul_integer(**inputs), inputs)
+    return Pair(ran("MatMulInteger", inputs, [(np.int32, 2)]), lambda: onnx.matmul_integer(**inputs, **ORT), inputs)
 
 
 def qlinear_matmul(rng):
@@ -98,7 +98,7 @@ def conv_integer(rng):
     w_zero = np.array(zero_point(rng, w.dtype), w.dtype)
     inputs = {"x": x, "w": w, "x_zero_point": x_zero, "w_zero_point": w_zero}
     real = ran("ConvInteger", inputs, [(np.int32, 4)], **how)
-    return Pair(real, lambda: onnx.conv_integer(**inputs, **how), inputs | how)
+    return Pair(real, lambda: onnx.conv_integer(**inputs, **how, **ORT), inputs | how)
 
 
 def qlinear_conv(rng):
