@@ -15,6 +15,7 @@ from qops.models import Graph, Op, load
 from qops.tools.case import Case, Worst, apart
 from qops.tools.causes import Cause, Seen, cause_of
 from qops.tools.device import Wrong, as_nhwc, named, noise, tensors_of
+from qops.tools.fused import as_fused
 from qops.tools.hunt import First, Hunt, LayerRow
 from qops.tools.progress import Progress
 
@@ -91,7 +92,8 @@ def debug(
     graph = graph_of(model, "model", runtime)
     twin = None if float_model is None else graph_of(float_model, "float_model")
     with Progress() as progress:
-        return debugged(graph, data, device, twin, progress)
+        path = Path("") if isinstance(model, Graph) else Path(model)
+        return debugged(graph, data, device, twin, progress, path)
 
 
 def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
@@ -127,7 +129,14 @@ def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
         raise type(why)(str(why).replace("path:", f"{name}:", 1)) from None
 
 
-def debugged(graph: Graph, data: Any, device: Any, float_model: Graph | None, progress: Callable[[str], None]) -> Hunt:
+def debugged(
+    graph: Graph,
+    data: Any,
+    device: Any,
+    float_model: Graph | None,
+    progress: Callable[[str], None],
+    path: Path = Path(""),
+) -> Hunt:
     """Do the work of `debug`, with progress told to a caller.
 
     Parameters
@@ -136,6 +145,8 @@ def debugged(graph: Graph, data: Any, device: Any, float_model: Graph | None, pr
         Those of `debug`, read.
     progress : callable
         Called with words that say what is done next.
+    path : Path
+        The file that the graph was read from, if there is one.
 
     Returns
     -------
@@ -162,7 +173,9 @@ def debugged(graph: Graph, data: Any, device: Any, float_model: Graph | None, pr
         output = seen.op.outputs[0]
         if first is None and row.differ:
             wrong = walk.wrong.get(output)
-            cause = Cause(wrong.words, []) if wrong else cause_of(graph, seen, walk.whole, progress)
+            fused = "" if wrong else as_fused(path, graph, inputs, walk.device, output)
+            known = Cause(wrong.words if wrong else fused, ["ort"] if fused else [])
+            cause = known if known.words else cause_of(graph, seen, walk.whole, progress)
             first, case = First(row.name, output, *cause), None if wrong else Case(graph, *seen)
     if first is None and device is not None:
         first = _inherited(rows) or _elsewhere(graph, device, unknown, walk)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
-from onnx_networks import Network, drawn
+from onnx_networks import Network, drawn, residual
 
 from qops import models, onnx
 
@@ -82,23 +82,6 @@ def test_an_op_can_be_remade_for_the_other_runtime(load):
     assert isinstance(op.prepared, onnx.QLinearMatMul)
     with pytest.raises(ValueError, match=r"^runtime: expected one of onnx, ort"):
         op.remade("tflm")
-
-
-def residual():
-    """A branch, a clamp that the codes hold, a bias of floats, moves on both sides of a product."""
-    net, rng = Network(), np.random.default_rng(1)
-    numbers = 0.25, np.uint8(100)
-    x = net.both(net.input([None, 3, 6, 6]), *numbers)
-    w = net.dequantize(net.constant(rng.integers(-4, 5, (3, 3, 3, 3)).astype(np.int8)), 0.5, np.int8(0))
-    y = net.node("Conv", x, w, net.constant(F32([1.0, -2.06, 0.31])), pads=[1, 1, 1, 1])
-    y = net.both(net.node("Relu", y), 0.5, np.uint8(0))
-    y = net.both(net.node("Add", x, y), 0.5, np.uint8(101))
-    y = net.node("Reshape", y, net.constant(np.array([0, 36, 3])))
-    w = net.dequantize(
-        net.constant(rng.integers(-4, 5, (3, 2)).astype(np.int8)), F32([0.5, 0.25]), np.int8([0, 0]), axis=1
-    )
-    y = net.node("Transpose", net.node("MatMul", y, w), perm=[0, 2, 1])
-    return net.model(net.both(y, 1.0, np.uint8(100))), (rng.integers(-20, 20, (2, 3, 6, 6)) * F32(0.25)).astype(F32)
 
 
 def test_fusions_are_those_of_onnxruntime(load):

@@ -1,0 +1,98 @@
+"""The debugger on an ONNX network: a device that fuses, and faults that are planted in one layer."""
+
+import numpy as np
+import pytest
+from onnx_networks import residual
+
+import qops
+from qops import models, rules
+
+F32 = np.float32
+
+
+@pytest.fixture
+def network(tmp_path):
+    """The file, its fused graph, and all tensors of a run."""
+    model, x = residual()
+    path = tmp_path / "network.onnx"
+    path.write_bytes(model.SerializeToString())
+    graph = models.load(path, runtime="ort")
+    return path, graph, graph.run(x, keep="all")
+
+
+def of_kind(graph, kind):
+    return next(op for op in graph.ops if op.kind == kind)
+
+
+def hunted(network, op, codes):
+    """What is said of a device that gives other codes for one layer, and what it makes of them is not dumped."""
+    path, _, dump = network
+    return qops.debug(path, device=dump | {op.outputs[0]: codes}, runtime="ort").first
+
+
+def test_a_device_that_fuses_is_known_by_its_fusion(network):
+    path, graph, dump = network
+    first = qops.debug(path, device=dump).first
+    assert first.rules == ["ort"]
+    assert first.cause.startswith("as onnxruntime fuses the nodes")
+    assert "became QLinearConv" in first.cause
+    assert qops.debug(path, device=dump, runtime="ort").first is None
+    dump[of_kind(graph, "QLinearAdd").outputs[0]][0, 0, 0, 0] ^= 1
+    assert not qops.debug(path, device=dump).first.cause.startswith("as onnxruntime")
+
+
+def test_a_file_that_cannot_be_fused_is_explained_without_it(tmp_path):
+    from onnx_networks import Network
+
+    net = Network()
+    x = net.both(net.input([None, 4]), 0.5, np.uint8(3))
+    path = tmp_path / "network.onnx"
+    path.write_bytes(net.model(net.both(net.node("Softmax", x), 0.01, np.uint8(0))).SerializeToString())
+    graph, data = models.load(path), (np.arange(8, dtype=F32) / 4).reshape(2, 4)
+    dump = graph.run(data, keep="all")
+    dump[graph.ops[3].outputs[0]][0, 0] ^= 1
+    assert "onnxruntime" not in qops.debug(path, device=dump).first.cause
+
+
+def requantized(op, dump, rule="fp32-even", roll=0, bias=True):
+    """The codes of a layer by another rule, with scales of its channels moved, or without its bias."""
+    n = op.layer.numbers
+    sums = op.layer.sums(dump[op.reads[0]], op.layer.bias if bias else None).astype(np.int32)
+    scale = n["in_scale"] * np.roll(n["w_scale"], roll) / n["out_scale"]
+    scale = float(scale) if np.size(scale) == 1 else scale
+    return rules.requantize(sums, rule, scale=scale, zero_point=n["zero_point"], dtype="uint8", axis=n.get("axis", -1))
+
+
+def test_one_layer_rounded_by_another_rule(network):
+    _, graph, dump = network
+    op = of_kind(graph, "QLinearConv")
+    first = hunted(network, op, requantized(op, dump, "tflite-double"))
+    assert first.layer == op.name
+    assert "tflite-double" in first.rules
+
+
+def test_a_bias_left_out(network):
+    _, graph, dump = network
+    op = of_kind(graph, "QLinearConv")
+    assert hunted(network, op, requantized(op, dump, bias=False)).cause == "the bias left out"
+
+
+def test_scales_of_channels_shifted_by_one(network):
+    _, graph, dump = network
+    op = of_kind(graph, "QLinearMatMul")
+    first = hunted(network, op, requantized(op, dump, roll=1))
+    assert (first.layer, first.cause[:34]) == (op.name, "scales of channels shifted by one:")
+
+
+def test_a_dump_in_another_order_of_axes(network):
+    _, graph, dump = network
+    op = of_kind(graph, "QLinearConv")
+    first = hunted(network, op, np.ascontiguousarray(dump[op.outputs[0]].transpose(0, 2, 3, 1)))
+    assert first.cause == "the dump is NHWC, the model NCHW"
+
+
+def test_a_wrong_zero_point(network):
+    _, graph, dump = network
+    op = of_kind(graph, "QLinearMatMul")
+    moved = np.clip(dump[op.outputs[0]].astype(int) + 3, 0, 255).astype(np.uint8)
+    assert "a wrong zero point of the result" in hunted(network, op, moved).cause
