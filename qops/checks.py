@@ -64,7 +64,30 @@ __all__ = [
 
 
 def two_ends(value: Any, name: str) -> tuple[Any, Any]:
-    """Give the two members of ``(min, max)``, which are not checked."""
+    """Give the two members of ``(min, max)``, which are not checked.
+
+    Parameters
+    ----------
+    value : object
+        What the caller gave.
+    name : str
+        The caller's name of it.
+
+    Returns
+    -------
+    tuple of two objects
+
+    Raises
+    ------
+    TypeError
+        `value` does not have two members.
+
+    Examples
+    --------
+    >>> from qops.checks import two_ends
+    >>> two_ends([0, None], "clip")
+    (0, None)
+    """
     try:
         lo, hi = value
     except (TypeError, ValueError):
@@ -73,13 +96,64 @@ def two_ends(value: Any, name: str) -> tuple[Any, Any]:
 
 
 def both_ends(value: Any, name: str) -> tuple[float, float]:
-    """Give the ends of a range ``(min, max)`` of float32 values, min <= max."""
+    """Give the ends of a range ``(min, max)`` of float32 values, min <= max.
+
+    Parameters
+    ----------
+    value : object
+        What the caller gave.
+    name : str
+        The caller's name of it.
+
+    Returns
+    -------
+    tuple of float
+
+    Raises
+    ------
+    TypeError, ValueError
+        `value` does not have two members, or they are no such range.
+
+    Examples
+    --------
+    >>> from qops.checks import both_ends
+    >>> both_ends((3, 1), "range")
+    Traceback (most recent call last):
+    ValueError: range: min 3 > max 1
+    """
     lo, hi = span(*two_ends(value, name), name)
     return lo, hi
 
 
 def native(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
-    """Give `x` as an array of one of the types named `allowed`, in native byte order."""
+    """Give `x` as an array of one of some types, in native byte order.
+
+    Parameters
+    ----------
+    x : array_like
+        What the caller gave.
+    name : str
+        The caller's name of it.
+    allowed : iterable of str
+        Names of the types.
+
+    Returns
+    -------
+    ndarray
+        `x` itself if it is such an array.
+
+    Raises
+    ------
+    TypeError
+        The data have another type.
+
+    Examples
+    --------
+    >>> from qops.checks import native
+    >>> native(np.zeros(2), "x", ("uint8", "int8"))
+    Traceback (most recent call last):
+    TypeError: x: expected uint8, int8 data, got float64
+    """
     data = as_array(x, name)
     if data.dtype.type.__name__ not in allowed and data.dtype.name not in allowed:
         raise TypeError(f"{name}: expected {', '.join(allowed)} data, got {data.dtype}")

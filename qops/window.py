@@ -14,7 +14,32 @@ Padding: TypeAlias = int | str | tuple[int | Pair, int | Pair]
 
 
 def pair(value: Any, name: str, least: int) -> Pair:
-    """Check two integers, down and across, or one for both."""
+    """Check two integers, down and across, or one for both.
+
+    Parameters
+    ----------
+    value : object
+        What the caller gave.
+    name : str
+        The caller's name of it.
+    least : int
+        The smallest integer that is allowed.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    TypeError, ValueError
+        `value` is neither, or an integer is smaller.
+
+    Examples
+    --------
+    >>> from qops.window import pair
+    >>> pair(2, "stride", 1), pair([1, 3], "stride", 1)
+    ((2, 2), (1, 3))
+    """
     if not isinstance(value, tuple | list):
         both = int32(value, name, least)
         return both, both
@@ -23,7 +48,29 @@ def pair(value: Any, name: str, least: int) -> Pair:
 
 
 def padding_of(padding: Any) -> str | tuple[Pair, Pair]:
-    """Check the padding: "SAME" or "VALID" in any letters, or pixels: for all sides, two ways, or each side."""
+    """Check the padding: "SAME" or "VALID" in any letters, or pixels: for all sides, two ways, or each side.
+
+    Parameters
+    ----------
+    padding : object
+        What the caller gave.
+
+    Returns
+    -------
+    str or tuple
+        The word in capitals, or ((top, bottom), (left, right)).
+
+    Raises
+    ------
+    TypeError, ValueError
+        `padding` is none of these, or a number of pixels is below 0.
+
+    Examples
+    --------
+    >>> from qops.window import padding_of
+    >>> padding_of("same"), padding_of((1, (0, 2)))
+    ('SAME', ((1, 1), (0, 2)))
+    """
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
             raise ValueError(f"padding: expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
