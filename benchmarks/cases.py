@@ -24,6 +24,7 @@ from benchmarks.rules import RULES
 from benchmarks.rules_pairs import RULES_PAIRS
 from benchmarks.rules_pools import RULES_POOLS
 from benchmarks.rules_wide import RULES_WIDE
+from benchmarks.systems import SYSTEMS
 from benchmarks.tensorflow import TENSORFLOW
 from benchmarks.tflite import TFLITE
 from benchmarks.uniform import UNIFORM, bytes_per_element
@@ -213,4 +214,5 @@ CASES = [
     *ONNX,
     *TFLITE,
     *POOLS,
+    *SYSTEMS,
 ]

@@ -1,8 +1,10 @@
 """The benchmarks run, give the columns that they name, and refuse to time what is wrong."""
 
 import json
+import sys
 from dataclasses import replace
 
+import imports
 import numpy as np
 import pytest
 from ops import PREPARED
@@ -232,3 +234,38 @@ def test_every_prepared_op_has_a_row_and_so_has_its_function(monkeypatch):
         assert name.removesuffix("_prepared") in BY_NAME
     timed = {kind_of(name) for name in PREPARED if not name.startswith("tflite.")}  # of that room, one of each kernel
     assert rows.keys() == timed | {tflite.Conv2D, tflite.DepthwiseConv2D, tflite.FullyConnected, tflite.Tanh}
+
+
+def modules_that_run(call):
+    """The modules whose functions are called, and those of the classes that these name and of their bases."""
+    found = set()
+
+    def seen(frame, event, _):
+        found.add(frame.f_globals["__name__"])
+        named = (frame.f_globals.get(name) for name in frame.f_code.co_names)
+        found.update(base.__module__ for kind in named if isinstance(kind, type) for base in kind.__mro__)
+
+    sys.setprofile(seen)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return {name for name in found if name.startswith("qops.")}
+
+
+def test_every_kernel_has_a_row():
+    """A module that runs in a row imports it, or a kernel that is imported uses it."""
+    uses, ran = {}, set()
+    for module, names in imports.arrows():
+        for name in (part for text in names for part in (text, text.rpartition(".")[0])):
+            uses.setdefault(module, set()).update({name} if name.startswith("qops._kernels.") else ())
+    for case in CASES:
+        arguments = case.inputs(np.random.default_rng(1), 16 if case.rate is BYTES else 8)
+        ran |= modules_that_run(lambda case=case, arguments=arguments: case.qops(**arguments).run())
+    reached, left = set(), ran
+    while left:
+        reached |= left
+        left = {name for module in left for name in uses.get(module, ())} - reached
+    kernels = {f"qops._kernels.{name}" for name in imports.modules("pyx")}
+    assert len(kernels) > 70
+    assert not sorted(kernels - reached)
