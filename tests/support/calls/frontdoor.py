@@ -7,8 +7,7 @@ from calls.parts import CODES, NHWC, OTHER_U8, REALS, S32, U8, Op
 FILTERS = (np.arange(2 * 2 * 1 * 6) * 29 % 256 - 128).astype(np.int8).reshape(2, 2, 1, 6)
 WEIGHTS = np.int8([[100, -128, 3], [-3, 5, 127], [-100, 1, 2]])
 ENDS_OF_COLUMNS = np.float32([[-1.0, 0.0, 2.0]]), np.float32([[0.5, 1.5, 2.5]])
-SIGNED = np.int8([[100, -118, 127], [-128, -127, -51]])
-S8 = (SIGNED, -1.0, 2.0)
+SIGNED = (np.int8([[100, -118, 127], [-128, -127, -51]]), -1.0, 2.0)
 A_B = {"a": U8, "b": OTHER_U8}
 GUESSED = Op({**A_B, "guess": (0.0, 1.0)}, np.uint8)
 POOLED = {"t": (NHWC, -1.0, 2.0), "kernel": (2, 3), "stride": (2, 1), "padding": "same"}
@@ -18,9 +17,9 @@ CALLS = {
     "range_of": Op({"x": REALS}, each=False),
     "quantize": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
     "dequantize": Op({"t": U8}, np.float32),
-    "add": Op({"a": U8, "b": S8, "guess": (0.0, 1.0)}, np.uint8),
-    "sub": Op({"a": S8, "b": (SIGNED[::-1].copy(), 0.0, 3.0), "dtype": "int8"}, np.int8),
-    "mul": Op({"a": S8, "b": U8, "dtype": "int32"}, np.int32),
+    "add": Op({"a": U8, "b": SIGNED, "guess": (0.0, 1.0)}, np.uint8),
+    "sub": Op({"a": SIGNED, "b": (SIGNED[0][::-1].copy(), 0.0, 3.0), "dtype": "int8"}, np.int8),
+    "mul": Op({"a": SIGNED, "b": U8, "dtype": "int32"}, np.int32),
     "quantized_add_8p8to32": Op(A_B, np.int32),
     "quantized_add_8p8to8": GUESSED,
     "quantized_sub_8p8to32": Op(A_B, np.int32),

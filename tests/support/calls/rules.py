@@ -4,11 +4,11 @@ import numpy as np
 
 from calls.parts import CODES, Op
 
-OTHER = CODES[::-1].copy()
-CODES_32 = np.arange(6, dtype=np.int32).reshape(2, 3) * 250_000_000 - 700_000_000
+REVERSED = CODES[::-1].copy()
+SUMS = np.arange(6, dtype=np.int32).reshape(2, 3) * 250_000_000 - 700_000_000
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.uint8).reshape(2, 4, 5, 3)
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 9, "y_scale": 0.7, "y_zero_point": 20}
-REQUANTIZE = {"acc": CODES_32, "rule": "tflite-double", "scale": 1e-7, "zero_point": 5}
+REQUANTIZE = {"acc": SUMS, "rule": "tflite-double", "scale": 1e-7, "zero_point": 5}
 POOL = {"x": IMAGE, "rule": "torch-nchw", "kernel": (2, 2), "zero_point": 9}
 QUANTIZE = {"x": np.float32(CODES) / 100 - 1, "rule": "div-even", "scale": 0.01, "zero_point": 100}
 
@@ -17,12 +17,12 @@ CALLS = {
     "rules.integers": Op({"rule": "rndnu", "scale": 0.3}),
     "rules.real_scale": Op({"in_scale": 0.3, "w_scale": 0.2, "out_scale": 0.1}),
     "rules.tflite_multiplier": Op({"scale": 0.3}),
-    "rules.reduced_multiplier": Op({"multiplier": CODES_32}),
+    "rules.reduced_multiplier": Op({"multiplier": SUMS}),
     "rules.fewest_bits": Op({"scale": 0.3, "acc_range": (-500, 500)}),
     "rules.emit": Op({"rule": "rndnu"}),
     "rules.choose_range": Op({"min": -1.0, "max": 2.0, "rule": "tflite"}),
-    "rules.add": Op({"a": CODES, "b": OTHER, "rule": "xnnpack", **PAIR}, np.uint8),
-    "rules.mul": Op({"a": CODES, "b": OTHER, "rule": "ort-x86", **PAIR}, np.uint8),
+    "rules.add": Op({"a": CODES, "b": REVERSED, "rule": "xnnpack", **PAIR}, np.uint8),
+    "rules.mul": Op({"a": CODES, "b": REVERSED, "rule": "ort-x86", **PAIR}, np.uint8),
     "rules.average_pool": Op(POOL, np.uint8, each=False),
     "rules.quantize": Op(QUANTIZE, np.uint8),
 }

@@ -4,7 +4,7 @@ import numpy as np
 
 from calls.parts import REALS, S8, Op
 
-OTHER = np.int8([[20, -10, 55], [0, 1, 77]])
+OTHER_S8 = np.int8([[20, -10, 55], [0, 1, 77]])
 POSITIVE = np.int8([[-100, -3, 0], [7, 90, 127]])
 IMAGE = (np.arange(2 * 4 * 5 * 2) * 37 % 256 - 128).astype(np.int8).reshape(2, 4, 5, 2)
 TAPS = (np.arange(4 * 2 * 3 * 2) * 29 % 256 - 128).astype(np.int8).reshape(4, 2, 3, 2)
@@ -14,7 +14,7 @@ BIAS = np.int32([9, -800, 70, 6])
 SCALES = np.float32([0.5, 1, 2, 4])
 X, Y = {"x_scale": 0.5, "x_zero_point": 3}, {"y_scale": 0.75, "y_zero_point": -5}
 ONE = {"x": S8, **X, **Y}
-PAIR = {"a": S8, "b": OTHER, "a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": -9, **Y}
+PAIR = {"a": S8, "b": OTHER_S8, "a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": -9, **Y}
 WINDOW = {"stride": (2, 1), "padding": "SAME"}
 GATES = (np.arange(4 * 5 * 5) * 37 % 256 - 128).astype(np.int8).reshape(4, 5, 5)
 FILTERS = GATES.reshape(-1)[:24].reshape(8, 3)
@@ -46,8 +46,8 @@ CALLS = {
     "tflite.sub": pairs(),
     "tflite.mul": pairs(y_scale=9.0),
     "tflite.squared_difference": pairs(y_scale=90.0),
-    "tflite.maximum": Op({"a": S8, "b": OTHER}, np.int8),
-    "tflite.minimum": Op({"a": S8, "b": OTHER}, np.int8),
+    "tflite.maximum": Op({"a": S8, "b": OTHER_S8}, np.int8),
+    "tflite.minimum": Op({"a": S8, "b": OTHER_S8}, np.int8),
     "tflite.average_pool_2d": layer({"x": IMAGE, "window": (2, 3), **X, **Y, **WINDOW}),
     "tflite.max_pool_2d": layer({"x": IMAGE, "window": (2, 3), **X, **Y, **WINDOW}),
     "tflite.mean": layer({"x": IMAGE, "axis": (1, 2), **X, **Y}),
@@ -76,7 +76,7 @@ CALLS = {
     "tflite.quantize": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 9}, np.int8),
     "tflite.dequantize": Op({"x": S8, **X}, np.float32),
     "tflite.concatenation": layer(
-        {"tensors": [S8, OTHER], "axis": 1, "x_scale": 0.5, "x_zero_point": 3, "y_scale": 0.5, "y_zero_point": 3}
+        {"tensors": [S8, OTHER_S8], "axis": 1, "x_scale": 0.5, "x_zero_point": 3, "y_scale": 0.5, "y_zero_point": 3}
     ),
     "tflite.pad": layer({"x": S8, "paddings": np.int32([[0, 1], [2, 0]]), "x_zero_point": 3, "y_zero_point": 3}),
     "tflite.padv2": layer({"x": S8, "paddings": np.int32([[0, 1], [2, 0]]), "value": -7}),
