@@ -50,7 +50,11 @@ class BuildExtensions(build_ext):
         """As setuptools does, and say how many are ready."""
         super().build_extension(extension)
         self.ready += 1
-        print(f"kernels ready: {self.ready} of {len(self.extensions)}", end="\r", file=sys.stderr, flush=True)
+        terminal, every = sys.stderr.isatty(), len(self.extensions)
+        if terminal or self.ready % 10 == 0 or self.ready == every:
+            end = "\r" if terminal and self.ready < every else "\n"
+            sys.stderr.write(f"kernels ready: {self.ready} of {every}{end}")  # at once: others write too
+            sys.stderr.flush()
 
     def build_extensions(self):
         """As setuptools does, with these flags, which depend on the compiler."""
@@ -60,7 +64,6 @@ class BuildExtensions(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args = flags
         super().build_extensions()
-        print(file=sys.stderr)
 
 
 def included(headers):

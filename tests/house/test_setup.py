@@ -5,10 +5,12 @@ import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,6 +48,7 @@ def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
     assert done.stdout.split() == [f"{tmp_path}/cython", str(tmp_path), str(tmp_path)]
 
 
+@pytest.mark.long
 def test_setup_makes_c_anew_for_another_numpy_or_other_directives(tmp_path):
     """Declarations of numpy 2.5 make C that the headers of 2.4 do not compile."""
     script = ELSEWHERE.replace("build_dir, **_: print(build_dir)", "force, **_: print(force)")
@@ -57,6 +60,42 @@ def test_setup_makes_c_anew_for_another_numpy_or_other_directives(tmp_path):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         forced.append(done.stdout.split()[0])
     assert forced == ["True", "None", "True", "True"]
+
+
+COMPILER = """#!{python}
+import sys
+made = sys.argv[sys.argv.index("-o") + 1]
+open(made, "w").close()
+print(made, file=open("made", "a"))
+"""
+
+
+@pytest.mark.long
+def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
+    """With a compiler that makes empty files, in a copy of what is built; pip builds an editable package so too."""
+    for name in ("qops/_kernels", "build/cython"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    (tmp_path / "cc").write_text(COMPILER.format(python=sys.executable))
+    (tmp_path / "cc").chmod(0o755)
+    environment = {**os.environ, "CC": str(tmp_path / "cc"), "QOPS_DEBUG": "0"}
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+
+    def compiled(*edited):
+        for name in edited:
+            os.utime(tmp_path / "qops/_kernels" / name)
+        (tmp_path / "made").write_text("")
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        count = len([*(tmp_path / "qops/_kernels").rglob("*.pyx")])
+        told = [f"kernels ready: {i} of {count}" for i in (*range(10, count, 10), count)]
+        assert [line for line in done.stderr.splitlines() if line.startswith("kernels")] == told  # in a log, lines
+        objects = [Path(line) for line in (tmp_path / "made").read_text().split() if line.endswith(".o")]
+        return {path.relative_to(path.parents[1]).with_suffix("").as_posix() for path in objects}
+
+    compiled()  # what was not built before
+    assert not compiled()
+    assert compiled("frontdoor/relu.pyx") == {"frontdoor/relu"}
+    assert compiled("frontdoor/mul.h") == {"frontdoor/mul"}
 
 
 FLAGS = """
@@ -159,6 +198,7 @@ reveal_type(qops.add(t, t))
 """
 
 
+@pytest.mark.long
 def test_a_script_beside_a_clone_named_qops_finds_the_package_and_its_types(tmp_path):
     """The folder of the clone is no package, and hides one that an import hook finds; a plain path file is found."""
     (tmp_path / "qops").symlink_to(ROOT)
