@@ -50,9 +50,14 @@ def unaligned(rng, n, dtype):
     return buffer[start : start + n]
 
 
+PERIOD = 100_003
+"""After how many elements the values of a long array repeat: a prime number, so no vector and no block divides it."""
+
+
 def drawn(rng, n, dtype, finite=False):
     """Random values, one in eight extreme."""
-    values = unaligned(rng, n, dtype)
+    array = unaligned(rng, n, dtype)
+    values, n = array[:PERIOD], min(n, PERIOD)
     if dtype == np.float32:
         values[:] = rng.normal(0, 2.0 ** rng.integers(-4, 9), n)
         edges = EDGES[dtype][np.isfinite(EDGES[dtype])] if finite else EDGES[dtype]
@@ -61,7 +66,8 @@ def drawn(rng, n, dtype, finite=False):
         values[:] = rng.integers(info.min >> rng.integers(0, 20), (info.max >> rng.integers(0, 2)) + 1, n)
     extreme = rng.random(n) < 1 / 8
     values[extreme] = rng.choice(edges, int(extreme.sum()))
-    return values
+    array[PERIOD:] = np.resize(values, max(array.size - PERIOD, 0))
+    return array
 
 
 def ends(rng):
