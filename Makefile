@@ -37,7 +37,10 @@ analysis: $(VENV)/built  ## the main job: error of the quantized ops on real dat
 	$(BIN)/python -m analysis
 
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python tests/run.py
+
+quick: dev  ## a few items of each test, and none of the long ones: half a minute
+	$(BIN)/python tests/run.py --quick
 
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two
 	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py
@@ -134,4 +137,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive fuzz fuzzmodels live lint bench wheel arm64 amx notebooks docs pyodide debug clean
+.PHONY: help dev analysis test quick exhaustive fuzz fuzzmodels live lint bench wheel arm64 amx notebooks docs pyodide debug clean

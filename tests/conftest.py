@@ -23,11 +23,25 @@ def pytest_report_header():
     return f"hex files are read by tests/support/readmemh.py {beside}"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="a few items of each test, and none of those that are long")
+
+
 def pytest_collection_modifyitems(config, items):
-    """Keep tests that share what the analysis measures in one worker, where tests run in several."""
-    for item in items if config.pluginmanager.hasplugin("xdist") else ():
-        if "found" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("analysis"))
+    """Keep for --quick the items of each test that stand evenly among them, the first and the last too."""
+    if config.getoption("quick"):
+        tests = {}
+        for item in items:
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        kept = {item for test in tests.values() for item in few(test) if not item.get_closest_marker("long")}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+def few(items):
+    """Four of the items, and one in a hundred."""
+    count = min(len(items), 4 + len(items) // 100)
+    return [items[i * (len(items) - 1) // max(count - 1, 1)] for i in range(count)]
 
 
 def pytest_collection_finish(session):

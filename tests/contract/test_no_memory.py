@@ -95,6 +95,7 @@ def in_a_new_process(code):
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_a_thousand_calls_with_fresh_weights_leave_no_memory_behind():
     """The weights of 1,000 calls are 9 MB and more; a call without weights that is kept has a block of memory."""
     lines = in_a_new_process(FRESH)
@@ -213,6 +214,7 @@ for name in sorted(before.keys() | after.keys()):
 """
 
 
+@pytest.mark.long
 def test_no_module_keeps_what_calls_fill():
     """Sizes of all containers of all modules, of what functions and classes hold, and of functools' caches."""
     counts, *grown = in_a_new_process(FILLED)

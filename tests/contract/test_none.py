@@ -57,6 +57,7 @@ print(count > 150)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="runs each function in a process of its own")
 def test_no_private_function_ends_the_process_for_none():
     environment = os.environ | {"PYTHONPATH": str(Path(qops.__file__).parents[1])}

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
+import pytest
 from ops import OPS, arrays, call, changed, same
 
 import qops
@@ -17,6 +18,7 @@ def enlarged(name):
     return {key: changed(name, key, lambda x: np.tile(x, (100, 50))) for key in arrays(name) if OPS[name].each}
 
 
+@pytest.mark.long
 def test_every_op_gives_the_same_from_eight_threads():
     calls = {name: enlarged(name) for name in OPS}
     want = {name: call(name, **changes) for name, changes in calls.items()}

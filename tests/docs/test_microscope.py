@@ -105,6 +105,7 @@ def test_tables_are_those_of_the_library(tmp_path):
     assert found == [[i.dtype.name, i.bits, i.min, i.max] for i in info]
 
 
+@pytest.mark.long
 def test_codes_are_those_of_the_library(cases, tmp_path):
     wanted = [codes_of(case) for case in cases]
     script = f"{COMPARE} process.stdout.write(answer({json.dumps(cases)}));"
@@ -155,6 +156,7 @@ def check_row(value, width, bits, cells):
         assert number == int(value) % 2 ** int(width)
 
 
+@pytest.mark.long
 def test_pages_say_what_the_library_gives(tmp_path):
     addresses = list(states())
     pages = json.loads(node(DRAWN.replace("ADDRESSES", json.dumps(addresses)), tmp_path))

@@ -157,6 +157,7 @@ def test_add_8p8to8_takes_both_loops():
         kernels.add_8p8to8_integers((0, 1), (0, 1), (0, 0.01))
 
 
+@pytest.mark.long
 def test_add_8p8to8_loops_switch_without_overflow():
     """Output ranges on both sides of where 16 bits stop, in width and in place."""
     a, b = rounded(0.0, 0.3), rounded(-0.3, 0.3)
@@ -168,6 +169,7 @@ def test_add_8p8to8_loops_switch_without_overflow():
     assert sides == {True, False}
 
 
+@pytest.mark.long
 def test_add_8p8to8_narrow_loop_fits_up_to_its_last_value():
     """Guesses whose ends move over the extremes of the sums by less than 1/32 of a step."""
     passes = set()

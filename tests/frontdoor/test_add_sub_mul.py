@@ -102,6 +102,7 @@ def test_guesses_match_their_twins_within_the_bound(name, pair, signs, share):
         check(name, *pair, signs, guess)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BOUNDS)
 @given(data=st.data(), signs=KINDS)
 def test_any_ranges_match_their_twins_within_the_bound(name, data, signs):
@@ -110,6 +111,7 @@ def test_any_ranges_match_their_twins_within_the_bound(name, data, signs):
     check(name, a, b, signs, data.draw(st.none() | spans() | st.tuples(st.none() | reals(), st.none() | reals(1.0))))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BOUNDS)
 @given(a=spans(100), b=spans(100), kept=spans(300), signs=KINDS)
 def test_ranges_are_kept_and_saturate(name, a, b, kept, signs):

@@ -64,6 +64,7 @@ def clip_error(density, end, largest=40.0):
     return (2 * end / 255) ** 2 / 12 * weight[x <= end].sum() + (weight * np.maximum(x - end, 0) ** 2).sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("draw", "density", "published"),
     [

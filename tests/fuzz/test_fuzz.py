@@ -19,6 +19,7 @@ CALLS = int(os.environ.get("QOPS_FUZZ", "1500"))
 NEEDS_TIERS = pytest.mark.skipif(len(tiers.available()) < 2, reason="one tier cannot differ from others")
 
 
+@pytest.mark.long
 def test_a_short_run_finds_nothing(capsys):
     found = [*fuzz.verdicts(fuzz.child, 7, 0, CALLS)]
     assert fuzz.report(found, 7) == 0, capsys.readouterr().out
@@ -28,6 +29,7 @@ def test_a_short_run_finds_nothing(capsys):
     assert {one["kind"] for one in found} == {*draw.KINDS}
 
 
+@pytest.mark.long
 def test_a_call_is_drawn_by_its_seed_and_number():
     one, again, other = draw.drawn(3, 5), draw.drawn(3, 5), draw.drawn(4, 5)
     assert repr(one) == repr(again)

@@ -10,7 +10,7 @@ from analysis import claims, network, network_error, rules_apart
 from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, quantize, run_int8
 from qops import rules, tensorflow
 
-
+pytestmark = pytest.mark.long  # all that the analysis measures
 @pytest.fixture(autouse=True)
 def measured_once(monkeypatch, found):
     monkeypatch.setattr(main, "measure", lambda *_: found)

@@ -23,6 +23,7 @@ def refused(capsys, file):
     return capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_image_is_added_and_shown(tmp_path, rng, capsys):
     random_image(rng, "RGB", 37, 90).save(tmp_path / "mine.png")
     assert main.main(["--image", str(tmp_path / "mine.png"), "--out", str(tmp_path / "out")]) == 0

@@ -53,6 +53,7 @@ def run(op, exact, *more):
     return main.main([*words, "--ranges", "3", "--workers", "1", *more])
 
 
+@pytest.mark.long
 def test_an_op_of_two_operands_and_a_picture(tmp_path, rng, capsys):
     Image.fromarray(rng.integers(0, 256, (40, 50), np.uint8)).save(tmp_path / "photo.png")
     assert run("average", "mean", "--image", "photo.png") == 0

@@ -10,6 +10,7 @@ import pytest
 import analysis.__main__ as main
 from analysis import chart, claims, first_page, reasons, report, summary
 
+pytestmark = pytest.mark.long  # all that the analysis measures
 PAGES = ["index", *main.PAGES, "claims"]
 
 

@@ -77,6 +77,7 @@ def cluster():
         yield started
 
 
+@pytest.mark.long
 def test_every_executor_gives_the_same_table(tmp_path, rows, cluster, capsys):
     wanted = sweep.columns(rows)
     for name, options in {"a": ["--workers", "2"], "b": ["--scheduler", cluster.scheduler_address]}.items():
@@ -92,6 +93,7 @@ def test_every_executor_gives_the_same_table(tmp_path, rows, cluster, capsys):
     assert "million pairs of codes a second" in told.out
 
 
+@pytest.mark.long
 def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path, cluster):
     with pool.cluster(cluster.scheduler_address) as where:
         done = pool.run(where, die_once, [(str(tmp_path), x) for x in range(30)], quiet)

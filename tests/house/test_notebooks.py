@@ -69,6 +69,7 @@ def test_every_notebook_has_its_place():
     assert [path.name[0] for path in CHAPTERS] == [*"123456789", "a"]
 
 
+@pytest.mark.long
 @every_notebook
 def test_notebook_runs_afresh(path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(qops.__file__).parent.parent))  # the qops that is tested, built in place

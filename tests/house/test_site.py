@@ -228,6 +228,7 @@ def test_first_screen_runs(capsys):
     assert space["c_source"].startswith("/* tflite-double")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", figures.SCRIPTS, ids=lambda script: script.stem)
 def test_every_script_of_the_gallery_draws_its_figure(script, tmp_path):
     text = script.read_text("utf-8")

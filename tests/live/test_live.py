@@ -75,6 +75,7 @@ def system(tmp_path, monkeypatch):
     return "made_up"
 
 
+@pytest.mark.long
 def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
     assert live.main(["--systems", "no_such_system", system, "--calls", "20", "--seed", "3"]) == 1
     head, missing, *rows = capsys.readouterr().out.splitlines()

@@ -36,6 +36,7 @@ def compare(node, slow, a_range, b_range, n, seed):
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "slow"), [("spec", twin.Spec), ("flat", twin.Flat), ("d32", twin.D32)])
 @settings(max_examples=150, deadline=None)
 @example(guess=(772.0, None), steps=[((0.0, 2.0**-10), (-(2.0**-9), 0.0), 1, 0)])  # the offset wraps 32 bits

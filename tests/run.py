@@ -1,0 +1,59 @@
+"""Run all tests on all cores: what `make test` and `make quick` do. Options are those of pytest.
+
+Each part is a process of pytest with some of the files. (pytest-xdist has every worker collect all 50,000 tests, and
+sends each of them out and its three reports back. That takes longer than most of these tests.)
+"""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from time import perf_counter
+
+TESTS = Path(__file__).parent
+PARTS = (  # the longest first; a file belongs to the first part that names it, and to the last where none does
+    "house/test_analysis*.py",
+    "contract/test_tiers.py",
+    "frontdoor/*.py",
+    "contract/test_golden.py",
+    "contract/*.py",
+    "house/*.py",
+    "onednn/*.py",
+    "product/*.py",
+    "*.py",
+)
+
+
+def parts() -> dict[str, list[str]]:
+    """The files of each part."""
+    found: dict[str, list[str]] = {pattern: [] for pattern in PARTS}
+    for file in sorted(TESTS.rglob("test_*.py")):
+        found[next(pattern for pattern in PARTS if file.match(pattern))].append(str(file))
+    return found
+
+
+def run(files: list[str]) -> tuple[bool, str]:
+    """Whether all tests of the files passed, and what pytest printed."""
+    command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *sys.argv[1:], *files]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return not done.returncode, done.stdout.strip()
+
+
+def main() -> int:
+    """Say of each part how it ended, and all that a failing one printed; 0 if all passed."""
+    start, failed = perf_counter(), []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        begun = {pool.submit(run, files): part for part, files in parts().items()}
+        for done in as_completed(begun):
+            passed, said = done.result()
+            if not passed:
+                failed.append(begun[done])
+                print(said)
+            print(f"{begun[done]:<26}{said.splitlines()[-1]}", flush=True)
+    print(f"{', '.join(failed) or 'nothing'} failed; {perf_counter() - start:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
