@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Drawing
 from analysis import error_plots, reasons, style
 from analysis.report import Figures, Table
 from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, all_pairs, apply, cells
+from qops import plot
 from qops.frontdoor.add import BOUND_8P8TO8
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
@@ -46,14 +47,14 @@ def draw_maps(found: Sequence[Map], systems: Sequence[System], finding: str) -> 
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, system in zip(line, systems, strict=True):
             total = next(m.sum for m in found if (m.a, m.b, m.system) == (a, b, system))
-            shown = error_plots.show_error(ax, total.off)
+            plot.error_map(total.off, bar=False, ax=ax)
             ax.set_title(
                 f"{system.name}\nmax {style.short(total.report.max)} LSB, mean {style.short(total.report.mean)}"
             )
         line[0].set_ylabel(f"[{a[0]:g}, {a[1]:g}] + [{b[0]:g}, {b[1]:g}]: {what}\ncode of a, 0 to 255 downward")
     for ax in axes[-1]:
         ax.set_xlabel("code of b, 0 to 255", labelpad=8)
-    error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    error_plots.colour_bar(figure, BOUND_8P8TO8)
     style.headline(figure, finding, "error of every pair of codes, no guess; the worst pair ringed")
     return figure
 

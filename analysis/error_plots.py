@@ -1,36 +1,17 @@
-"""Signed error drawn: maps on one colour scale, and histograms."""
+"""What the figures of several maps or histograms of signed error share."""
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
-from analysis.style import BOUND, INK, bounds, lines
+from analysis.style import BOUND, bounds, lines
 
 SCALE = 1.25  # LSB: end of the colour scale of every map, and of every histogram
 
 
-def error_map() -> Colormap:
-    """Blue too low, white right, red too high: safe for the colour-blind. Black: beyond the scale."""
-    return mpl.colormaps["RdBu_r"].with_extremes(under="black", over="black")
-
-
-def show_error(axes: Axes, off: NDArray, every: int = 1) -> AxesImage:
-    """Map signed error in LSB, one element in `every` each way; the worst of all is ringed."""
-    cut = off[::every, ::every]
-    shown = axes.imshow(cut, cmap=error_map(), vmin=-SCALE, vmax=SCALE, interpolation="nearest")
-    y, x = (i / every for i in np.unravel_index(np.abs(off).argmax(), off.shape))
-    axes.plot(x, y, "o", mfc="none", mec="white", ms=9, mew=3.4, clip_on=False)
-    axes.plot(x, y, "o", mfc="none", mec=INK, ms=9, mew=1.4, clip_on=False)
-    axes.set(xticks=[], yticks=[])
-    return shown
-
-
-def colour_bar(figure: Figure, shown: AxesImage, bound: float | None, what: str = "error\nin LSB") -> None:
+def colour_bar(figure: Figure, bound: float | None, what: str = "error\nin LSB") -> None:
     """Draw the scale of the maps at the right, with the bound, if there is one."""
+    shown = figure.axes[-1].images[0]
     width, tall = figure.get_size_inches()
     axes = figure.add_axes(((width - 0.9) / width, 0.95 / tall, 0.17 / width, min(4.6, tall - 2.4) / tall))
     ticks = {-1: "-1", 0: "0", 1: "+1"} | ({-bound: f"-{bound:.3g}", bound: f"+{bound:.3g}"} if bound else {})

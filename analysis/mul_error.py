@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Drawing
 from analysis import error_plots, reasons, style
 from analysis.report import Figures, Table
 from analysis.systems import HEADS, PRODUCTS, Range, Sum, System, all_pairs, apply, cells
+from qops import plot
 from qops.frontdoor.mul import BOUND_8X8TO8
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
@@ -54,12 +55,12 @@ def draw(found: Sequence[Map]) -> Drawing:
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, m in zip(line, (m for m in found if (m.a, m.b) == (a, b)), strict=True):
             e = m.product.report
-            shown = error_plots.show_error(ax, m.product.off)
+            plot.error_map(m.product.off, bar=False, ax=ax)
             ax.set_title(f"{m.system.name}\nmax {style.short(e.max)} LSB, mean {style.short(e.mean)}")
         line[0].set_ylabel(f"[{a[0]:g}, {a[1]:g}] * [{b[0]:g}, {b[1]:g}]: {what}\ncode of a, 0 to 255 downward")
     for ax in axes[-1]:
         ax.set_xlabel("code of b, 0 to 255", labelpad=8)
-    error_plots.colour_bar(figure, shown, BOUND_8X8TO8)
+    error_plots.colour_bar(figure, BOUND_8X8TO8)
     finding = "qops keeps the offsets of both ranges; the others round each 0 to a code"
     style.headline(figure, finding, "error of every pair of codes, no guess; the worst pair ringed")
     return figure

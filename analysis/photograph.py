@@ -11,7 +11,7 @@ from analysis import error_plots, style
 from analysis.photograph_error import Measured, measure, summary, tables
 from analysis.report import Figures
 from analysis.systems import CHAIN, FUSED, decibels
-from qops import values
+from qops import plot, values
 from qops.frontdoor.add import BOUND_8P8TO8
 
 __all__ = ["figures", "measure", "summary", "tables"]
@@ -45,9 +45,9 @@ def draw_scene(m: Measured) -> Figure:
         show_picture(ax, values(t), black, white, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
     for ax, system in zip(axes[1:].flat, (*FUSED, *CHAIN), strict=True):
         total = m.of(system.name)
-        shown = error_plots.show_error(ax, total.off, every(total.off))
+        plot.error_map(total.off, bar=False, ax=ax)
         ax.set_title(f"{system.name}\nmax {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
-    error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    error_plots.colour_bar(figure, BOUND_8P8TO8)
     worst = max((m.of(s.name) for s in (*FUSED, *CHAIN) if not s.name.startswith("qops")), key=lambda r: r.report.max)
     finding = f"{m.scene.title}: qops within {ours.report.max:.2f} LSB, {worst.system.name} {worst.report.max:.2f}"
     more = "above: what is added, and the sum; below: the error without a guess, magnified to LSB, the worst ringed"
@@ -65,9 +65,9 @@ def draw_results(m: Measured, guess: str) -> Figure:
         show_picture(
             upper, values(t), 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
         )
-        shown = error_plots.show_error(lower, total.off, every(total.off))
+        plot.error_map(total.off, bar=False, ax=lower)
         lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
-    error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    error_plots.colour_bar(figure, BOUND_8P8TO8)
     off = ", ".join(f"{s.name} {style.short(m.of(s.name, guess).report.max)}" for s in FUSED)
     given = "no guess" if guess == "none" else "a guess a quarter as wide as the sum"
     more = f"{m.scene.title}, {given}; above: the sums; below: their error, the worst ringed"

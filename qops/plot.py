@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import as_array as _as_array
-from qops.checks import number
+from qops.checks import flag, number
 from qops.frontdoor.signed_error import values as _values
 from qops.qtensor import QTensor, TensorLike
 
@@ -83,7 +83,9 @@ def _above_0(value: float, name: str) -> float:
     return found
 
 
-def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCALE, ax: Axes | None = None) -> Axes:
+def error_map(
+    off: ArrayLike, *, bound: float | None = None, scale: float = _SCALE, bar: bool = True, ax: Axes | None = None
+) -> Axes:
     """Show errors as a picture: blue is too low, white right, red too high, black beyond the scale.
 
     A ring marks the largest error. The colours differ for the colour-blind too.
@@ -96,6 +98,8 @@ def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCA
         Bound of the error in LSB, written into the title beside the largest error.
     scale : float, optional
         Error in LSB at the ends of the colours.
+    bar : bool, optional
+        Whether the colours are explained by a bar beside the map. Several maps of one figure need one bar.
     ax : matplotlib.axes.Axes, optional
         Where it is drawn.
 
@@ -106,7 +110,8 @@ def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCA
     Raises
     ------
     TypeError, ValueError
-        Errors that are no numbers or have another number of axes, a scale or bound that is not above 0.
+        Errors that are no numbers or have another number of axes, a scale or bound that is not above 0, a `bar` that
+        is no bool.
     ImportError
         matplotlib is missing.
 
@@ -117,7 +122,7 @@ def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCA
     >>> qops.plot.error_map(off).get_title(loc="left")
     'largest error 0.498 LSB'
     """
-    x, scale = _errors(off, 2), _above_0(scale, "scale")
+    x, scale, explained = _errors(off, 2), _above_0(scale, "scale"), flag(bar, "bar")
     words = _largest(x, bound)
     ax = _axes(ax)
     from matplotlib import colormaps
@@ -130,10 +135,10 @@ def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCA
     ax.set(xticks=[], yticks=[])
     ax.grid(False)
     ax.set_title(words, loc="left")
-    bar = ax.figure.colorbar(shown, ax=ax, extend="both", label="error in LSB")
-    if bound is not None:
-        for end in (-bound, bound):
-            bar.ax.axhline(end, color=BOUND_COLOUR, lw=2)
+    if explained:
+        beside = ax.figure.colorbar(shown, ax=ax, extend="both", label="error in LSB").ax
+        for end in () if bound is None else (-bound, bound):
+            beside.axhline(end, color=BOUND_COLOUR, lw=2)
     return ax
 
 

@@ -33,6 +33,12 @@ def test_a_map_shows_each_error_and_rings_the_largest(ax):
     assert ax.get_title(loc="left") == "largest error 0.600 LSB, bound 0.7"
 
 
+@pytest.mark.parametrize("bar", [True, False])
+def test_a_map_has_a_bar_unless_it_is_not_wanted(ax, bar):
+    qops.plot.error_map(OFF, bar=bar, ax=ax)
+    assert len(ax.figure.axes) == 1 + bar
+
+
 def test_a_histogram_counts_every_error(ax):
     qops.plot.error_histogram([*OFF.ravel(), 99.0], bound=0.7, ax=ax)
     counts = ax.patches[0].get_data().values
@@ -68,6 +74,7 @@ def test_without_axes_there_are_new_ones(draw):
     ("draw", "error", "text"),
     [
         (lambda: qops.plot.error_map([1.0]), ValueError, "off: expected"),
+        (lambda: qops.plot.error_map(OFF, bar="no"), TypeError, "bar: expected a bool"),
         (lambda: qops.plot.error_map([["a"]]), TypeError, "off: expected"),
         (lambda: qops.plot.error_map(OFF, scale=0), ValueError, "scale: "),
         (lambda: qops.plot.error_histogram([]), ValueError, "off: "),
