@@ -8,7 +8,7 @@ from analysis.summary import Line, far_off, size
 
 FIRST, LAST = 0.1, 1000.0  # LSB at the ends of the axis; what is beyond stands at its end
 TICKS = {0.1: "0.1", 1: "1", 10: "10", 100: "100", 1000: "1000"}
-COLOURS = {"qops": "qops", "nnlib": "nnlib", "TensorFlow": "tensorflow"}
+COLOURS = {"qops": "qops", "front": "qops", "nnlib": "nnlib", "TensorFlow": "tensorflow"}
 
 
 def place(error: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis import network_error, ops_error, photograph_error, sweep
-from analysis.network_int8 import EXACT, SATURATING, VARIANTS
+from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS
 from analysis.requantize_error import RATIOS
 from analysis.summary import Claim
 from analysis.systems import ALONE, CHAIN, FUSED, PRODUCTS
@@ -114,12 +114,14 @@ def of_photograph(scenes: Sequence[photograph_error.Measured]) -> dict[str, floa
 def of_network(networks: Sequence[network_error.Measured]) -> dict[str, float]:
     """The network that reads digits."""
     plain, contrast = networks
-    exact = [m.of(EXACT.name) for m in networks]
+    exact, front = ([m.of(v.name) for m in networks] for v in (EXACT, FRONT_DOOR))
     saturating = plain.of(SATURATING.name)
     moved = {r.variant.name: np.abs(r.moved).mean() for r in contrast.results}
     return {
         "digits_exact_accuracy": max(m.lost(r) for m, r in zip(networks, exact, strict=True)),
         "digits_exact_logits": max(np.abs(r.off).max() for r in exact),
+        "digits_front_accuracy": max(m.lost(r) for m, r in zip(networks, front, strict=True)),
+        "digits_front_logits": max(np.abs(r.off).max() for r in front),
         "digits_saturating_logits": np.abs(saturating.moved).max(),
         "digits_saturating_pairs": max(saturating.shares()),
         "digits_saturating_accuracy": plain.lost(saturating),
