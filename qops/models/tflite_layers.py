@@ -12,16 +12,20 @@ from qops import tflite
 from qops.models.graph import Layer, Tensor
 from qops.models.tflite_real import LIMITS, products
 from qops.models.tflite_site import Made, Maker, Missing, Site
+from qops.tflite.kernels import KERNELS
 
 __all__ = ["LAYERS", "SUMS"]
 
 SUMS = {"CONV_2D": (0, 1), "DEPTHWISE_CONV_2D": (0, 1), "FULLY_CONNECTED": (0, 1), "TRANSPOSE_CONV": (2, 1)}
 """Where the data and the weights of a layer stand among its inputs; the bias is the one after the last of them."""
+_INT32 = 2  # the number of the type in the schema
+_OFF = 0.02  # steps of the result that a step of the bias may be away from one of the sums
 _IMAGES = 4  # axes of images and filters
 
 
 def _layer(site: Site, how: dict[str, Any], shape: Sequence[int] | None = None) -> Layer:
     """What can be asked of a layer: its exact sums, its scales, its ends."""
+    _check_bias(site, how)
     x, w = SUMS[site.kind]
     zero = how["x_zero_point"]
     centred = site.constant(w).astype(np.float64) - how["w_zero_point"]
@@ -35,6 +39,22 @@ def _layer(site: Site, how: dict[str, Any], shape: Sequence[int] | None = None) 
     numbers = {**scales, "zero_point": how["y_zero_point"], "qmin": lo, "qmax": hi}
     bias, channel = site.bias(max(x, w) + 1), 3 if site.kind == "DEPTHWISE_CONV_2D" else 0
     return Layer("requantize", numbers, site.constant(w), bias, sums, zero, how["w_zero_point"], channel=channel)
+
+
+def _check_bias(site: Site, how: dict[str, Any]) -> None:
+    """Refuse what LiteRT refuses of a bias, or would read past its end."""
+    bias, facts = max(SUMS[site.kind]) + 1, KERNELS[site.kernel]
+    if not site.has(bias):
+        return
+    tensor, dtype = site.tensor(bias), site.tensor(SUMS[site.kind][0]).dtype
+    by_option = site.kind in ("CONV_2D", "TRANSPOSE_CONV") and facts.biases_by_option
+    if by_option and dtype == "int16" and tensor.dtype == "int32" and site.options.get("QuantizedBiasType") != _INT32:
+        raise Missing(f"its bias {tensor.name!r} is int32, which the option quantized_bias_type must say")
+    has_one_scale = np.ndim(how["w_scale"]) == 0 and (dtype == "uint8" or site.kind == "FULLY_CONNECTED")
+    if facts.checks_bias and has_one_scale and tensor.scale is not None and tensor.scale.ndim == 0:
+        off = abs(how["x_scale"] * how["w_scale"] - float(tensor.scale)) / how["y_scale"]
+        if off > _OFF:
+            raise Missing(f"the scale of its bias, {tensor.scale}, is not that of its sums")
 
 
 def _ends(y: Tensor, scale: float, zero: int, activation: str) -> tuple[int, int]:

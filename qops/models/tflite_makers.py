@@ -56,8 +56,9 @@ def _one(maker: Callable[..., Any], **options: str) -> Maker:
 
 
 def _softmax(site: Site) -> Made:
-    how = {**site.x(), **site.y, **site.own(), "beta": site.options["Beta"]}
-    return Made((0,), tflite.Softmax(**how, y_dtype=site.outputs[0].dtype))
+    types = {"dtype": site.tensor(0).dtype, "y_dtype": site.outputs[0].dtype}
+    how = {**site.x(), **site.y, **types, "kernel": site.kernel, "beta": site.options["Beta"]}
+    return Made((0,), tflite.Softmax(**how))
 
 
 def _gelu(site: Site) -> Made:
@@ -78,7 +79,10 @@ def _quantize(site: Site) -> Made:
 
 
 def _dequantize(site: Site) -> Made:
-    return Made((0,), tflite.Dequantize(**site.x(), **site.own()))
+    x, y = site.tensor(0), site.outputs[0]
+    if y.dtype != "float32":
+        raise Missing(f"its result {y.name!r} is {y.dtype}")
+    return Made((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
 
 
 def _concatenated(site: Site) -> Made:
@@ -99,6 +103,9 @@ def _padded(site: Site) -> Made:
     if prod(n or 1 for n in site.outputs[0].shape) > MOST or np.abs(pads.astype(np.float64)).max(initial=0) > MOST:
         raise Missing("its result is too large")
     if site.kind == "PADV2":
+        tensors = (x, site.tensor(2), site.outputs[0])
+        if len({site.numbers("t", tensor)["t_zero_point"] for tensor in tensors}) > 1:
+            raise Missing("its data, its value and its result have several zero points")
         return Made((0,), tflite.PadV2(pads, int(site.constant(2).reshape(-1)[0]), **site.own()))
     zeros = {"x_zero_point": site.x()["x_zero_point"], "y_zero_point": site.y["y_zero_point"]}
     return Made((0,), tflite.Pad(pads, **zeros, dtype=x.dtype, kernel=site.kernel))

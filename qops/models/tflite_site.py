@@ -57,8 +57,13 @@ class Site:
         return tensor.data
 
     def bias(self, i: int) -> NDArray[Any] | None:
-        """Give an input that may be left out, and else must be a constant."""
-        return self.constant(i) if self.has(i) else None
+        """Give an input that may be left out, and else must be a constant without a zero point."""
+        if not self.has(i):
+            return None
+        zero = self.tensor(i).zero_point
+        if zero is not None and zero.any():
+            raise Missing(f"its bias {self.tensor(i).name!r} has a zero point")
+        return self.constant(i)
 
     def size(self, i: int) -> list[int]:
         """Give a constant that tells the size of the result, or of two of its axes."""
@@ -85,8 +90,11 @@ class Site:
         return self.numbers("y", self.outputs[0])
 
     def own(self, i: int = 0) -> dict[str, Any]:
-        """Give the type of the codes and the library of kernels."""
-        return {"dtype": self.tensor(i).dtype, "kernel": self.kernel}
+        """Give the library of kernels and the type of the codes, which the result must have too."""
+        x, y = self.tensor(i), self.outputs[0]
+        if y.dtype != x.dtype:
+            raise Missing(f"its result {y.name!r} is {y.dtype}, its data are {x.dtype}")
+        return {"dtype": x.dtype, "kernel": self.kernel}
 
     @property
     def activation(self) -> dict[str, str]:

@@ -54,6 +54,10 @@ class Kernel(NamedTuple):
     """Whether CONV_2D refuses to run without a bias."""
     depthwise_needs_bias: bool
     """Whether DEPTHWISE_CONV_2D of 8 bits does."""
+    checks_bias: bool
+    """Whether the scale of a bias is compared with that of the sums, where all channels have one scale."""
+    biases_by_option: bool
+    """Whether an option, not the tensor, says of which type the bias of CONV_2D and TRANSPOSE_CONV of int16 is."""
     transpose: str
     """The rule of TRANSPOSE_CONV of int8."""
     transpose_block: int
@@ -210,6 +214,8 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "scale_below":             (inf,          inf,           256.0,         inf),
     "needs_bias":              (True,         True,          True,          False),
     "depthwise_needs_bias":    (False,        True,          True,          False),
+    "checks_bias":             (True,         True,          False,         True),
+    "biases_by_option":        (True,         True,          True,          False),
     "transpose":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
     "transpose_block":         (1,            8,             1,             1),
     "transpose_beyond":        (_DOUBLE,      _UP,           _UP,           _DOUBLE),
