@@ -8,8 +8,11 @@ points of 0. Images are NHWC. Arguments mean the same in all ops:
 * ``activation`` is the fused one: NONE, RELU, RELU6 or RELU_N1_TO_1.
 * ``stride``, ``dilation`` and ``window`` are (vertical, horizontal), ``padding`` is SAME or VALID.
 * ``kernel`` tells whose bits: "reference" (LiteRT's BUILTIN_REF), "optimized" (LiteRT without delegates), "xnnpack"
-  (LiteRT's default, which takes what XNNPACK has not from the optimised kernels) or "tflm" (TFLite Micro). What differs
-  between them is a table of facts, `qops.tflite.kernels`. The optimised kernels and XNNPACK are those of x86.
+  (LiteRT's default, which takes what XNNPACK has not from the optimised kernels), "tflm" (TFLite Micro; the plain C of
+  CMSIS-NN gives the same in convolutions, FULLY_CONNECTED, ADD, MUL and average pools), "tflm_until_2026_06" (TFLite
+  Micro before sums of 16 by 8 bits without a bias had 48 bits) or "single_rounding" (TFLite Micro built with
+  TFLITE_SINGLE_ROUNDING). What differs is a table of facts, `qops.tflite.kernels`, which says what each column rests
+  on. The optimised kernels and XNNPACK are those of x86.
 
 A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, and `dtype`, the
 type of the codes; it checks them, makes the integers and tables, and packs the weights. It has the name of its function
@@ -18,7 +21,7 @@ in CamelCase. The function does all of that for a single call, and keeps nothing
 Not modelled: ``BIDIRECTIONAL_SEQUENCE_LSTM``, ``CUMSUM``, ``DIV``, ``EQUAL``, ``GREATER``, ``LESS``, ``PACK``,
 ``RESHAPE``, ``SLICE``, ``SPLIT``, ``SPLIT_V``, ``STRIDED_SLICE``, ``TRANSPOSE``, ``UNPACK``; the kernels of ARM; float
 activations with quantized weights (hybrid); blockwise weights, weights of 2 bits, sparse weights; LSTMs with peepholes,
-projection or layer norm; TFLM built with single rounding.
+projection or layer norm.
 """
 
 from qops.tflite.abs import Abs, Neg, abs, neg

@@ -122,7 +122,7 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
     if out is None:
         made = np.asarray(result)  # a result without axes may be a number
         return made if made.flags.owndata and made.flags.c_contiguous else made.copy()
-    if not np.may_share_memory(out, result):
+    if out is not result and not np.may_share_memory(out, result):
         np.copyto(out, result)
     return out
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
-    scaled,
 )
 from qops.tflite.unary import Unary
 
@@ -35,7 +34,8 @@ class Abs(Unary):
         near, kind = np.abs(x - given.x_zero_point), np.dtype(self._facts.ratio).type
         if given.x_scale == given.y_scale:
             return near + given.y_zero_point
-        return scaled(near, quantized(float(kind(given.x_scale) / kind(given.y_scale)))) + given.y_zero_point
+        by = quantized(float(kind(given.x_scale) / kind(given.y_scale)))
+        return self._facts.scaled(near, by) + given.y_zero_point
 
 
 class Neg(Unary):
@@ -74,7 +74,7 @@ def abs(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -115,7 +115,7 @@ def neg(
     ----------
     x : ndarray of int8 or int16
         Codes.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

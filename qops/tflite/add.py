@@ -71,7 +71,7 @@ def add(
         What the result is clamped to.
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -144,7 +144,7 @@ def sub(
         What the result is clamped to.
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

@@ -16,6 +16,7 @@ __all__ = [
     "quantized",
     "rounded_shift",
     "scaled",
+    "scaled_once",
     "scaled_up",
     "scaled_wide",
     "wrap",
@@ -69,6 +70,13 @@ def scaled(x: Any, by: tuple[Any, Any]) -> Codes:
     """Give x times a multiplier, rounded twice, half up and half away: MultiplyByQuantizedMultiplier."""
     m, e = (np.asarray(part, np.int64) for part in by)
     return rounded_shift(double_high(wrap(np.asarray(x, np.int64) << np.maximum(e, 0)), m), np.maximum(-e, 0))
+
+
+def scaled_once(x: Any, by: tuple[Any, Any]) -> Codes:
+    """Give the same rounded once, half up: MultiplyByQuantizedMultiplier as TFLITE_SINGLE_ROUNDING builds it."""
+    m, e = (np.asarray(part, np.int64) for part in by)
+    m, e = np.where(e > 30, 2**31 - 1, m), np.minimum(e, 30)
+    return wrap((wrap(x) * m + (np.int64(1) << (30 - e))) >> (31 - e))
 
 
 def scaled_up(x: Any, by: tuple[Any, Any]) -> Codes:

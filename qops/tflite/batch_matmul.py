@@ -130,7 +130,7 @@ def batch_matmul(
         A value is ``scale * (code - zero_point)``.
     adj_x, adj_y : bool
         Whether the matrices of `a` and of `b` are transposed.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     num_threads : int
         How many threads share the work; the bits are the same.

@@ -24,14 +24,15 @@ __all__ = ["Conv2D", "conv_2d"]
 class Convolution(Op):
     """The base of both convolutions: packed weights, the window, the stages."""
 
-    __slots__ = ("_bias", "_channels", "_count", "_moves", "_packed", "_rounding", "_size", "_stage", "_tail", "_zeros")
+    __slots__ = ("_bias", "_channels", "_count", "_finish", "_moves", "_packed", "_rounding", "_size", "_stage")
+    __slots__ += ("_tail", "_zero")
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
         facts, self._count, self._size, self._channels = self._facts, len(w), w.shape[1:3], groups * w.shape[3]
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
-        self._zeros = given.x_zero_point, self._w_zero(given)
+        self._zero, w_zero = given.x_zero_point, self._w_zero(given)
         self._moves = Moves(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
@@ -41,7 +42,9 @@ class Convolution(Op):
         y = given.y_zero_point, self._limits(given, given.w_type != "int4", facts.checks_activation)
         rule, block = self._rule(given, groups)
         self._rounding = Rounding(rule, scale, *y)
-        self._stage, self._tail = self._rounding.stage(), None
+        self._stage, self._finish, self._tail = self._rounding.stage(), None, None
+        if self._dtype != np.int16:
+            self._finish = Finish(w_zero, self._bias, self._stage, self._dtype.num)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             first, each = len(w) // block * block, len(w) // groups
@@ -49,7 +52,9 @@ class Convolution(Op):
             start = pixel * each
             rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - pixel)
             some = scale[start:] if isinstance(scale, np.ndarray) else scale
-            self._tail = first, pixel, start, rest, Rounding(facts.tail, some, *y).stage()
+            bias = None if self._bias is None else self._bias[start:]
+            finish = Finish(w_zero, bias, Rounding(facts.tail, some, *y).stage(), self._dtype.num)
+            self._tail = first, pixel, start, rest, finish
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""
@@ -81,19 +86,17 @@ class Convolution(Op):
         """Convolve `x` on so many threads, into `out` if it is given."""
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         window = self._moves.over(data.shape, self._size, self._channels)
-        shape = self._shape(data.shape)
+        shape = (data.shape[0], *window.out_size(data.shape[1:3], self._size, "x, w"), self._count)
         check.out(out, self._dtype, shape, data)
         codes = np.empty(shape, self._dtype) if out is None else out
-        if self._dtype == np.int16:
+        if self._finish is None:
             made = np.empty(shape, self._dtype)
             self._stage.run(wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads), made)
             return check.put(made, out)
-        zero, w_zero = self._zeros
-        finish = Finish(w_zero, self._bias, self._stage, self._dtype.num)
-        codes_of(Images(data, window, zero, zero), self._packed, finish, codes, threads)
+        zero = self._zero
+        codes_of(Images(data, window, zero, zero), self._packed, self._finish, codes, threads)
         if self._tail is not None:
-            first, pixel, start, packed, rest = self._tail
-            finish = Finish(w_zero, None if self._bias is None else self._bias[start:], rest, self._dtype.num)
+            first, pixel, start, packed, finish = self._tail
             made = codes_of(Images(data[..., pixel:], window, zero, zero), packed, finish, None, threads)
             codes[..., first:] = made[..., first - start :]
         return codes
@@ -216,7 +219,7 @@ def conv_2d(
         How many groups the channels are divided into.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     num_threads : int
         How many threads share the work; the bits are the same.

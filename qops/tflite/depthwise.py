@@ -132,7 +132,7 @@ def depthwise_conv_2d(
         SAME gives ceil(size / stride) windows, an odd pixel of padding after the image; padding is real 0.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     num_threads : int
         How many threads share the work; the bits are the same.

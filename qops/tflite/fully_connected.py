@@ -33,7 +33,8 @@ class FullyConnected(Op):
     `dtype`, the type of the codes: int8, uint8 or int16.
     """
 
-    __slots__ = ("_bias", "_count", "_depth", "_keeps", "_matrix", "_packed", "_rounding", "_stage", "_w", "_zeros")
+    __slots__ = ("_bias", "_count", "_depth", "_in_one", "_keeps", "_matrix", "_packed", "_rounding", "_stage")
+    __slots__ += ("_w", "_zeros")
     _name = "FULLY_CONNECTED"
 
     def __init__(
@@ -77,6 +78,7 @@ class FullyConnected(Op):
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
         self._stage = None if rule == "double-away" and self._overflows() else own.stage()
+        self._in_one = self._dtype != np.int16 and self._stage is not None  # the product makes the codes
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
             self._packed = pack_b(w.T)
@@ -148,7 +150,7 @@ class FullyConnected(Op):
         rows = data.reshape(-1, self._depth)
         codes = np.empty(shape, self._dtype) if out is None or not out.flags.c_contiguous else out
         flat = codes.reshape(-1, self._count)  # a view
-        if self._dtype != np.int16 and self._stage is not None:
+        if self._in_one:
             self._matrix(rows, self._zeros[0], flat, threads)
         elif self._stage is None:
             flat[...] = self._rounded(self._sums(rows, threads))
@@ -214,7 +216,7 @@ def fully_connected(
         Whether the result keeps all axes of `x` but the last; else it has two.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     num_threads : int
         How many threads share the work; the bits are the same.

@@ -7,9 +7,11 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qops.checks import choice
-from qops.tflite.types import LIBRARIES, TAKES
+from qops.tflite.arithmetic import scaled, scaled_once
+from qops.tflite.types import LITE, TAKES
 
 __all__ = ["KERNELS", "Kernel", "kernel_for"]
 
@@ -101,6 +103,8 @@ class Kernel(NamedTuple):
     the kernels that take over do, or "inside" of one half to even."""
     checks_activation: bool
     """Whether a limit of a convolution's activation, in steps of the result, must fit int32."""
+    rounds_once: bool
+    """Whether multipliers round once, half up; else twice, half up and half away."""
     add: str
     """The rule of ADD of 8 bits, in `qops.rules.ADD`; "blocks" are those of 16 elements, of uint8 8, of "optimized"."""
     sub: str
@@ -176,8 +180,13 @@ class Kernel(NamedTuple):
     state_s8: bool
     """Whether SVDF keeps a state of int8."""
 
+    def scaled(self, x: Any, by: tuple[Any, Any]) -> NDArray[np.int64]:
+        """Give x times a multiplier, rounded as often as the kernel library does."""
+        return (scaled_once if self.rounds_once else scaled)(x, by)
 
-_DOUBLE, _UP, _EVEN, _AWAY, _WIDE = "tflite-double", "half-up-double", "fp32-even", "double-away", "tflite-int64acc"
+
+_DOUBLE, _ONCE, _UP, _EVEN = "tflite-double", "tflite-single", "half-up-double", "fp32-even"
+_AWAY, _WIDE = "double-away", "tflite-int64acc"
 _LITE = {
     "float32": "int8 int16 uint8",
     "int8": "int8 int16 uint8",
@@ -237,6 +246,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "matmul_16x8":             (("int8",),    ("int8",),     ("int8",),     ()),
     "limits":                  ("outside",    "outside",     "inside",      "outside"),
     "checks_activation":       (True,         True,          False,         True),
+    "rounds_once":             (False,        False,         False,         False),
     "add":                     (_DOUBLE,      "blocks",      "xnnpack",     _DOUBLE),
     "sub":                     (_DOUBLE,      _DOUBLE,       "xnnpack",     _DOUBLE),
     "add_beyond":              ("",           "",            "blocks",       ""),
@@ -276,7 +286,24 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "state_s8":                (False,        False,         False,         True),
 }
 # fmt: on
-KERNELS = {name: Kernel(name, **{fact: cells[i] for fact, cells in _FACTS.items()}) for i, name in enumerate(LIBRARIES)}
+_AS_TFLM: dict[str, dict[str, Any]] = {
+    "tflm_until_2026_06": {"conv_no_bias": _DOUBLE, "connected_no_bias": _DOUBLE},
+    "single_rounding": {fact: _ONCE for fact, cells in _FACTS.items() if cells[3] == _DOUBLE} | {"rounds_once": True},
+}
+"""Columns by what they have otherwise than "tflm".
+
+"tflm_until_2026_06": TFLite Micro before its change "Ensure int64 accumulation for bias-less 16x8 ops" of June 2026. It
+rests on that change and its description; no results of that version are stored.
+
+"single_rounding": TFLite Micro built with TFLITE_SINGLE_ROUNDING. The rule itself is held by results of its function
+and of CMSIS-NN's, and ADD and MUL of int8 by those of CMSIS-NN built so. All else rests on the source, in which every
+op calls that function; results of whole ops of such a build are not stored.
+"""
+_COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
+KERNELS = {
+    name: Kernel(name, **facts)
+    for name, facts in (_COLUMNS | {name: _COLUMNS["tflm"] | facts for name, facts in _AS_TFLM.items()}).items()
+}
 """All kernel libraries, by name."""
 
 

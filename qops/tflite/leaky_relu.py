@@ -12,7 +12,6 @@ from qops.checks import broadcast_shape, integer, native, number
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
-    scaled,
 )
 from qops.tflite.op import Op
 from qops.tflite.unary import Unary
@@ -56,7 +55,8 @@ class LeakyRelu(Unary):
             m, n = (int(np.rint(256 * ratio)) for ratio in (above, below))
             return (near * np.where(near >= 0, m, n) + (zero << 8) + 128) >> 8
         sign = -1 if below < 0 and not (self._facts.leaky_s16_signed and self._dtype == np.int16) else 1
-        return np.where(near >= 0, scaled(near, quantized(above)), sign * scaled(near, quantized(sign * below))) + zero
+        negative = sign * self._facts.scaled(near, quantized(sign * below))
+        return np.where(near >= 0, self._facts.scaled(near, quantized(above)), negative) + zero
 
 
 class Prelu(Op):
@@ -112,7 +112,8 @@ class Prelu(Op):
         check.out(out, self._dtype, self._shape(data.shape), data)
         zero, y_zero = self._zeros
         near = data.astype(np.int64) - zero
-        made = np.where(near >= 0, scaled(near, self._above), scaled(near * self._alpha, self._below)) + y_zero
+        negative = self._facts.scaled(near * self._alpha, self._below)
+        made = np.where(near >= 0, self._facts.scaled(near, self._above), negative) + y_zero
         return check.put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype), out)
 
 
@@ -140,7 +141,7 @@ def leaky_relu(
         A value is ``scale * (code - zero_point)``.
     alpha : float
         What negative values are multiplied by.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -194,7 +195,7 @@ def prelu(
         Codes, that broadcast to `x`.
     x_scale, x_zero_point, alpha_scale, alpha_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

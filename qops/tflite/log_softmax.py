@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
-    double_high,
     quantized,
     rounded_shift,
-    scaled,
     wrap,
 )
 from qops.tflite.fixed_point import (
@@ -55,7 +53,7 @@ class LogSoftmax(Rows):
         self._output, self._x_scale = self._dtype, F32(given.x_scale)
         self._zero = check.ends(self._dtype)[1]
         check.fixed_output(given, 1 / 16, self._zero)
-        self._by, self._least = scale_of_differences(given.x_scale)
+        self._by, self._least = scale_of_differences(given.x_scale, self._facts.rounds_once)
         self._table: NDArray[Any] | None = None
         if self._facts.float_softmax or self._dtype == np.uint8:
             steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
@@ -68,11 +66,11 @@ class LogSoftmax(Rows):
             return np.rint((down.astype(F32) * self._x_scale - near) * F32(16)) + self._zero
         within = down >= self._least
         m, e = self._by
-        steps = double_high(wrap(np.where(within, down, 0) << e), m)
+        steps = self._facts.scaled(np.where(within, down, 0), self._by)
         parts = np.where(within, exp_of_negative(steps, 5), 0)
         log = log_from_one(rounded_shift(parts, 12).sum(-1, keepdims=True))
         back = quantized(2.0 ** (31 - e) / m)
-        least = np.maximum(self._least - 1, scaled(wrap(log - 2**31), back))
+        least = np.maximum(self._least - 1, self._facts.scaled(wrap(log - 2**31), back))
         return np.where(down > least, rounded_shift(steps - log, 22) + self._zero, self._zero - 255)
 
 
@@ -107,8 +105,8 @@ class L2Normalization(Rows):
         near = x - self._zero
         m, e = inverse_sqrt((near * near).sum(-1, keepdims=True))
         if self._dtype == np.uint8:
-            return 128 + scaled(128 * near, (m, e))
-        return scaled(near, (m, e + 7))
+            return 128 + self._facts.scaled(128 * near, (m, e))
+        return self._facts.scaled(near, (m, e + 7))
 
 
 def log_softmax(
@@ -134,7 +132,7 @@ def log_softmax(
         A value is ``scale * (code - zero_point)``.
     y_scale, y_zero_point : float, int
         1 / 16 and the highest code.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -184,7 +182,7 @@ def l2_normalization(
         A value is ``scale * (code - zero_point)``.
     y_scale, y_zero_point : float, int
         1 / 128, and 0, or 128 for uint8.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

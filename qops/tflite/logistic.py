@@ -14,7 +14,6 @@ from qops.tflite import fixed_point
 from qops.tflite.arithmetic import (
     quantized,
     rounded_shift,
-    scaled,
     wrap,
 )
 from qops.tflite.tables import of_8_bits, sigmoid_16, tanh_16
@@ -52,7 +51,7 @@ class Sigmoid(Unary):
             m, e = quantized(given.x_scale * 2**27)
             most = floor(15 * 2**27 / 2.0**e)
             end = np.where(near <= -most, -1, near >= most)
-            return self._of_27_bits(scaled(np.clip(near, -most, most), (m, e)), end)
+            return self._of_27_bits(self._facts.scaled(np.clip(near, -most, most), (m, e)), end)
         return of_8_bits(self._function, near, given.x_scale, given.y_scale) + given.y_zero_point
 
     def _of_16_bits(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
@@ -141,7 +140,7 @@ def logistic(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -191,7 +190,7 @@ def tanh(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

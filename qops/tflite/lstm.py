@@ -15,7 +15,6 @@ from qops.tflite import fixed_point
 from qops.tflite.arithmetic import (
     quantized,
     rounded_shift,
-    scaled,
     scaled_wide,
     wrap,
 )
@@ -123,7 +122,7 @@ class UnidirectionalSequenceLstm(Op):
 
     def _gate(self, i: int, x: Codes, hidden: Codes) -> Codes:
         """Give the sum of a gate, with 12 bits behind the point."""
-        by, (zero, hidden_zero) = scaled if self._dtype == np.int8 else scaled_wide, self._zeros
+        by, (zero, hidden_zero) = self._facts.scaled if self._dtype == np.int8 else scaled_wide, self._zeros
         first = (x - zero) @ self._w[i].T + self._b[i]
         second = (hidden - hidden_zero) @ self._r[i].T
         if self._dtype == np.int8:
@@ -140,8 +139,8 @@ class UnidirectionalSequenceLstm(Op):
             new = _clip_16(rounded_shift(i * fixed_point.tanh(sums[2], 3, 15), 30 + self._power))
         else:
             i, f, o = (sigmoid_16(3 * sums[at]) for at in (0, 1, 3))
-            kept = _clip_16(scaled(f * cell, quantized(2.0**-15)))
-            new = _clip_16(scaled(i * tanh_16(3 * sums[2]), quantized(2.0 ** (-30 - self._power))))
+            kept = _clip_16(self._facts.scaled(f * cell, quantized(2.0**-15)))
+            new = _clip_16(self._facts.scaled(i * tanh_16(3 * sums[2]), quantized(2.0 ** (-30 - self._power))))
         cell = _clip_16(kept + new)
         if self._clip:
             cell = np.clip(cell, -self._clip, self._clip)
@@ -149,7 +148,7 @@ class UnidirectionalSequenceLstm(Op):
             bent = fixed_point.tanh(cell, 15 + self._power, 15)
         else:
             bent = tanh_16(3 * cell << (12 + self._power))
-        hidden = scaled(o * bent, self._last) + self._zeros[1]
+        hidden = self._facts.scaled(o * bent, self._last) + self._zeros[1]
         return np.clip(hidden, *check.ends(self._dtype)), cell
 
     def _state(self, state: ArrayLike | None, name: str, start: tuple[int, Any], batch: int) -> NDArray[Any]:
@@ -235,7 +234,7 @@ def unidirectional_sequence_lstm(
         The hidden state before; real 0 by default.
     cell : ndarray of int16, (batch, cells), optional
         The cell state before; 0 by default.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

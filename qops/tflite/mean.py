@@ -15,7 +15,6 @@ from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     half_away,
     quantized,
-    scaled,
     scaled_up,
     wrap,
 )
@@ -116,7 +115,7 @@ class Mean(Reduction):
         k = min(floor(log2(n)), 32, 31 + e)
         m, e = (m << k) // n, e - k
         x_zero, y_zero = self._zeros
-        return wrap(scaled(wrap(sums - n * x_zero), (m, e)) + y_zero)
+        return wrap(self._facts.scaled(wrap(sums - n * x_zero), (m, e)) + y_zero)
 
     def _in_blocks(self, sums: NDArray[np.int64], n: int) -> NDArray[Any]:
         """As the optimised kernel does over height and width: channels of whole blocks are rounded half up twice."""
@@ -125,7 +124,7 @@ class Mean(Reduction):
         bias = y_zero - int(np.trunc(moved + F32(0.5 if moved > 0 else -0.5)))
         by = quantized(float(F32(x_scale) / F32(F32(n) * F32(y_scale))))
         whole = sums.shape[-1] // TOGETHER * TOGETHER
-        made = scaled(sums, by)
+        made = self._facts.scaled(sums, by)
         made[..., :whole] = scaled_up(sums[..., :whole], by)
         return made + bias
 
@@ -155,7 +154,7 @@ class Sum(Reduction):
         if how == "bytes" and self._dtype == np.int16:
             raise ValueError("kernel: reference reads int16 as uint8 in SUM, and half of the tensor only")
         sums = self._sums(data.view(np.uint8) if how == "bytes" else data, axes)
-        made = wrap(scaled(wrap(sums - n * x_zero), self._by) + y_zero)
+        made = wrap(self._facts.scaled(wrap(sums - n * x_zero), self._by) + y_zero)
         return np.clip(made, 0, 255).astype(np.uint8).view(self._dtype) if how == "bytes" else made
 
 
@@ -187,7 +186,7 @@ def mean(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -243,7 +242,7 @@ def sum(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

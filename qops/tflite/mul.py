@@ -13,7 +13,6 @@ from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
-    scaled,
     wrap,
 )
 from qops.tflite.pairs import Pair, multiplied
@@ -80,11 +79,11 @@ class Mul(Pair):
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
-        return np.clip(wrap(scaled(wrap((a - za) * (b - zb)), self._by) + zy), *self._ends)
+        return np.clip(wrap(self._facts.scaled(wrap((a - za) * (b - zb)), self._by) + zy), *self._ends)
 
     def _blocks(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
-        near = np.clip(scaled((a - za) * (b - zb), self._by), -(2**15), 2**15 - 1)
+        near = np.clip(self._facts.scaled((a - za) * (b - zb), self._by), -(2**15), 2**15 - 1)
         return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
 
 
@@ -126,7 +125,7 @@ class SquaredDifference(Pair):
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
-        first, second, last = self._factors
+        (first, second, last), scaled = self._factors, self._facts.scaled
         difference = scaled((a - za) << self._left, first) - scaled((b - zb) << self._left, second)
         return np.clip(wrap(scaled(wrap(difference * difference), last) + zy), *check.ends(self._dtype))
 
@@ -162,7 +161,7 @@ def mul(
         A value is ``scale * (code - zero_point)``.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -227,7 +226,7 @@ def squared_difference(
         Codes; shapes broadcast.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

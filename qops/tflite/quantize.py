@@ -15,7 +15,6 @@ from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     half_away,
     quantized,
-    scaled,
     scaled_up,
     wrap,
 )
@@ -102,7 +101,7 @@ class Quantize(Prepared):
             made = (near * int(np.rint(256 * ratio)) + (zero << 8) + 128) >> 8
         else:
             by = quantized(x_scale / step)
-            made = wrap(scaled(near, by) + zero)
+            made = wrap(self._facts.scaled(near, by) + zero)
             if how != "integer" and is_8:
                 whole = near.size // CODES_TOGETHER * CODES_TOGETHER
                 made[:whole] = wrap(scaled_up(near[:whole], by) + zero)
@@ -169,7 +168,7 @@ def quantize(
         Code of 0 of `x`.
     dtype : dtype
         Type of the result: int8, uint8, int16 or int32.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -222,7 +221,7 @@ def dequantize(
         Codes.
     x_scale, x_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the values are written, of the shape of `x`.

@@ -79,7 +79,7 @@ def reduce_max(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -136,7 +136,7 @@ def reduce_min(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

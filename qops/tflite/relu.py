@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
-    scaled,
 )
 from qops.tflite.unary import Unary
 
@@ -30,7 +29,7 @@ class Rectified(Unary):
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
         kind = np.dtype(self._facts.ratio).type if self._name == "RELU" else F32
         low, high = self._activation
-        near = scaled(x - given.x_zero_point, quantized(float(kind(given.x_scale) / kind(given.y_scale))))
+        near = self._facts.scaled(x - given.x_zero_point, quantized(float(kind(given.x_scale) / kind(given.y_scale))))
         return self._cut(near + given.y_zero_point, low, high, given.y_scale, given.y_zero_point)
 
     def _cut(self, x: Codes, low: float | None, high: float | None, scale: float, zero: int) -> Codes:
@@ -114,7 +113,7 @@ def relu(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -161,7 +160,7 @@ def relu6(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -208,7 +207,7 @@ def relu_n1_to_1(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -255,7 +254,7 @@ def relu_0_to_1(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

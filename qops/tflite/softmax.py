@@ -17,7 +17,6 @@ from qops.tflite.arithmetic import (
     leading_zeros,
     quantized,
     rounded_shift,
-    scaled,
     wrap,
 )
 from qops.tflite.fixed_point import (
@@ -38,9 +37,9 @@ def float_sums(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.add.accumulate(values, -1)[..., -1:]
 
 
-def scale_of_differences(scale: float) -> tuple[Multiplier, int]:
+def scale_of_differences(scale: float, rounds_once: bool) -> tuple[Multiplier, int]:
     """Give the factor that takes differences of codes to numbers with 26 bits behind the point, and the least one."""
-    m, e = quantized(min(scale * 2**26, 2**31 - 1))
+    m, e = quantized(min(scale * 2**26, 2 ** (30 if rounds_once else 31) - 1))
     return (m, e), -floor(31 * 2**26 / 2**e)
 
 
@@ -102,7 +101,7 @@ class Softmax(Rows):
         wanted = 2.0**-15 if self._dtype == np.int16 else 2.0 ** (-8 * self._output.itemsize)
         check.fixed_output(given, wanted, self._lowest)
         beta = float(F32(given.beta))
-        self._by, self._least = scale_of_differences(beta * given.x_scale)
+        self._by, self._least = scale_of_differences(beta * given.x_scale, self._facts.rounds_once)
         self._table: NDArray[Any] | None = None
         self._reciprocal: Any = None
         self._exp: Any = None
@@ -134,8 +133,7 @@ class Softmax(Rows):
             return self._lowest + (np.trunc(values + F32(0.5)) if self._dtype == np.uint8 else half_away(values))
         within = down >= self._least
         near = np.where(within, down, 0)
-        m, e = self._by
-        parts = np.where(within, exp_of_negative(double_high(wrap(near << e), m), 5), 0)
+        parts = np.where(within, exp_of_negative(self._facts.scaled(near, self._by), 5), 0)
         sums = rounded_shift(parts, 12).sum(-1, keepdims=True)
         zeros = leading_zeros(sums)
         scale = one_over_one_plus(wrap((sums << zeros) - 2**31))
@@ -143,7 +141,7 @@ class Softmax(Rows):
         return np.where(within, self._lowest + rounded_shift(double_high(scale, parts), shift), self._lowest)
 
     def _of_16_bits(self, down: Codes) -> Codes:
-        parts = interpolated(self._exp, np.clip(scaled(down, self._by) + 32767, -32768, 32767))
+        parts = interpolated(self._exp, np.clip(self._facts.scaled(down, self._by) + 32767, -32768, 32767))
         sums = parts.sum(-1, keepdims=True)
         zeros = leading_zeros(sums)
         near = ((sums << (zeros - 1)) + 2**13) >> 14
@@ -181,7 +179,7 @@ def softmax(
         What differences are multiplied by.
     y_dtype : dtype, optional
         Type of the result: that of `x`, or int16 for int8 data.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

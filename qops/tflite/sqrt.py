@@ -12,7 +12,6 @@ from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import (
     quantized,
-    scaled,
 )
 from qops.tflite.tables import interpolated, of_16_bits
 from qops.tflite.unary import Unary
@@ -62,7 +61,7 @@ class Rsqrt(Unary):
             return interpolated(of_16_bits(lambda v: np.where(v > 0, 1 / np.sqrt(np.abs(v)), most), *ends), x)
         m, e = fixed_point.inverse_sqrt(near)
         n, f = quantized(1 / float(F32(np.sqrt(F32(given.x_scale))) * F32(given.y_scale)))
-        made = scaled(scaled(np.ones_like(near), (m, e + 20)), (n, f - 20)) + given.y_zero_point
+        made = self._facts.scaled(self._facts.scaled(np.ones_like(near), (m, e + 20)), (n, f - 20)) + given.y_zero_point
         return np.where(near == 0, check.ends(self._dtype)[1], made)
 
 
@@ -86,7 +85,7 @@ def sqrt(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
@@ -135,7 +134,7 @@ def rsqrt(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

@@ -16,7 +16,6 @@ from qops.tflite.arithmetic import (
     double_high,
     quantized,
     rounded_shift,
-    scaled,
     wrap,
 )
 from qops.tflite.pairs import Pair, added
@@ -138,8 +137,8 @@ class Total(Pair):
             (ma, e), (mb, _) = self._factors
             return np.clip(((x * ma + self._sign * y * mb + (1 << (-e - 1))) >> -e) + zy, *self._ends)
         first, second, last = self._factors
-        total = scaled(x << self._bits, first) + self._sign * scaled(y << self._bits, second)
-        return np.clip(wrap(scaled(wrap(total), last) + zy), *self._ends)
+        total = self._facts.scaled(x << self._bits, first) + self._sign * self._facts.scaled(y << self._bits, second)
+        return np.clip(wrap(self._facts.scaled(wrap(total), last) + zy), *self._ends)
 
     def _blocks(self, a: Codes, b: Codes) -> Codes:
         """Give the codes as the optimised kernel makes those of whole blocks: results of 16 bits that wrap."""

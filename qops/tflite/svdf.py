@@ -12,7 +12,6 @@ from qops.checks import int32, integer, native
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     quantized,
-    scaled,
     wrap,
 )
 from qops.tflite.op import Op
@@ -110,10 +109,10 @@ class Svdf(Op):
             raise ValueError(f"state: expected shape {(len(data), filters * memory)}, got {before.shape}")
         check.out(out, self._dtype, shape, data, before)
         after = np.roll(before.reshape(len(data), filters, memory), -1, 2)
-        made = scaled(wrap((data.astype(np.int64) - zero) @ self._feature.T), self._first) + s_zero
+        made = self._facts.scaled(wrap((data.astype(np.int64) - zero) @ self._feature.T), self._first) + s_zero
         after[:, :, -1] = np.clip(made, *check.ends(self._state))
         sums = ((after.astype(np.int64) - s_zero) * self._time).reshape(*shape, -1).sum(2)
-        codes = scaled(wrap(sums if self._bias is None else sums + self._bias), self._last) + y_zero
+        codes = self._facts.scaled(wrap(sums if self._bias is None else sums + self._bias), self._last) + y_zero
         y = check.put(np.clip(codes, -128, 127).astype(np.int8), out)
         return SvdfStep(y, after.reshape(before.shape))
 
@@ -165,7 +164,7 @@ def svdf(
         How many filters make a unit.
     state : ndarray of the type of `time`, (batch, filters * memory), optional
         The state before; `state_zero_point` everywhere by default.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.

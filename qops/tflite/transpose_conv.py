@@ -198,7 +198,7 @@ def transpose_conv(
         That of the convolution which takes the result to `x`.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
         Whose bits.
     num_threads : int
         How many threads share the work; the bits are the same.

@@ -2,8 +2,9 @@
 
 __all__ = ["TAKES", "types_of"]
 
-LIBRARIES = ("reference", "optimized", "xnnpack", "tflm")
-"""The kernel libraries."""
+LITE, MICRO = ("reference", "optimized", "xnnpack"), ("tflm", "tflm_until_2026_06", "single_rounding")
+LIBRARIES = LITE + MICRO
+"""The kernel libraries: sets of LiteRT's kernels, and versions and builds of TFLite Micro."""
 _ALL, _NEW, _S8, _BYTES, _NONE = "int8 int16 uint8", "int8 int16", "int8", "int8 uint8", ""
 # fmt: off
 _TYPES: dict[str, tuple[str, str, str]] = {
@@ -56,7 +57,7 @@ _TYPES: dict[str, tuple[str, str, str]] = {
 }
 # fmt: on
 TAKES = {
-    (op, name): () if name == but else tuple((micro if name == "tflm" else lite).split())
+    (op, name): () if name == but else tuple((micro if name in MICRO else lite).split())
     for op, (lite, micro, but) in _TYPES.items()
     for name in LIBRARIES
 }

@@ -5,14 +5,14 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from qops._kernels.arrays.checks cimport apart, writable
+from qops._kernels.arrays.checks cimport apart, array, writable
 from qops._kernels.arrays.codes cimport typenum_of
-from qops._kernels.gemm.blocks cimport Product
+from qops._kernels.gemm.blocks cimport Product, shifted
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, aligned
+from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFTED, aligned
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -67,12 +67,16 @@ cdef class MatMul:
     without it the result is the accumulators.
     """
     cdef PackedB b
-    cdef object b_offset, bias
+    cdef object b_offset
+    cdef cnp.ndarray bias
     cdef PreparedStage codes
     cdef int typenum
 
     def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32, bias=None):
-        self.b, self.b_offset, self.codes, self.typenum, self.bias = b, b_offset, codes, typenum, bias
+        self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
+        self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
+        if bias is not None and (<object>self.bias).shape != (b.n,):
+            raise ValueError(f"bias: expected shape {(b.n,)}, got {(<object>self.bias).shape}")
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
         """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
@@ -99,7 +103,7 @@ cdef class MatMul:
         cdef Py_ssize_t i
         cdef bint is_one = type(a_offset) is int
         cdef bint is_in_parts = num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS
-        cdef bint is_plain = is_one and self.bias is None and not self.b.is_shifted and is_zero(self.b_offset)
+        cdef bint is_plain = is_one and not self.b.is_shifted and is_zero(self.b_offset)
         if cnp.PyArray_SIZE(made) == 0:
             return 0
         if is_plain and is_in_parts and cnp.PyArray_DIM(left, 1) == self.b.k:
@@ -117,9 +121,15 @@ cdef class MatMul:
                         Py_ssize_t rows) except -1:
         """Make accumulators of some rows, which stay in the cache, then their codes, and so on, on each thread."""
         cdef Coded p
+        cdef cnp.ndarray starts
+        cdef uint32_t shift
         set_left(&p.product, a, a_offset)
         set_packed(&p.product, self.b)
         p.product.caches, p.product.accumulate = caches, False
+        if self.bias is not None:  # tiles begin with `times` of the sums: here once what stands for sums
+            shift = <uint32_t>(SHIFTED if shifted(&p.product) else 0)
+            starts = self.starts(shift - a_offset)
+            p.product.sums, p.product.a_offset = <const int32_t *>cnp.PyArray_DATA(starts), shift - 1
         p.stage, p.at_once = &self.codes.stage, rows
         p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
         p.size = <int>cnp.PyArray_ITEMSIZE(made)
@@ -129,6 +139,16 @@ cdef class MatMul:
                 raise MemoryError
             return 0
         return run_parts(make_part, &p, p.parts)
+
+    cdef cnp.ndarray starts(self, uint32_t times):
+        """Give what accumulators of each column begin with: ``times * sums[j] + bias[j]``, modulo 2**32."""
+        cdef cnp.ndarray made = self.b.sums.copy()
+        cdef uint32_t *start = <uint32_t *>cnp.PyArray_DATA(made)
+        cdef const int32_t *bias = <const int32_t *>cnp.PyArray_DATA(self.bias)
+        cdef Py_ssize_t j
+        for j in range(self.b.n):
+            start[j] = times * start[j] + <uint32_t>bias[j]
+        return made
 
     cdef int make_some(self, cnp.ndarray sums, Py_ssize_t first, cnp.ndarray made) except -1:
         """Make the codes of accumulators of whole rows, of which the first is row `first`, in their place in `made`."""
