@@ -62,7 +62,7 @@ signal.signal(signal.SIGALRM, ring)
 big, kept = np.full((3000, 500), 2, np.uint8), []
 weights, out = np.full((500, 600), 3, np.int8), np.empty((3000, 600), np.int32)
 end = time.monotonic() + 1
-while time.monotonic() < end:
+while time.monotonic() < end or caught < 20:  # a second, longer where others keep the cores
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, 1e-4 * (1 + caught % 20))
@@ -78,7 +78,7 @@ while time.monotonic() < end:
         assert (out == -7).all(), "written after the call"
         caught += 1
 right()
-print("ended" if caught > 20 else caught)
+print("ended")
 """
 
 
