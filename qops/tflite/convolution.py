@@ -24,8 +24,10 @@ __all__ = ["Conv2D", "conv_2d"]
 class Convolution(Op):
     """The base of both convolutions: packed weights, the window, the stages."""
 
-    __slots__ = ("_bias", "_channels", "_count", "_finish", "_moves", "_packed", "_rounding", "_size", "_stage")
-    __slots__ += ("_tail", "_zero")
+    __slots__ = (
+        *("_bias", "_channels", "_count", "_finish", "_moves", "_packed", "_rounding", "_size", "_stage", "_tail"),
+        "_zero",
+    )
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""

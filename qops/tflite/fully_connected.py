@@ -33,8 +33,10 @@ class FullyConnected(Op):
     `dtype`, the type of the codes: int8, uint8 or int16.
     """
 
-    __slots__ = ("_bias", "_count", "_depth", "_in_one", "_keeps", "_matrix", "_packed", "_rounding", "_stage")
-    __slots__ += ("_w", "_zeros")
+    __slots__ = (
+        *("_bias", "_count", "_depth", "_in_one", "_keeps", "_matrix", "_packed", "_rounding", "_stage"),
+        *("_w", "_zeros"),
+    )
     _name = "FULLY_CONNECTED"
 
     def __init__(
