@@ -1,0 +1,153 @@
+"""What LiteRT 2.3.0 and the tflite-micro wheel of 2026-10-23 gave in random calls and golden vectors do not tell."""
+
+import numpy as np
+import pytest
+
+from qops import tflite
+
+TIES = np.int8([2, 6, -2, -6]).reshape(1, 1, 4, 1)
+AWAY, EVEN = [1, 2, -1, -2], [0, 2, 0, -2]
+"""A half, one and a half, and the same below 0, rounded."""
+LAYER = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 4.0, "y_zero_point": 0}
+X = {"x_scale": 1.0, "x_zero_point": 0}
+
+
+def numbers(a, b, y):
+    """Scales and zero points of a, b and y."""
+    each = zip("aby", (a, b, y), strict=True)
+    return {f"{name}_{word}": one[i] for name, one in each for i, word in enumerate(("scale", "zero_point"))}
+
+
+@pytest.mark.parametrize(("kernel", "zero", "want"), [("optimized", 0, 1), ("xnnpack", 0, 0), ("xnnpack", 1, 1)])
+def test_xnnpack_rounds_limits_of_activations_with_the_zero_point_inside(kernel, zero, want):
+    """6 is half a step of 12: half away from 0 that is one step, half to even the even code."""
+    x = np.int8([100])
+    how = numbers((4.0, 0), (4.0, 0), (12.0, zero))
+    assert tflite.add(x, x, **how, activation="RELU6", kernel=kernel).item() - zero == want
+    same = {"x_scale": 12.0, "x_zero_point": zero, "y_scale": 12.0, "y_zero_point": zero, "activation": "RELU6"}
+    image = tflite.max_pool_2d(x.reshape(1, 1, 1, 1), window=(1, 1), **same, kernel=kernel)
+    assert image.item() - zero == want
+    how = {**LAYER, "x_scale": 12.0, "y_scale": 12.0, "y_zero_point": zero, "activation": "RELU6"}
+    one, bias = np.int8([[[[1]]]]), np.int32([0])
+    for op in (tflite.conv_2d, tflite.depthwise_conv_2d):
+        assert op(x.reshape(1, 1, 1, 1), one, bias, **how, kernel=kernel).item() - zero == want
+
+
+def test_what_xnnpack_leaves_to_the_next_kernels_has_their_limits():
+    x = np.int8([[[[100], [100]]]])
+    how = {"x_scale": 12.0, "x_zero_point": 0, "y_scale": 12.0, "y_zero_point": 0, "activation": "RELU6"}
+    pooled = tflite.max_pool_2d(x, window=(1, 1), stride=(1, 2), **how, kernel="xnnpack")
+    assert pooled.item() == 1
+
+
+def test_xnnpack_pools_only_codes_of_one_scale():
+    x, how = np.int8([[[[1]]]]), {"x_scale": 0.5, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
+    with pytest.raises(ValueError, match=r"^y_scale, y_zero_point: xnnpack expects those of x"):
+        tflite.max_pool_2d(x, window=(1, 1), **how, kernel="xnnpack")
+    assert tflite.max_pool_2d(x, window=(1, 1), stride=(2, 2), **how, kernel="xnnpack").item() == 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "padding", "stride", "eighth", "ninth"),
+    [
+        ("reference", "SAME", 1, AWAY, AWAY),
+        ("optimized", "SAME", 1, [1, 2, 0, -1], AWAY),
+        ("optimized", "VALID", 2, [1, 2, 0, -1], AWAY),
+        ("xnnpack", "SAME", 1, EVEN, EVEN),
+        ("xnnpack", "SAME", 2, [1, 2, 0, -1], AWAY),
+        ("xnnpack", "VALID", 2, EVEN, EVEN),
+    ],
+)
+def test_transpose_conv_takes_blocks_of_eight_channels(kernel, padding, stride, eighth, ninth):
+    shape, w = [1, stride, 4 * stride, 9], np.ones((9, 1, 1, 1), np.int8)
+    how = {**LAYER, "stride": (stride, stride), "padding": padding, "kernel": kernel}
+    y = tflite.transpose_conv(TIES, shape, w, **how)[0, 0, ::stride]
+    assert [y[:, 7].tolist(), y[:, 8].tolist()] == [eighth, ninth]
+
+
+@pytest.mark.parametrize(("kernel", "eighth"), [("reference", AWAY), ("optimized", [1, 2, 0, -1])])
+def test_transpose_conv_of_16_bits_with_a_narrow_bias_takes_blocks(kernel, eighth):
+    w, bias = np.ones((9, 1, 1, 1), np.int8), np.zeros(9, np.int32)
+    y = tflite.transpose_conv(TIES.astype(np.int16), [1, 1, 4, 9], w, bias, **LAYER, padding="SAME", kernel=kernel)
+    assert [y[0, 0, :, 7].tolist(), y[0, 0, :, 8].tolist()] == [eighth, AWAY]
+
+
+@pytest.mark.parametrize(("groups", "want"), [(1, [1, 2, 0, -1]), (2, AWAY)])
+def test_conv_2d_of_16_bits_with_a_narrow_bias_and_groups(groups, want):
+    x, w = np.repeat(TIES, 2, -1).astype(np.int16), np.zeros((2, 1, 1, 2 // groups), np.int8)
+    w[..., 0] = 1
+    y = tflite.conv_2d(x, w, np.zeros(2, np.int32), **LAYER, groups=groups, kernel="optimized")
+    assert y[0, 0, :, 0].tolist() == want
+
+
+def test_depthwise_of_16_bits_needs_no_bias():
+    y = tflite.depthwise_conv_2d(TIES.astype(np.int16), np.int8([[[[1]]]]), **LAYER, kernel="optimized")
+    assert y.ravel().tolist() == [1, 2, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "want"), [("reference", [1, 2, -1, -2]), ("optimized", [1, 2, 0, -1]), ("tflm", [1, 2, 0, -1])]
+)
+def test_fully_connected_of_16_bits_without_a_bias(kernel, want):
+    x, how = np.int16([[1], [3], [-1], [-3]]), {**LAYER, "y_scale": 2.0}
+    assert tflite.fully_connected(x, np.int8([[1]]), **how, kernel=kernel).ravel().tolist() == want
+
+
+@pytest.mark.parametrize(("kernel", "want"), [("reference", [10, 3, 8]), ("tflm", [11, 4, 8])])
+def test_abs_of_tflm_has_a_ratio_of_double(kernel, want):
+    how = {"x_scale": 14.0, "x_zero_point": 0, "y_scale": 12.0, "y_zero_point": 0, "kernel": kernel}
+    assert tflite.abs(np.int8([-9, 3, 7]), **how).tolist() == want
+
+
+@pytest.mark.parametrize(("kernel", "want"), [("reference", -110), ("tflm", -111)])
+def test_batch_matmul_of_tflm_has_a_scale_of_double(kernel, want):
+    how = numbers((9.2647123336792, -128), (0.24236667156219482, 30), (4.490914821624756, 127))
+    assert tflite.batch_matmul(np.int8([[-123, -119]]), np.int8([[-20], [5]]), **how, kernel=kernel).item() == want
+
+
+@pytest.mark.parametrize(("kernel", "want"), [("reference", 22981), ("tflm", 22982)])
+def test_prelu_of_tflm_has_ratios_of_double(kernel, want):
+    how = {"alpha_scale": 0.6882286071777344, "alpha_zero_point": 0, "y_scale": 2.4, "y_zero_point": 0}
+    x, alpha = np.int16([-12389]), np.int8([-69])
+    assert tflite.prelu(x, alpha, x_scale=0.09375, x_zero_point=0, **how, kernel=kernel).item() == want
+
+
+def test_sub_of_tflm_has_ratios_of_double():
+    how = numbers((1.152626633644104, 0), (136.5639190673828, 0), (3.851715326309204, 0))
+    a, b = np.int16([-26603, -30411, -4447, 25667]), np.int16([-1, 0, 6, -8])
+    assert tflite.sub(a, b, **how, kernel="tflm").tolist() == [-7925, -9100, -1543, 7964]
+
+
+@pytest.mark.parametrize("kernel", ["reference", "optimized", "xnnpack", "tflm"])
+def test_hard_swish_of_tiny_codes_is_a_step_off(kernel):
+    how = {"x_scale": 0.00078125, "x_zero_point": 0, "y_scale": 4.0, "y_zero_point": 0, "kernel": kernel}
+    assert tflite.hard_swish(np.int8([-9, 0, 9]), **how).tolist() == [-1, 1, 1]
+
+
+@pytest.mark.parametrize("kernel", ["reference", "optimized", "xnnpack", "tflm"])
+def test_logistic_of_16_bits_wraps_at_large_scales(kernel):
+    how = {"x_scale": 8.0, "x_zero_point": 0, "y_scale": 2.0**-15, "y_zero_point": 0, "kernel": kernel}
+    assert tflite.logistic(np.int16([-5190, -22915, 21268, 1]), **how).tolist() == [1, 32767, 32767, 32757]
+
+
+@pytest.mark.parametrize(("kernel", "want"), [("reference", [0, 1, 2, 8]), ("optimized", [1, 2, 3, 8])])
+def test_a_negative_slope_of_leaky_relu_is_a_negative_multiplier_in_16_bits(kernel, want):
+    got = tflite.leaky_relu(np.int16([-1, -3, -5, 8]), **X, y_scale=1.0, y_zero_point=0, alpha=-0.5, kernel=kernel)
+    assert got.tolist() == want
+
+
+@pytest.mark.parametrize(("kernel", "want"), [("reference", 120), ("optimized", 119)])
+def test_resize_bilinear_of_uint8_multiplies_weights_first(kernel, want):
+    x = np.uint8([151, 202, 217, 46, 122, 89, 67, 101, 99, 225, 169, 158]).reshape(1, 3, 4, 1)
+    assert tflite.resize_bilinear(x, (7, 9), half_pixel_centers=True, kernel=kernel).ravel()[46] == want
+
+
+@pytest.mark.parametrize(("kernel", "want"), [("reference", 23558), ("optimized", 23559)])
+def test_softmax_of_8_to_16_bits_has_a_table_of_floats(kernel, want):
+    how = {"x_scale": 0.25, "x_zero_point": 0, "y_scale": 2.0**-16, "y_zero_point": -32768, "y_dtype": "int16"}
+    assert tflite.softmax(np.int8([[113, 114, 125, 113]]), **how, kernel=kernel)[0, 2] == want
+
+
+def test_tflm_does_not_look_at_the_scale_of_a_normalized_result():
+    got = tflite.l2_normalization(np.int8([[3, 4]]), **X, y_scale=0.5, y_zero_point=0, kernel="tflm")
+    assert got.tolist() == [[77, 102]]
