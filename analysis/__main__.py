@@ -14,6 +14,7 @@ from analysis import (
     add_guess_error,
     add_ratio_error,
     first_page,
+    hunt,
     mul_error,
     multiply_shift_error,
     network_error,
@@ -45,6 +46,7 @@ PAGES: dict[str, tuple[ModuleType, ...]] = {
     "codes": (quantize_error, observer_error, requantize_error),
     "ops": (ops_error,),
     "network": (network_error,),
+    "hunt": (hunt,),
     "systems": (systems_apart,),
     "rules": (rules_apart,),
 }

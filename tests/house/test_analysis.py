@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import analysis.__main__ as main
-from analysis import claims, network, network_error, rules_apart
+from analysis import claims, hunt, network, network_error, rules_apart
 from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, quantize, run_int8
 from qops import rules, tensorflow
 
@@ -195,3 +195,13 @@ def test_each_method_lands_where_its_page_says(found):
             assert ends["mse"] > max(ends["percentile"], ends["entropy"]) + 3
         else:
             assert min(ends["percentile"], ends["entropy"]) > max(curve.sqnr) - 0.5
+
+
+def test_every_planted_fault_is_found_in_its_layer_with_its_cause():
+    causes = ("shift-floor", "fp32-even", "scales of channels shifted by one", "the bias left out", "the dump is NCHW")
+    found = hunt.measure()
+    assert [one.named for one in found] == [fault.layer for fault in hunt.FAULTS]
+    for one, cause in zip(found, causes, strict=True):
+        assert cause in one.hunt.first.cause
+        shares = [row.share for row in one.hunt.layers]
+        assert [i for i, share in enumerate(shares) if share] == [one.fault.layer]
