@@ -209,22 +209,25 @@ def test_add_8p8to8_bias_is_what_is_stated():
     assert abs((t.data - exact_positions(a, rounded(*b), t.min, t.max)).mean()) < 0.02
 
 
-@pytest.mark.parametrize("n", [0, 1])
-@pytest.mark.parametrize("guess", [None, (0.0, 1.0), (0.0, 9.0), (5.0, None)])
-def test_add_8p8to8_of_no_code_and_of_one(n, guess):
-    a, b = (A[:n] + np.uint8(200), -1.0, 2.0), (B[:n] + np.uint8(9), 0.5, 3.0)
+@pytest.mark.parametrize(
+    ("guess", "kept"),
+    [
+        (None, (-0.5, 5.0)),  # the sums that the ranges can have
+        ((0.0, 1.0), (0.0, 1.0)),
+        ((0.0, 9.0), (0.0, 9.0)),
+        ((5.0, None), (-0.5, 5.0)),  # the other end is 5 as well: no range, so none is kept
+    ],
+)
+def test_add_8p8to8_of_no_code_and_of_one(guess, kept):
+    a, b = (np.uint8([200]), -1.0, 2.0), (np.uint8([9]), 0.5, 3.0)
+    t, info = qops.quantized_add_8p8to8((a[0][:0], *a[1:]), (b[0][:0], *b[1:]), guess, return_info=True)
+    assert t.data.shape == (0,)
+    assert (t.min, t.max) == kept
+    assert info == (1, -0.5, 5.0)
     t, info = qops.quantized_add_8p8to8(a, b, guess, return_info=True)
-    assert t.data.shape == (n,)
-    if n:
-        twin = reference.quantized_add_8p8to8(a, b, guess)
-        assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
-        np.testing.assert_array_equal(t.data, twin.codes)
-    else:
-        ends = [
-            given if given is not None else end for given, end in zip(guess or (None, None), (-0.5, 5.0), strict=True)
-        ]
-        assert (t.min, t.max) == ((-0.5, 5.0) if ends[0] >= ends[1] else tuple(ends))
-        assert info == (1, -0.5, 5.0)
+    twin = reference.quantized_add_8p8to8(a, b, guess)
+    assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
+    np.testing.assert_array_equal(t.data, twin.codes)
 
 
 @pytest.mark.parametrize(
