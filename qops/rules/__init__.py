@@ -5,6 +5,7 @@ its numbers, then called with data as often as one likes.
 
 * `requantize` turns accumulators into codes by a rule of ``TABLE``, or of ``BLOCKS``, where two rules share an array;
   `integers` gives the multiplier and the shift that the rule makes of a scale.
+* `accumulate` gives the accumulators of a layer: exact sums of products of 8 bits, or of 16 by 8.
 * `add` and `mul` take two tensors of codes and a rule of ``ADD`` or ``MUL``, `average_pool` windows and one of
   ``AVERAGE_POOL``.
 * `quantize` turns float32 into codes by a rule of ``QUANTIZE``; `choose_range` gives scale and zero point of a range by
@@ -27,6 +28,7 @@ What these systems do, too, and no row does:
 Not modelled: ``fbgemm-avx2``, ``mlas-arm``, ``cmsis-mve``; shared exponents (MX, E8M0).
 """
 
+from qops.rules.accumulate import Accumulate, accumulate
 from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
 from qops.rules.c_source import emit
@@ -49,6 +51,7 @@ __all__ = [
     "QUANTIZE",
     "RANGE_RULES",
     "TABLE",
+    "Accumulate",
     "Add",
     "AddIntegers",
     "AveragePool",
@@ -63,6 +66,7 @@ __all__ = [
     "Requantize",
     "Rule",
     "Tradeoff",
+    "accumulate",
     "add",
     "average_pool",
     "choose_range",

@@ -21,12 +21,18 @@ CALLS = {
     "rules.fewest_bits": Op({"scale": 0.3, "acc_range": (-500, 500)}),
     "rules.emit": Op({"rule": "rndnu"}),
     "rules.choose_range": Op({"min": -1.0, "max": 2.0, "rule": "tflite"}),
+    "rules.accumulate": Op(
+        {"x": SUMS.astype(np.int16), "w": np.arange(12, dtype=np.int8).reshape(3, 4) - 5, "bias": np.arange(4)},
+        np.int64,
+        each=False,
+    ),
     "rules.add": Op({"a": CODES, "b": REVERSED, "rule": "xnnpack", **PAIR}, np.uint8),
     "rules.mul": Op({"a": CODES, "b": REVERSED, "rule": "ort-x86", **PAIR}, np.uint8),
     "rules.average_pool": Op(POOL, np.uint8, each=False),
     "rules.quantize": Op(QUANTIZE, np.uint8),
 }
 PREPARED = {
+    "rules.Accumulate": ("rules.accumulate", ("x",)),
     "rules.Requantize": ("rules.requantize", ("acc",)),
     "rules.Quantize": ("rules.quantize", ("x",)),
     "rules.Add": ("rules.add", ("a", "b")),
