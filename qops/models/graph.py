@@ -13,7 +13,7 @@ from qops._kernels.arrays.numbers import shown
 from qops.checks import as_array, choice
 from qops.rules import Requantize
 
-__all__ = ["Alone", "Graph", "Layer", "Op", "Tensor"]
+__all__ = ["Alone", "Graph", "Layer", "Live", "Op", "Tensor", "in_real_numbers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +275,7 @@ class Graph:
             An input that is missing, unknown, or of another type or shape than the graph has; an op that refuses what
             it reads.
         """
-        return self._walk(self.inputs_of(x), keep, lambda op: op.call)
+        return self._walk(self.inputs_of(x), keep, lambda op, _, *codes: op.call(*codes))
 
     def real(self, x: ArrayLike | Mapping[str, ArrayLike], *, keep: str | None = None) -> dict[str, NDArray[Any]]:
         """Run all ops in real numbers: the network without any rounding of activations.
@@ -298,7 +298,7 @@ class Graph:
             An input that is missing, unknown, or of another shape.
         """
         given = {key: value.astype(np.float64) for key, value in self._named(x, "x").items()}
-        return self._walk(given, keep, self.real_of)
+        return self._walk(given, keep, in_real_numbers)
 
     def inputs_of(self, x: ArrayLike | Mapping[str, ArrayLike], name: str = "x") -> dict[str, NDArray[Any]]:
         """Check codes of the inputs.
@@ -326,46 +326,19 @@ class Graph:
                 raise TypeError(f"{said}: expected {self.tensors[key].dtype}, got {data.dtype}")
         return found
 
-    def real_of(self, op: Op) -> Callable[..., tuple[NDArray[Any], ...]]:
-        """Give what an op does in real numbers; one without a formula rounds its inputs to codes.
-
-        Parameters
-        ----------
-        op : Op
-            One of `ops`.
-
-        Returns
-        -------
-        callable
-            Values of ``op.reads`` to a tuple of the values of ``op.outputs``.
-        """
-        if op.real is not None:
-            return op.real
-
-        def rounded(*values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-            codes = (self.tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
-            made = zip(op.outputs, op.call(*codes), strict=True)
-            return tuple(self.tensors[name].values(y) for name, y in made)
-
-        return rounded
-
     def _walk(
-        self, given: dict[str, NDArray[Any]], keep: str | None, function: Callable[[Op], Callable[..., Sequence[Any]]]
+        self, given: Mapping[str, NDArray[Any]], keep: str | None, function: Callable[..., Sequence[NDArray[Any]]]
     ) -> dict[str, NDArray[Any]]:
-        choice(keep or "outputs", "keep", ("outputs", "all"))
-        last = {name: i for i, op in enumerate(self.ops) for name in op.reads}
-        values = dict(given)
-        for i, op in enumerate(self.ops):
+        """Run ops one after another: `function` takes an op, its tensors by name and what it reads."""
+        choice("outputs" if keep is None else keep, "keep", ("outputs", "all"))
+        live = Live(self, given, keep=self.outputs if keep is None else self.tensors)
+        for op in self.ops:
             try:
-                made = function(op)(*(values[name] for name in op.reads))
+                made = function(op, self.tensors, *live.read(op))
             except (ValueError, TypeError) as why:
                 raise ValueError(f"{self.name}: {op.name} ({op.kind}): {why}") from why
-            values.update(zip(op.outputs, made, strict=True))
-            if keep is None:
-                for name in {*op.reads, *op.outputs} - set(self.outputs):
-                    if last.get(name, i) <= i:
-                        values.pop(name, None)
-        return values if keep else {name: self._value(name, values) for name in self.outputs}
+            live.write(op, made)
+        return live.values if keep else {name: self._value(name, live.values) for name in self.outputs}
 
     def _value(self, name: str, values: dict[str, NDArray[Any]]) -> NDArray[Any]:
         data = self.tensors[name].data
@@ -392,6 +365,60 @@ class Graph:
             said = ", ".join("?" if size is None else str(size) for size in wanted)
             raise ValueError(f"{name}: expected shape ({said}), got {shown(data.shape)}")
         return data
+
+
+class Live:
+    """The tensors of a graph that runs: each is dropped after its last reader.
+
+    Parameters
+    ----------
+    graph : Graph
+        Whose ops are run in their order.
+    given : dict
+        Its inputs, by name.
+    keep : iterable of str
+        Names of tensors that are never dropped.
+    """
+
+    def __init__(self, graph: Graph, given: Mapping[str, Any], keep: Iterable[str] = ()) -> None:
+        self.values: dict[str, Any] = dict(given)
+        self._keep = frozenset(keep)
+        self._last = {name: op.name for op in graph.ops for name in op.reads}
+
+    def read(self, op: Op) -> list[Any]:
+        """Give what an op reads."""
+        return [self.values[name] for name in op.reads]
+
+    def write(self, op: Op, made: Sequence[Any]) -> None:
+        """Take the results of an op, and drop what nothing reads any more."""
+        self.values.update(zip(op.outputs, made, strict=True))
+        for name in {*op.reads, *op.outputs} - self._keep:
+            if self._last.get(name, op.name) == op.name:
+                self.values.pop(name, None)
+
+
+def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Run an op in real numbers; one without a formula takes the nearest codes of what it reads.
+
+    Parameters
+    ----------
+    op : Op
+        One op of a graph.
+    tensors : dict of str to Tensor
+        Those that it reads and writes, by name.
+    *values : ndarray
+        The values of ``op.reads``.
+
+    Returns
+    -------
+    tuple of ndarray
+        The values of ``op.outputs``.
+    """
+    if op.real is not None:
+        return op.real(*values)
+    codes = (tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
+    made = zip(op.outputs, op.call(*codes), strict=True)
+    return tuple(tensors[name].values(y) for name, y in made)
 
 
 def _list(names: Iterable[str]) -> str:

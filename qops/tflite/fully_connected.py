@@ -79,7 +79,7 @@ class FullyConnected(Op):
             w, own = w * np.int8(factor), Rounding(rule, scale / factor, *last)
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
-        self._stage = None if rule == "double-away" and self._overflows() else own.stage()
+        self._stage = None if rule == "double-away" and (self._has_wide_sums() or self._overflows()) else own.stage()
         self._in_one = self._dtype != np.int16 and self._stage is not None  # the product makes the codes
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
@@ -113,6 +113,10 @@ class FullyConnected(Op):
     def _stage_8(self) -> Any:
         """Give the stage that products of 8 bits have; those of 16 bits are sums of two products."""
         return None if self._dtype == np.int16 else self._stage
+
+    def _has_wide_sums(self) -> bool:
+        """Whether sums have 48 bits: those of 16 bits by 8, unless a bias of int32 makes them wrap."""
+        return self._dtype == np.int16 and (self._bias is None or self._bias.dtype != np.int32)
 
     def _overflows(self) -> bool:
         """Whether a sum times the scale may be beyond int32, which then gives the lowest integer; sums have 48 bits."""

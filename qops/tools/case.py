@@ -28,13 +28,16 @@ class Case(NamedTuple):
         The layer.
     inputs : list of ndarray
         What it read on the device.
+    output : str
+        The result that differs, by its name.
     got, wanted : ndarray
-        The codes of its first result: the device's, and those of the graph for the same inputs.
+        The codes of this result: the device's, and those of the graph for the same inputs.
     """
 
     graph: Graph
     op: Op
     inputs: list[NDArray[Any]]
+    output: str
     got: NDArray[Any]
     wanted: NDArray[Any]
 
@@ -109,12 +112,15 @@ def apart(got: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
     Returns
     -------
     ndarray of float64
-        Not negative.
+        Not negative; infinite where one of the two is no number.
     """
-    found = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        found = np.asarray(np.abs(got.astype(np.float64) - wanted.astype(np.float64)))
     if got.dtype.kind == "f":
-        found[found <= _FLOAT * np.abs(wanted).max(initial=0)] = 0
-    return np.asarray(found)
+        found[(got == wanted) | (np.isnan(got) & np.isnan(wanted))] = 0  # also infinities
+        found[np.isnan(found)] = np.inf
+        found[found <= _FLOAT * np.abs(wanted[np.isfinite(wanted)]).max(initial=0)] = 0
+    return found
 
 
 def smallest_of(case: Case) -> Smallest | None:

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models import Graph, Layer, Op
+from qops.models import Layer
 from qops.tflite.kernels import KERNELS
-from qops.tools.explain import explain
+from qops.tools.case import Case, apart
+from qops.tools.dump import dump_of
+from qops.tools.explain import explained, rules_of
+from qops.tools.explanation import Explanation
+from qops.tools.faults import faults_of
+from qops.tools.seen import Dump
 
 __all__ = ["Cause", "cause_of"]
 
 _MOST = 200_000  # elements that are explained; more tell nothing new
-Fault = tuple[str, NDArray[np.int64], dict[str, Any]]  # in words, the sums that it makes, the numbers that it makes
-_ENOUGH = 16  # elements that two tensors must share before the one is taken for the other
-
+_VARIED = 4  # different codes that two tensors must share before the one is taken for the other
+_MANY = 8  # elements that must show a cause which any op may have
+_FEW = 3  # differing integers up to which a cause may fit by chance, which is said
 
 _SAID = {
     "qmin and qmax left out": "a fused activation left out",
     "clamped at": "a fused ReLU that the model does not have",
     "zero_point": "a wrong zero point of the result",
-    "y_z": "a wrong zero point of the result",
-    "a_z": "a wrong zero point of the first operand",
-    "b_z": "a wrong zero point of the second operand",
-    "acc not wrapped": "sums kept in 32 bits, which wrap",
+    "y_zero_point": "a wrong zero point of the result",
+    "a_zero_point": "a wrong zero point of the first operand",
+    "b_zero_point": "a wrong zero point of the second operand",
 }
 """What the mistakes of `explain` are in a network, by how they begin."""
+_OF_FAULTS = "acc not wrapped"  # a mistake of `explain` that faults say better
+
+Others = Iterable[tuple[str, NDArray[Any]]]
 
 
 class Cause(NamedTuple):
@@ -46,26 +53,15 @@ class Cause(NamedTuple):
     rules: list[str]
 
 
-class Seen(NamedTuple):
-    """One op on a device: what it read, what it gave, and what the graph gives of the same."""
-
-    op: Op
-    inputs: list[NDArray[Any]]
-    got: NDArray[Any]
-    wanted: NDArray[Any]
-
-
-def cause_of(graph: Graph, seen: Seen, others: dict[str, NDArray[Any]], progress: Callable[[str], None]) -> Cause:
+def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cause:
     """Find why an op of a device differs from the graph when it reads the same.
 
     Parameters
     ----------
-    graph : Graph
-        The model.
-    seen : Seen
+    case : Case
         The op, its inputs, the codes of the device, the codes of the graph.
-    others : dict of str to ndarray
-        What the graph gives for all tensors, for a dump under another name.
+    others : iterable of (str, ndarray)
+        Other tensors of the graph and of the dump, for a dump under another name.
     progress : callable
         Called with words that say what is tried next.
 
@@ -74,194 +70,132 @@ def cause_of(graph: Graph, seen: Seen, others: dict[str, NDArray[Any]], progress
     Cause
         The first one that accounts for every integer; else the nearest rule, in words.
     """
-    tries: tuple[Callable[[], Cause | None], ...] = (
-        lambda: _another_name(seen, others),
-        lambda: _explained(seen, progress),
-        lambda: _another_runtime(graph, seen),
-        lambda: _faulty(seen, progress),
-        lambda: _moved(graph, seen),
-    )
-    for attempt in tries:
-        found = attempt()
-        if found is not None:
-            return found
-    return _nearest(seen)
+    found = _another_name(case, others)
+    if found is not None:
+        return found
+    answer = None if case.op.layer is None else _answer(case, case.op.layer, progress)
+    found = _explained(answer) or _another_runtime(case) or _faulty(case, progress) or _moved(case)
+    return _nearest(answer) if found is None else _as_far_as_seen(found, case)
 
 
-def _another_name(seen: Seen, others: dict[str, NDArray[Any]]) -> Cause | None:
-    got = seen.got.reshape(-1)
-    for name, value in others.items():
-        if name in seen.op.outputs or value.size != got.size or got.size < _ENOUGH or np.ptp(got) == 0:
-            continue
-        if np.array_equal(value.reshape(-1), got):
-            return Cause(f"the dump of {seen.op.outputs[0]!r} holds {name!r}: a dump under another name", [])
+def _as_far_as_seen(cause: Cause, case: Case) -> Cause:
+    """Say it where few integers differ, so that other causes may fit them too."""
+    count = int(np.count_nonzero(apart(case.got, case.wanted)))
+    if count > _FEW:
+        return cause
+    many = "one integer differs" if count == 1 else f"{count} integers differ"
+    return cause._replace(words=f"{cause.words}; only {many}, which other causes may give too")
+
+
+def _another_name(case: Case, others: Others) -> Cause | None:
+    got = case.got.reshape(-1)
+    if np.unique(got).size < _VARIED:
+        return None
+    for name, value in others:
+        if name != case.output and value.size == got.size and np.array_equal(value.reshape(-1), got):
+            more = ", or the op left out" if name in case.op.reads else ""
+            return Cause(f"the dump of {case.output!r} holds {name!r}: a dump under another name{more}", [])
     return None
 
 
 def _few(array: NDArray[Any]) -> NDArray[Any]:
-    """Leave out images, rows, then nothing: channels and their scales stay whole."""
-    rows = max(1, _MOST // max(1, array.size // len(array))) if array.ndim > 1 and len(array) else len(array)
-    return array[:rows]
+    """Leave out rows at the end of a large array, so that channels and their scales stay whole."""
+    if array.size <= _MOST or array.ndim < 2:
+        return array[:_MOST] if array.ndim == 1 else array
+    if len(array) > 1:
+        return array[: max(1, _MOST // (array.size // len(array)))]
+    return _few(array[0])[None]
 
 
-def _asked(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | None = None, **numbers: Any) -> Any:
+def _dump(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | None = None, **numbers: Any) -> Dump:
+    """Give what `explain` takes; ValueError if no rule takes these numbers."""
     how = {**layer.numbers, **numbers}
-    if layer.kind == "requantize" and np.ndim(how.get("w_scale", 0)):
-        how["axis"] = how.get("axis", -1)
-    return explain(_few(x), _few(got.reshape(x.shape)), kind=layer.kind, b=None if b is None else _few(b), **how)
+    if np.ndim(how.get("w_scale", 0)):
+        how["axis"] = -1
+    return dump_of(layer.kind, _few(x), _few(got.reshape(x.shape)), None if b is None else _few(b), how)
 
 
-def _explained(seen: Seen, progress: Callable[[str], None]) -> Cause | None:
-    """Ask `explain` about the sums of a layer, or the codes of a pair."""
-    layer = seen.op.layer
-    if layer is None:
-        return None
-    progress(f"{seen.op.name}: which rule")
-    found = _answer(seen, layer)
-    if found is None:
-        return None
-    if found.exact:
-        return Cause(f"rounded by another rule: {', '.join(found.exact[:3])}", found.exact)
-    if found.mistakes:
-        words = found.mistakes[0].before
-        rules = [v.rule for v in found.mistakes if v.before == words]
-        return Cause(_in_a_network(words), rules)
-    return None
-
-
-def _in_a_network(words: str) -> str:
-    """Say a mistake of `explain` in the words of a network: what of the layer it is."""
-    for start, said in _SAID.items():
-        if words.startswith(start):
-            return f"{said} ({words})"
-    return words
-
-
-def _answer(seen: Seen, layer: Layer) -> Any:
+def _answer(case: Case, layer: Layer, progress: Callable[[str], None]) -> Explanation | None:
+    """Ask `explain` about the sums of a layer, or the codes of a pair; None if no rule takes these."""
+    progress(f"{case.op.name}: which rule")
     try:
-        if layer.kind == "requantize":
-            assert layer.sums is not None
-            return _asked(layer, layer.sums(seen.inputs[0], layer.bias), seen.got)
-        if len(seen.inputs) == 2 and all(x.shape == seen.got.shape for x in seen.inputs):
-            return _asked(layer, seen.inputs[0], seen.got, seen.inputs[1])
-    except (ValueError, TypeError):  # numbers that no rule takes
-        return None
+        if layer.sums is not None:
+            return explained(_dump(layer, layer.sums(case.inputs[0], layer.bias), case.got), progress=progress)
+        if len(case.inputs) == 2 and all(x.shape == case.got.shape for x in case.inputs):
+            return explained(_dump(layer, case.inputs[0], case.got, case.inputs[1]), progress=progress)
+    except ValueError:
+        pass
     return None
 
 
-def _another_runtime(graph: Graph, seen: Seen) -> Cause | None:
-    if seen.op.remade is None:
+def _explained(answer: Explanation | None) -> Cause | None:
+    if answer is None:
+        return None
+    if answer.exact:
+        return Cause(f"rounded by another rule: {', '.join(answer.exact[:3])}", answer.exact)
+    found = [v for v in answer.mistakes if not v.before.startswith(_OF_FAULTS)]
+    if not found:
+        return None
+    words = found[0].before
+    said = next((text for start, text in _SAID.items() if words.startswith(start)), None)
+    rules = [v.rule for v in found if v.before == words]
+    return Cause(words if said is None else f"{said} ({words})", rules)
+
+
+def _another_runtime(case: Case) -> Cause | None:
+    if case.op.remade is None:
         return None
     for runtime in KERNELS:
-        if runtime == graph.runtime:
+        if runtime == case.graph.runtime:
             continue
         try:
-            made = seen.op.remade(runtime).call(*seen.inputs)
+            made = case.op.remade(runtime).call(*case.inputs)[case.op.outputs.index(case.output)]
         except ValueError:  # that runtime has no such op
             continue
-        if np.array_equal(made[0], seen.got.reshape(made[0].shape)):
-            return Cause(f"as the runtime {runtime!r} computes it, not {graph.runtime!r}", [runtime])
+        if np.array_equal(made, case.got):
+            return Cause(f"as the runtime {runtime!r} computes it, not {case.graph.runtime!r}", [runtime])
     return None
 
 
-def _faulty(seen: Seen, progress: Callable[[str], None]) -> Cause | None:
-    """Undo what ports get wrong before the rounding: biases, widths of sums, zero points and scales of channels."""
-    layer = seen.op.layer
+def _faulty(case: Case, progress: Callable[[str], None]) -> Cause | None:
+    """Undo what ports get wrong before the rounding."""
+    layer = case.op.layer
     if layer is None or layer.sums is None:
         return None
-    for words, sums, numbers in _faults(layer, seen):
-        progress(f"{seen.op.name}: {words}")
+    for fault in faults_of(layer, case.inputs[0], case.got):
+        progress(f"{case.op.name}: {fault.words}")
         try:
-            found = _exact(layer, sums, seen.got, numbers)
-        except (ValueError, TypeError):  # a fault that cannot have been made
+            rules = rules_of(_dump(layer, fault.sums, case.got, **fault.numbers))
+        except ValueError:  # a fault that cannot have been made
             continue
-        if found:
-            return Cause(words, found)
+        if rules:
+            return Cause(fault.words, rules)
     return None
 
 
-def _exact(layer: Layer, sums: NDArray[np.int64], got: NDArray[Any], numbers: dict[str, Any]) -> list[str]:
-    """Ask on a few rows first: a fault that was not made fails on them."""
-    few = sums[:1, :2] if sums.ndim > 2 else sums[:2]
-    small = got.reshape(sums.shape)[:1, :2] if sums.ndim > 2 else got.reshape(sums.shape)[:2]
-    if not _asked(layer, few, small, **numbers).exact:
-        return []
-    rules: list[str] = _asked(layer, sums, got, **numbers).exact
-    return rules
-
-
-def _faults(layer: Layer, seen: Seen) -> Iterator[Fault]:
-    """Give each fault in words, the sums that it makes, and the numbers that it makes."""
-    assert layer.sums is not None
-    x, bias = seen.inputs[0], layer.bias
-    plain, products = layer.sums(x, bias), layer.sums(x, None)
-    scale = np.asarray(layer.numbers["w_scale"])
-    if scale.ndim:
-        for shift, which in ((1, "before"), (-1, "after")):
-            words = f"scales of channels shifted by one: each channel has that of the channel {which}"
-            yield words, plain, {"w_scale": np.roll(scale, shift)}
-        yield "one scale for all channels: that of the first", plain, {"w_scale": float(scale[0])}
-    if bias is not None:
-        yield "the bias left out", products, {}
-        for bits in (8, 16, 24):
-            lo, hi = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-            if bias.min() < lo or bias.max() > hi:
-                yield f"a bias that overflows: kept in {bits} bits, it wraps", products + _wrapped(bias, bits), {}
-                yield f"a bias that overflows: kept in {bits} bits, it saturates", products + np.clip(bias, lo, hi), {}
-        if scale.ndim:
-            for shift in (1, -1):
-                yield "biases of channels shifted by one", products + np.roll(bias.astype(np.int64), shift), {}
-    for bits in (16, 24, 32):
-        lo, hi = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-        if plain.min(initial=0) < lo or plain.max(initial=0) > hi:
-            why = "the sums, with a bias that overflows them," if _within(products, lo, hi) else "sums"
-            yield f"{why} kept in {bits} bits, which wrap", _wrapped(plain, bits), {}
-            yield f"{why} kept in {bits} bits, which saturate", np.clip(plain, lo, hi), {}
-    yield from _zero_points(layer, x, plain)
-
-
-def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64]) -> Iterator[Fault]:
-    """Another zero point of the input adds a multiple of the sum of weights to each sum."""
-    assert layer.sums is not None
-    each = layer.sums(np.full(x.shape, 1, x.dtype), None) - layer.sums(np.zeros(x.shape, x.dtype), None)
-    zero = layer.x_zero_point
-    for other in dict.fromkeys((0, -zero, zero - 1, zero + 1, zero - 128, zero + 128)):
-        if other != zero:
-            words = f"a wrong zero point of the input: {other} instead of {zero}"
-            yield words, plain + (zero - other) * each, {}
-
-
-def _within(values: NDArray[Any], lo: int, hi: int) -> bool:
-    return bool(values.min(initial=0) >= lo and values.max(initial=0) <= hi)
-
-
-def _wrapped(values: NDArray[Any], bits: int) -> NDArray[np.int64]:
-    half = 1 << (bits - 1)
-    return (values.astype(np.int64) + half) % (2 * half) - half
-
-
-def _moved(graph: Graph, seen: Seen) -> Cause | None:
-    """Every code the same number away, or the ends of a fused activation: any op may have this."""
-    got, wanted = seen.got.reshape(-1).astype(np.float64), seen.wanted.reshape(-1).astype(np.float64)
-    if seen.got.dtype.kind not in "iu":
+def _moved(case: Case) -> Cause | None:
+    """Every code the same number away, or an activation left out: any op may have this."""
+    zero_point = case.graph.tensors[case.output].zero_point
+    if case.got.dtype.kind not in "iu" or zero_point is None or zero_point.ndim:
         return None
-    info = np.iinfo(seen.got.dtype)
-    inside = (got > info.min) & (got < info.max) & (wanted > info.min) & (wanted < info.max)
-    apart = np.unique((got - wanted)[inside])
-    if apart.size == 1 and apart[0]:
-        zero = graph.tensors[seen.op.outputs[0]].zero_point
-        said = f", {int(zero) + int(apart[0])} instead of {int(zero)}" if zero is not None and zero.ndim == 0 else ""
-        return Cause(f"a wrong zero point of the result{said}: each code is {int(apart[0]):+d} away", [])
-    lo, hi = wanted.min(initial=0), wanted.max(initial=0)
-    if np.array_equal(np.clip(got, lo, hi), wanted):
-        return Cause(f"a fused activation left out: all codes beyond {int(lo)} to {int(hi)} differ", [])
+    got, wanted = case.got.astype(np.int64), case.wanted.astype(np.int64)
+    info, zero = np.iinfo(case.got.dtype), int(zero_point)
+    known = (wanted > info.min) & (wanted < info.max)  # others may have been cut
+    shifts = np.unique((got - wanted)[known & (got > info.min) & (got < info.max)])
+    if shifts.size == 1 and shifts[0] and np.count_nonzero(known) >= _MANY:
+        shift = int(shifts[0])
+        if np.array_equal(np.clip(wanted + shift, info.min, info.max)[known], got[known]):
+            words = f"a wrong zero point of the result: {zero + shift} instead of {zero}"
+            return Cause(f"{words}, each code is {shift:+d} away", [])
+    below = np.count_nonzero(got < zero)
+    if below >= _FEW and wanted.min() == zero and np.array_equal(np.maximum(got, zero), wanted):
+        return Cause(f"a fused activation left out: {below:,} codes are below {zero}, the code of 0", [])
     return None
 
 
-def _nearest(seen: Seen) -> Cause:
-    found = None if seen.op.layer is None else _answer(seen, seen.op.layer)
-    if found is None or not found.excluded:
+def _nearest(answer: Explanation | None) -> Cause:
+    if answer is None or not answer.excluded:
         return Cause("no cause that is known here gives these integers", [])
-    v = found.excluded[0]
+    v = answer.excluded[0]
     kind = f", {v.kind}" if v.kind else ""
     return Cause(f"no known rule or mistake; the nearest is {v.rule}, of which {v.differs:,} integers differ{kind}", [])

@@ -1,221 +1,142 @@
-"""Tensors of a device by the names of a graph: from an .npz file, a folder, or a dict; and how they lie in memory."""
+"""Tensors of a device by the names of a graph, in the types that the graph has for them."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from os.path import isdir
-from pathlib import Path
-from typing import Any, NamedTuple
-from zipfile import is_zipfile
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array
 from qops.models import Graph, Tensor
+from qops.tools.dump_files import Bytes
 
-__all__ = ["Dumped", "Wrong", "as_nhwc", "named", "noise", "tensors_of"]
+__all__ = ["named", "typed"]
 
-_RAW = (".bin", ".raw")
-_TO_LAST, _TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)  # NCHW read as NHWC, and the way back
-_IMAGE = 4  # axes of images
-
-
-class Dumped(dict[str, NDArray[Any]]):
-    """Arrays by the names that the dump has for them; `source` says where they are from."""
-
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], source: str) -> None:
-        super().__init__(arrays)
-        self.source = source
+_NUMBER = re.compile(r"(?:tensor|t)?[_-]?(\d+)")
+_FLOAT = 4  # bytes of a value
 
 
-def tensors_of(given: str | Path | Mapping[str, ArrayLike], name: str) -> Dumped:
-    """Read arrays by their names.
-
-    Parameters
-    ----------
-    given : str, Path or dict
-        An ``.npz`` file; a folder of ``.npy`` files, or of ``.bin`` or ``.raw`` files that hold plain bytes; or the
-        arrays themselves. A file is named as its tensor is, with ``_`` for what a file name cannot hold.
-    name : str
-        What the caller calls it.
-
-    Returns
-    -------
-    Dumped
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        No such file or folder, one without arrays, or a damaged one.
-    """
-    if isinstance(given, Mapping):
-        return Dumped({str(key): as_array(value, f"{name}[{key!r}]") for key, value in given.items()}, name)
-    if not isinstance(given, str | Path):
-        raise TypeError(f"{name}: expected a file, a folder or a dict, got {shown(given)}")
-    path = Path(given)
-    if isdir(path):  # unlike Path.is_dir, it takes names that no file can have
-        files = sorted(file for file in path.iterdir() if file.suffix in (".npy", *_RAW))
-        if not files:
-            raise ValueError(f"{name}: no .npy, .bin or .raw files in {path}")
-        return Dumped({file.stem: _array(file) for file in files}, str(path))
-    if path.suffix != ".npz":
-        raise ValueError(f"{name}: expected an .npz file or a folder, got {shown(str(given))}")
-    try:
-        with path.open("rb") as file:
-            if not is_zipfile(file):
-                raise ValueError("not a zip archive, which every .npz file is")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                return Dumped(dict(arrays), str(path))
-    except OSError:
-        raise
-    except Exception as why:  # of many kinds: zipfile, zlib and numpy each have their own for a damaged file
-        raise ValueError(f"{name}: {path.name}: {why or repr(why)}") from None
-
-
-def _array(path: Path) -> NDArray[Any]:
-    if path.suffix in _RAW:
-        return np.frombuffer(path.read_bytes(), np.uint8)
-    try:
-        return np.asarray(np.load(path, allow_pickle=False))
-    except (ValueError, EOFError) as why:
-        raise ValueError(f"{path.name}: {why}") from None
-
-
-def named(graph: Graph, dumped: Dumped) -> tuple[dict[str, NDArray[Any]], list[str]]:
+def named(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Match the names of a dump with those of a graph.
+
+    A name may have ``_`` for what a file name cannot hold, or ``:0`` behind it. If none fits, numbers, as in
+    ``tensor_12``, are places in the list of tensors of the file, as runtimes count them.
 
     Parameters
     ----------
     graph : Graph
         The model.
-    dumped : Dumped
+    dumped : dict of str to ndarray
         Arrays of a device.
 
     Returns
     -------
     dict of str to ndarray
-        Arrays by the names of tensors, in the types that the graph has for them, as flat as the dump has them.
+        Arrays by the names of tensors that are no constants, in the types that the graph has for them, as flat as
+        the dump has them.
     list of str
         Names that no tensor has.
 
     Raises
     ------
     ValueError
-        Not one name of a tensor; a name that two arrays stand for.
+        Not one name of a tensor; a tensor that two arrays stand for; an array that cannot be of its tensor.
     """
-    by_file = {_plain(name): name for name in graph.tensors}
-    found: dict[str, NDArray[Any]] = {}
-    unknown = []
-    for key, array in dumped.items():
-        name = key if key in graph.tensors else by_file.get(_plain(key))
-        if name is None:
-            unknown.append(key)
-        elif name in found:
-            raise ValueError(f"device: two arrays of {dumped.source} stand for {name!r}")
-        else:
-            found[name] = _typed(array, graph.tensors[name], key)
-    if not found and dumped:
+    dumped = {key: array for key, array in dumped.items() if not _is_constant(graph, key)}
+    found: dict[str, str] = {}
+    for key, name in (_by_name(graph, dumped) or _by_number(graph, dumped)).items():
+        if name in found:
+            raise ValueError(f"device: {found[name]!r} and {key!r} both stand for {name!r}")
+        found[name] = key
+    if dumped and not found:
         few = ", ".join(repr(name) for name in list(dumped)[:3])
-        raise ValueError(f"device: {dumped.source} has no tensor of {graph.name}; it has {few}")
-    return found, unknown
+        raise ValueError(f"device: it has no tensor of {graph.name}; it has {few}")
+    unknown = [key for key in dumped if key not in found.values()]
+    return {name: typed(dumped[key], graph.tensors[name], f"device[{key!r}]") for name, key in found.items()}, unknown
+
+
+def _is_constant(graph: Graph, key: str) -> bool:
+    return key in graph.tensors and graph.tensors[key].data is not None
+
+
+def _by_name(graph: Graph, dumped: Mapping[str, Any]) -> dict[str, str]:
+    free = [name for name, tensor in graph.tensors.items() if tensor.data is None]
+    counts = Counter(map(_plain, free))
+    plain = {_plain(name): name for name in free if counts[_plain(name)] == 1}
+    found: dict[str, str] = {}
+    for key in dumped:
+        forms = (_plain(key), _plain(key.removesuffix(":0")), _plain(key).removesuffix("_0"))
+        name = key if key in graph.tensors else next((plain[form] for form in forms if form in plain), None)
+        if name is not None:
+            found[key] = name
+    return found
+
+
+def _by_number(graph: Graph, dumped: Mapping[str, Any]) -> dict[str, str]:
+    names = {i: name for i, (name, tensor) in enumerate(graph.tensors.items()) if tensor.data is None}
+    places = {key: int(match[1]) for key in dumped if (match := _NUMBER.fullmatch(key)) and len(match[1]) < 10}
+    return {key: names[place] for key, place in places.items() if place in names}
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]", "_", name)
+    return re.sub(r"\W", "_", name)
 
 
-def _typed(array: NDArray[Any], tensor: Tensor, key: str) -> NDArray[Any]:
-    """Give codes in the type of the tensor. Bytes are read as it; wider integers must be codes of it."""
+def typed(array: NDArray[Any], tensor: Tensor, name: str) -> NDArray[Any]:
+    """Give an array in the type that a tensor has.
+
+    Bytes are codes, or float32 values if there are as many. Wider integers must be codes of the type; those of the same
+    width are read as it, sign or not. Real numbers become the nearest codes.
+
+    Parameters
+    ----------
+    array : ndarray
+        Codes, values or `Bytes`.
+    tensor : Tensor
+        What they are of.
+    name : str
+        What the caller calls it.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        Numbers that cannot be of this tensor.
+    """
     dtype = np.dtype("int8" if tensor.dtype == "int4" else tensor.dtype)
+    if isinstance(array, Bytes):
+        array = _values(array, tensor, dtype, name)
     if array.dtype == dtype:
         return array
-    if array.dtype == np.uint8 and array.ndim == 1 and tensor.data is None and array.size == _bytes(tensor, dtype):
+    kinds = array.dtype.kind + dtype.kind
+    if kinds in ("iu", "ui") and array.dtype.itemsize == dtype.itemsize:
         return array.view(dtype)
     if array.dtype.kind in "iu" and dtype.kind in "iu":
         info = np.iinfo(dtype)
         if array.size == 0 or info.min <= array.min() <= array.max() <= info.max:
             return array.astype(dtype)
-        raise ValueError(f"device: {key!r} has codes from {array.min()} to {array.max()}; the model has {dtype}")
-    if array.dtype.kind == "f" and tensor.scale is not None:  # values where codes were meant
+        raise ValueError(f"{name}: it has numbers from {array.min()} to {array.max()}, the model {dtype}")
+    if array.dtype.kind == "f" and tensor.scale is not None and np.isfinite(array).all():
         return tensor.codes(array)
-    if array.dtype.kind == "f" and dtype.kind == "f":
+    if array.dtype.kind in "iuf" and dtype.kind == "f":
         return array.astype(dtype)
-    raise ValueError(f"device: {key!r} is of {array.dtype}; the model has {dtype}")
+    raise ValueError(f"{name}: it is of {array.dtype}, the model of {dtype}")
 
 
-def _bytes(tensor: Tensor, dtype: np.dtype[Any]) -> int:
-    return int(np.prod([n or 1 for n in tensor.shape])) * dtype.itemsize
-
-
-class Wrong(NamedTuple):
-    """What is wrong with how a tensor was dumped, and how many codes differ as it stands."""
-
-    words: str
-    differ: int
-
-
-def as_nhwc(array: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[Any], Wrong | None]:
-    """Bring a tensor of a device into the order of axes that the graph has.
-
-    Parameters
-    ----------
-    array : ndarray
-        The tensor of the device.
-    wanted : ndarray
-        What the graph gives for it.
-
-    Returns
-    -------
-    ndarray
-        The tensor, in the shape of `wanted`.
-    Wrong or None
-        What is wrong with it; None if nothing is.
-    """
-    if array.size != wanted.size:
-        sizes = f"{array.size:,} elements, shape {array.shape}; the model {wanted.size:,}, {wanted.shape}"
-        return wanted, Wrong(f"the dump has {sizes}", wanted.size)
-    best, wrong = array.reshape(wanted.shape), None
-    if wanted.ndim != _IMAGE or array.ndim not in (1, _IMAGE):
-        return best, None
-    orders = (("NCHW", "NHWC", _TO_FIRST, _TO_LAST), ("NHWC", "NCHW", _TO_LAST, _TO_FIRST))
-    plain = fewest = int(np.count_nonzero(best != wanted))
-    for there, here, order, back in orders:
-        shape = tuple(wanted.shape[i] for i in order)
-        if array.ndim == _IMAGE and array.shape not in (shape, wanted.shape):
-            continue
-        read = np.ascontiguousarray(array.reshape(shape).transpose(back))
-        differ = int(np.count_nonzero(read != wanted))
-        if differ < fewest / 2:
-            best, wrong, fewest = read, Wrong(f"the dump is {there}, the model {here}", plain), differ
-    return best, wrong
-
-
-def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
-    """Give seeded codes of every input, each code as likely as the next.
-
-    Parameters
-    ----------
-    graph : Graph
-        The model.
-    seed : int
-        Where the sequence starts.
-
-    Returns
-    -------
-    dict of str to ndarray
-    """
-    draw = np.random.default_rng(seed)
-    found: dict[str, NDArray[Any]] = {}
-    for name in graph.inputs:
-        tensor = graph.tensors[name]
-        shape, dtype = tuple(n or 1 for n in tensor.shape), np.dtype(tensor.dtype)
-        if dtype.kind in "iu":
-            info = np.iinfo(dtype)
-            found[name] = draw.integers(info.min, info.max, shape, dtype, endpoint=True)
-        else:
-            found[name] = draw.uniform(-1, 1, shape).astype(dtype)
-    return found
+def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
+    """Give bytes as codes, or as float32 values, by how many there are."""
+    count = int(np.prod([n or 1 for n in tensor.shape], dtype=np.int64))
+    raw = array.tobytes()
+    if tensor.scale is not None and len(raw) == _FLOAT * count != dtype.itemsize * count:
+        return np.frombuffer(raw, "<f4")
+    if len(raw) % (count * dtype.itemsize or 1):
+        raise ValueError(
+            f"{name}: {len(raw):,} bytes, of which {count:,} elements of {dtype} have {count * dtype.itemsize:,}"
+        )
+    return np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype)

@@ -19,7 +19,7 @@ from qops.tools.mistakes import tails, undone
 from qops.tools.probes import Probe, probe_for
 from qops.tools.seen import Dump
 
-__all__ = ["explain", "explained"]
+__all__ = ["explain", "explained", "rules_of"]
 
 _TIE = 2.0**-16  # in code steps; an exact result this close to a tie counts as a tie
 _FIRST = 256  # how many differences are examined first
@@ -130,6 +130,23 @@ def _gives(c: Candidate, dump: Dump) -> bool:
     except (ValueError, TypeError):  # a mistake that cannot have been made
         return False
     return np.array_equal(codes, dump.y.reshape(codes.shape))
+
+
+def rules_of(dump: Dump) -> list[str]:
+    """Give the rules that give every integer, and nothing on the others.
+
+    Parameters
+    ----------
+    dump : Dump
+        What the device gave.
+
+    Returns
+    -------
+    list of str
+    """
+    with np.errstate(all="ignore"):  # scales beyond float32
+        few = [c for small in [dump.sample()] for c in candidates.of(dump) if _gives(c, small)]
+        return list(dict.fromkeys(c.rule for c in few if _gives(c, dump)))
 
 
 def _by_names_given(dump: Dump, why: Exception) -> Exception:

@@ -48,7 +48,9 @@ def as_fused(
     except ValueError:  # what onnxruntime fuses and qops does not have
         return ""
     shared = [name for name in device if name in made]
-    if output not in shared or not all(np.array_equal(made[name], device[name]) for name in shared):
+    if output not in shared or not all(
+        np.array_equal(made[name].reshape(-1), device[name].reshape(-1)) for name in shared
+    ):
         return ""
     op = next(op for op in fused.ops if output in op.outputs)
     said = [words.rstrip(".") for words in fused.fused if f"({op.name})" in words]

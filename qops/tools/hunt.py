@@ -22,13 +22,14 @@ class LayerRow(NamedTuple):
     Attributes
     ----------
     name, op, output : str
-        The name of the op, its kind, and the tensor that it makes.
+        The name of the op, its kind, and the tensor that is compared: the first of its results, or the first that
+        differs.
     rule : str
-        Whose bits the graph gives.
+        The rule of its rounding, by the names of `qops.rules`; of other ops, whose bits the graph gives.
     differ : int or None
         How many codes of the device differ when the layer is fed what the device fed it. None without a dump of it.
-    largest : float or None
-        The largest of these differences, in codes.
+    largest : int, float or None
+        The largest of these differences, in codes; None if it is not finite.
     share : float or None
         Which share of all codes differ.
     saturated : float or None
@@ -47,7 +48,7 @@ class LayerRow(NamedTuple):
     output: str
     rule: str
     differ: int | None
-    largest: float | None
+    largest: int | float | None
     share: float | None
     saturated: float | None
     lsb: float | None

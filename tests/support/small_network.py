@@ -38,10 +38,10 @@ class Network:
         return outputs[0]
 
     def layer(self, kind, name, x, w, shape, axis, activation=1, **options):
-        scale = self.draw.uniform(0.002, 0.02, w.shape[axis]).astype(np.float32)
+        scale = self.draw.uniform(0.0005, 0.005, w.shape[axis]).astype(np.float32)
         weights = self.constant(f"{name}/w", w, scale, axis)
         wide = np.int64 if self.dtype == "int16" else np.int32
-        bias = self.draw.uniform(-0.5, 0.5, scale.size) / (float(x.scale) * scale)
+        bias = self.draw.uniform(-1.5, 1.5, scale.size) / (float(x.scale) * scale)
         bias = self.constant(f"{name}/b", np.rint(bias).astype(wide), (x.scale * scale).astype(np.float32), 0)
         y = self.activation(name, shape)
         return self.operator(kind, [x, weights, bias], [y], FusedActivationFunction=activation, **options)
@@ -79,16 +79,36 @@ def network(dtype="int8", scales=None, size=8):
     return net
 
 
-def file(path, dtype="int8", images=4):
-    """Write the network with ranges that its own real numbers have, and give its graph and an input."""
+def _range(values):
+    """The range of some arrays and a quarter beyond: a ReLU is then seen in the codes."""
+    low, high = min(v.min() for v in values), max(v.max() for v in values)
+    return low - (high - low) / 4, high + (high - low) / 4
+
+
+def file(path, dtype="int8", images=1):
+    """Write the network with ranges that its own real numbers have; give its graph and some images."""
     path.write_bytes(network(dtype).bytes())
     scales = {}
     draw = np.random.default_rng(3)
     for _ in range(3):  # the biases' scales follow those of the results before them
         graph = load(path)
-        values = [graph.real(draw.uniform(-1, 1, (1, 8, 8, 3)), keep="all") for _ in range(images)]
-        scales = {n: (min(v[n].min() for v in values), max(v[n].max() for v in values)) for n in values[0]}
+        values = [graph.real(draw.uniform(-1, 1, (1, 8, 8, 3)), keep="all") for _ in range(4)]
+        scales = {n: _range([v[n] for v in values]) for n in values[0]}
         path.write_bytes(network(dtype, scales).bytes())
     graph = load(path)
     tensor = graph.tensors["image"]
-    return graph, tensor.codes(draw.uniform(-1, 1, (1, 8, 8, 3)))
+    return graph, tensor.codes(draw.uniform(-1, 1, (images, 8, 8, 3)))
+
+
+def wide(path, count=1400):
+    """Write three layers of 16 by 8 bits, whose sums go beyond 32 bits; give the graph and some rows."""
+    draw, net = np.random.default_rng(5), Network("int16")
+    x = net.activation("row", (1, count), 1 / 32768, 0)
+    for i in range(3):
+        scale = draw.uniform(0.001, 0.002, count).astype(np.float32)
+        signs = np.where(draw.random((count, count)) < 0.9, 1, -1)
+        weights = net.constant(f"w{i}", (draw.integers(90, 128, (count, count)) * signs).astype(np.int8), scale, 0)
+        y = net.activation(f"wide{i}", (1, count), 200 * float(x.scale), 0)
+        x = net.operator("FULLY_CONNECTED", [x, weights, None], [y], FusedActivationFunction=0)
+    path.write_bytes(net.bytes())
+    return load(path), draw.integers(20_000, 32_768, (2, count)).astype(np.int16)

@@ -210,3 +210,13 @@ def test_the_state_of_svdf_goes_on():
         y, state = op(np.int8([[x]]), state)
         made.append(y.item())
     assert made == [102, 10, 1, 0]
+
+
+@pytest.mark.parametrize("bits", [20, 31, 40])
+def test_sums_of_48_bits_of_a_fully_connected_are_rounded_whatever_the_scale(bits):
+    """The scale of the result is that of the largest sum: a small scale must not make sums narrow."""
+    w, x = np.full((1, 2**9), 127, np.int8), np.full((1, 2**9), 32767, np.int16)
+    acc, y_scale = 127 * 32767 * 2**9, 2.0 ** (bits - 20)
+    got = tflite.fully_connected(x, w, x_scale=1.0, x_zero_point=0, w_scale=2.0**-12, y_scale=y_scale, y_zero_point=0)
+    exact = Fraction(acc, 2**12) / Fraction(y_scale)
+    assert got.item() == min(32767, math.floor(exact + Fraction(1, 2)))

@@ -1,0 +1,120 @@
+"""Reads the tensors that a device gave: from an .npz file, a folder with a file a tensor, or a dict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from os.path import isdir
+from pathlib import Path
+from typing import Any
+from zipfile import is_zipfile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.arrays.numbers import shown
+from qops.checks import as_array
+
+__all__ = ["Bytes", "tensors_of"]
+
+
+class Bytes(np.ndarray[Any, np.dtype[np.uint8]]):
+    """The bytes of a tensor, whose type the file does not tell."""
+
+
+def tensors_of(given: Any, name: str) -> dict[str, NDArray[Any]]:
+    """Read arrays by their names.
+
+    Parameters
+    ----------
+    given : str, Path or dict
+        An ``.npz`` file; a folder with a file for each tensor; or the arrays themselves. Files are ``.npy``; ``.bin``
+        or ``.raw``, plain bytes; ``.txt`` or ``.csv``, numbers as they are printed; ``.pb`` or ``.tensorproto``, which
+        ONNX's test data and onnxruntime's dumps are. A file is named as its tensor is, but a tensor of ONNX's has a
+        name of its own.
+    name : str
+        What the caller calls it.
+
+    Returns
+    -------
+    dict of str to ndarray
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        No such file or folder, one without arrays, or a damaged one.
+    """
+    if isinstance(given, Mapping):
+        return {str(key): as_array(value, f"{name}[{str(key)!r}]") for key, value in given.items()}
+    if not isinstance(given, str | Path):
+        raise TypeError(f"{name}: expected a file, a folder or a dict, got {shown(given)}")
+    path = Path(given)
+    if isdir(path):  # unlike Path.is_dir, it takes names that no file can have
+        return _folder(path, name)
+    if path.suffix != ".npz":
+        raise ValueError(f"{name}: expected an .npz file or a folder, got {shown(str(given))}")
+    with path.open("rb") as file:
+        if not is_zipfile(file):
+            raise ValueError(f"{name}: {path.name}: not a zip archive, which every .npz file is")
+        file.seek(0)
+        try:
+            with np.load(file, allow_pickle=False) as arrays:
+                return {key: as_array(arrays[key], key) for key in arrays.files}
+        except Exception as why:  # zipfile, zlib and numpy each have kinds of their own for a damaged file
+            raise ValueError(f"{name}: {path.name}: {why or repr(why)}") from None
+
+
+def _folder(path: Path, name: str) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
+    for file in sorted(path.iterdir()):
+        if file.suffix not in _READERS:
+            continue
+        try:
+            key, array = _READERS[file.suffix](file)
+        except (ValueError, EOFError) as why:
+            raise ValueError(f"{name}: {file.name}: {why}") from None
+        if key in found:
+            raise ValueError(f"{name}: {file.name}: another file of {path} is of the tensor {key!r} too")
+        found[key] = array
+    if not found:
+        raise ValueError(f"{name}: no {', '.join(_READERS)} files in {path}")
+    return found
+
+
+Named = tuple[str, NDArray[Any]]
+
+
+def _npy(file: Path) -> Named:
+    return file.stem, np.asarray(np.load(file, allow_pickle=False))
+
+
+def _bytes(file: Path) -> Named:
+    return file.stem, np.frombuffer(file.read_bytes(), np.uint8).view(Bytes)
+
+
+def _text(file: Path) -> Named:
+    """Numbers with blanks, commas or other marks between them, in any brackets."""
+    words = [word for word in re.split(r"[\s,;\[\](){}]+", file.read_text(encoding="utf-8")) if word]
+    values = np.array([float(word) for word in words])
+    whole = values.size > 0 and bool((np.abs(values) < 2**53).all()) and bool((values == np.trunc(values)).all())
+    return file.stem, values.astype(np.int64) if whole else values
+
+
+def _proto(file: Path) -> Named:
+    try:
+        from onnx import TensorProto
+        from onnx.numpy_helper import to_array
+    except ModuleNotFoundError as why:
+        raise ModuleNotFoundError(f"{file.suffix} files need the package {why.name}: pip install 'qops[onnx]'") from why
+    tensor = TensorProto()
+    try:
+        tensor.ParseFromString(file.read_bytes())
+        return tensor.name or file.stem, np.asarray(to_array(tensor))
+    except Exception as why:  # of protobuf and of onnx
+        raise ValueError(f"no tensor of ONNX: {why}") from None
+
+
+_READERS: dict[str, Callable[[Path], Named]] = {
+    **{".npy": _npy, ".bin": _bytes, ".raw": _bytes, ".txt": _text, ".csv": _text},
+    **{".pb": _proto, ".tensorproto": _proto},
+}

@@ -1,0 +1,121 @@
+"""What ports get wrong in a layer of sums before it is rounded: biases, widths, zero points, scales of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models import Layer
+
+__all__ = ["Fault", "faults_of"]
+
+_WIDTHS = (8, 16, 24, 32)  # bits that a bias or a sum may be kept in
+_NEAR = 4  # zero points beside the fitted one that are tried: clamped codes and roundings move the fit
+_MOST = 2**46  # sums beyond this have no rule
+
+
+class Fault(NamedTuple):
+    """One fault in words, the sums that it makes, and the numbers of `qops.explain` that it changes."""
+
+    words: str
+    sums: NDArray[np.int64]
+    numbers: dict[str, Any]
+
+
+def faults_of(layer: Layer, x: NDArray[Any], got: NDArray[Any]) -> Iterator[Fault]:
+    """Give the faults that a layer may have, one after another.
+
+    Parameters
+    ----------
+    layer : Layer
+        A layer of sums, whose kind is "requantize".
+    x : ndarray
+        The codes that it read.
+    got : ndarray
+        The codes of the device, in the shape of the sums.
+
+    Yields
+    ------
+    Fault
+    """
+    assert layer.sums is not None
+    products = layer.sums(x, None)
+    plain = products if layer.bias is None else products + layer.bias.astype(np.int64)
+    yield from _scales(layer, plain)
+    if layer.bias is not None:
+        yield from _biases(layer.bias.astype(np.int64), products)
+    for bits in _WIDTHS[1:]:
+        lo, hi = _ends(bits)
+        if plain.min(initial=0) < lo or plain.max(initial=0) > hi:
+            yield Fault(f"sums kept in {bits} bits, which wrap", _wrapped(plain, bits), {})
+            yield Fault(f"sums kept in {bits} bits, which saturate", np.clip(plain, lo, hi), {})
+    yield from _zero_points(layer, x, plain, got)
+
+
+def _scales(layer: Layer, plain: NDArray[np.int64]) -> Iterator[Fault]:
+    scale = np.asarray(layer.numbers["w_scale"])
+    if not scale.ndim or np.ptp(scale) == 0:
+        return
+    for shift, which in ((1, "before"), (-1, "after")):
+        words = f"scales of channels shifted by one: each channel has that of the channel {which}"
+        yield Fault(words, plain, {"w_scale": np.roll(scale, shift)})
+    yield Fault("one scale for all channels: that of the first", plain, {"w_scale": float(scale[0])})
+
+
+def _biases(bias: NDArray[np.int64], products: NDArray[np.int64]) -> Iterator[Fault]:
+    for bits in _WIDTHS:
+        lo, hi = _ends(bits)
+        if bias.min() < lo or bias.max() > hi:
+            words = f"a bias that overflows: kept in {bits} bits"
+            yield Fault(f"{words}, it wraps", products + _wrapped(bias, bits), {})
+            yield Fault(f"{words}, it saturates", products + np.clip(bias, lo, hi), {})
+    sums = products + bias
+    lo, hi = _ends(32)
+    if (sums.min(initial=0) < lo or sums.max(initial=0) > hi) and lo <= products.min() <= products.max() <= hi:
+        words = "a bias that overflows: sums with it are beyond 32 bits, and"
+        yield Fault(f"{words} wrap", _wrapped(sums, 32), {})
+        yield Fault(f"{words} saturate", np.clip(sums, lo, hi), {})
+    if bias.any():
+        yield Fault("the bias left out", products, {})
+    for shift in (1, -1):
+        if (np.roll(bias, shift) != bias).any():
+            yield Fault("biases of channels shifted by one", products + np.roll(bias, shift), {})
+
+
+def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64], got: NDArray[Any]) -> Iterator[Fault]:
+    """Another zero point of the input adds a multiple of the sum of weights to each sum."""
+    assert layer.sums is not None
+    each = layer.sums(np.full_like(x, 1), None) - layer.sums(np.zeros_like(x), None)
+    zero = layer.x_zero_point
+    fitted = _fitted(layer, plain, each, got)
+    near = () if fitted is None else range(zero - fitted - _NEAR, zero - fitted + _NEAR + 1)
+    for other in dict.fromkeys((0, -zero, zero - 128, zero + 128, *near)):
+        if other != zero:
+            words = f"a wrong zero point of the input: {other} instead of {zero}"
+            yield Fault(words, plain + (zero - other) * each, {})
+
+
+def _fitted(layer: Layer, plain: NDArray[np.int64], each: NDArray[np.int64], got: NDArray[Any]) -> int | None:
+    """How far the zero point is away that fits best, from codes that are not clamped: least squares."""
+    n = layer.numbers
+    factor = n["in_scale"] * np.asarray(n["w_scale"], np.float64) / n["out_scale"]
+    off = (got.astype(np.float64) - n["zero_point"]) / factor - plain
+    inside = (got > n["qmin"]) & (got < n["qmax"])
+    weight = np.where(inside, (factor * np.ones(got.shape)) ** 2, 0.0)
+    square = float((weight * each * each).sum())
+    if square == 0:
+        return None
+    found = float((weight * each * off).sum()) / square
+    return round(found) if abs(found) < 2**15 else None
+
+
+def _ends(bits: int) -> tuple[int, int]:
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def _wrapped(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    half = 1 << (bits - 1)
+    return (values + half) % (2 * half) - half

@@ -1,0 +1,269 @@
+"""Walks a network layer by layer: whole, in real numbers, and each layer alone on what a device gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models import Graph, Op, Tensor
+from qops.models.graph import Live, in_real_numbers
+from qops.tools.case import Case, Worst, apart
+from qops.tools.hunt import LayerRow
+from qops.tools.layout import Wrong, as_wanted
+
+__all__ = ["Cluster", "Here", "Looked", "walk"]
+
+_AHEAD = 16  # layers that are under way in a cluster before the first of them is waited for
+Arrays = Mapping[str, NDArray[Any]]
+Results = tuple[NDArray[Any], ...]
+
+
+class Here:
+    """Runs tasks at once; what `Cluster` hands out, it gives."""
+
+    ahead = 0
+
+    def hold(self, value: Any) -> Any:
+        """Give a value as tasks take it."""
+        return value
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a task on values that are held, or that other tasks give."""
+        return function(*arguments)
+
+    def result(self, held: Any) -> Any:
+        """Give the value of what is held."""
+        return held
+
+
+class Cluster:
+    """Runs tasks on a dask cluster, each when what it reads is there; results stay with the workers."""
+
+    ahead = _AHEAD
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def hold(self, value: Any) -> Any:
+        """Send a value to the workers."""
+        return self._client.scatter(value, hash=False)
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Hand in a task."""
+        return self._client.submit(function, *arguments, pure=False)
+
+    def result(self, held: Any) -> Any:
+        """Wait for a value, and fetch it."""
+        return held.result()
+
+
+class Looked(NamedTuple):
+    """What a task finds of one layer.
+
+    Attributes
+    ----------
+    row : LayerRow
+    fed : tuple of ndarray
+        Its results as the device gave them, in the order of axes of the graph; its own where there is no dump.
+    wanted : tuple of ndarray
+        Its own results.
+    place : int
+        Which of the results the row is of.
+    wrong : Wrong or None
+        What is wrong with the layout of the dump of that one.
+    """
+
+    row: LayerRow
+    fed: Results
+    wanted: Results
+    place: int
+    wrong: Wrong | None
+
+
+class Layer(NamedTuple):
+    """A row, and how to get what is behind it: the arrays, and how far each element is off."""
+
+    looked: Looked
+    case: Callable[[], Case]
+    off: Callable[[], Worst]
+
+    @property
+    def badness(self) -> tuple[float, float]:
+        """Which share of the codes differs from the device, and how far they are from float."""
+        return self.looked.row.share or 0.0, self.looked.row.lsb or 0.0
+
+
+def walk(
+    graph: Graph, inputs: Arrays, fed: Arrays, dumped: Arrays, real: Arrays | None, at: Here | Cluster
+) -> Iterator[Layer]:
+    """Give the layers in their order.
+
+    Parameters
+    ----------
+    graph : Graph
+        The model.
+    inputs : dict of str to ndarray
+        Codes of the inputs of the whole network.
+    fed : dict of str to ndarray
+        The same as the device had them.
+    dumped : dict of str to ndarray
+        What the device gave, by the names of tensors.
+    real : dict of str to ndarray, or None
+        The real values of tensors, of a float model; None for those of this model, which are then made here.
+    at : Here or Cluster
+        Where the layers run.
+
+    Yields
+    ------
+    Layer
+    """
+    values = {name: graph.tensors[name].values(codes) for name, codes in inputs.items()}
+    whole, alone, exact = (
+        Live(graph, {name: at.hold(array) for name, array in given.items()}) for given in (inputs, fed, values)
+    )
+    under_way: list[tuple[Op, list[Any], Any, Any]] = []
+    for op in graph.ops:
+        tensors = {name: graph.tensors[name] for name in (*op.inputs, *op.outputs)}
+        held, known = at.hold(op), at.hold({name: tensor for name, tensor in tensors.items() if tensor.data is None})
+        made = at.run(_called, held, *whole.read(op))
+        if real is None:
+            wanted = at.run(in_real_numbers, held, known, *exact.read(op))
+            exact.write(op, _parts(at, wanted, op))
+        else:
+            wanted = at.hold(tuple(real.get(name) for name in op.outputs))
+        raw = at.hold(tuple(dumped.get(name) for name in op.outputs))
+        reads = alone.read(op)
+        looked = at.run(_looked_at, held, known, raw, made, wanted, *reads)
+        whole.write(op, _parts(at, made, op))
+        alone.write(op, _parts(at, at.run(_fed, looked), op))
+        under_way.append((op, reads, looked, wanted))
+        while len(under_way) > at.ahead:
+            yield _layer(graph, at, *under_way.pop(0))
+    for entry in under_way:
+        yield _layer(graph, at, *entry)
+
+
+def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any, real: Any) -> Layer:
+    looked: Looked = at.result(held)
+    place = looked.place
+    got, wanted, output = looked.fed[place], looked.wanted[place], op.outputs[place]
+
+    def case() -> Case:
+        return Case(graph, op, [at.result(x) for x in reads], output, got, wanted)
+
+    def off() -> Worst:
+        tensor, exact = graph.tensors[output], at.result(real)[place]
+        channel = 1 if graph.name.endswith(".onnx") else -1
+        if looked.row.share or exact is None or tensor.scale is None:
+            return Worst(op.name, got.astype(np.float64) - wanted.astype(np.float64), "codes", channel)
+        steps = (tensor.values(got) - exact.reshape(got.shape)) / float(tensor.scale)
+        return Worst(op.name, steps, "LSB", channel)
+
+    return Layer(looked, case, off)
+
+
+def _parts(at: Here | Cluster, made: Any, op: Op) -> list[Any]:
+    """Take a task's tuple of results apart."""
+    return [at.run(itemgetter(i), made) for i in range(len(op.outputs))]
+
+
+def _called(op: Op, *inputs: NDArray[Any]) -> Results:
+    return op.call(*inputs)
+
+
+def _fed(looked: Looked) -> Results:
+    return looked.fed
+
+
+def _looked_at(
+    op: Op,
+    tensors: Mapping[str, Tensor],
+    raw: Sequence[NDArray[Any] | None],
+    whole: Results,
+    real: Sequence[NDArray[Any] | None],
+    *inputs: NDArray[Any],
+) -> Looked:
+    """Run a layer alone, and compare all that it gives; the row is of the first result that differs."""
+    wanted = op.call(*inputs)
+    found = [(y, None) if dump is None else as_wanted(dump, y) for dump, y in zip(raw, wanted, strict=True)]
+    fed = tuple(array for array, _ in found)
+    rows = []
+    for i, (got, wrong) in enumerate(found):
+        tensor = tensors[op.outputs[i]]
+        rows.append(_row(op, tensor, raw[i] is not None, (got, wanted[i], whole[i], real[i]), wrong))
+    place = next((i for i, row in enumerate(rows) if row.differ), 0)
+    return Looked(rows[place], fed, wanted, place, found[place][1])
+
+
+def _row(
+    op: Op, tensor: Tensor, is_dumped: bool, arrays: tuple[Any, Any, Any, NDArray[Any] | None], wrong: Wrong | None
+) -> LayerRow:
+    got, wanted, whole, real = arrays
+    differ = share = largest = of_whole = None
+    if is_dumped:
+        off = apart(got, wanted)
+        differ = int(np.count_nonzero(off)) if wrong is None else wrong.differ
+        most = off.max(initial=0)
+        largest = int(most) if got.dtype.kind in "iub" else float(most) if np.isfinite(most) else None
+        share, of_whole = differ / max(wanted.size, 1), int(np.count_nonzero(apart(got, whole)))
+    lsb, sqnr = _against(tensor, got, real)
+    words = op.name, op.kind, tensor.name, op.rule
+    return LayerRow(*words, differ, largest, share, _saturated(tensor, got), lsb, sqnr, of_whole)
+
+
+def _saturated(tensor: Tensor, got: NDArray[Any]) -> float | None:
+    """The share of codes at an end of the type that is not real 0."""
+    if got.dtype.kind not in "iu" or tensor.scale is None:
+        return None
+    info = np.iinfo(got.dtype)
+    ends = [end for end in (info.min, info.max) if tensor.zero_point != end]
+    return float(np.count_nonzero(np.isin(got, ends)) / max(got.size, 1))
+
+
+def _against(tensor: Tensor, got: NDArray[Any], real: NDArray[Any] | None) -> tuple[float | None, float | None]:
+    """The largest distance from the real values in steps of the tensor, and the SQNR."""
+    if real is None or real.size != got.size or got.dtype.kind not in "iuf" or not got.size:
+        return None, None
+    with np.errstate(all="ignore"):
+        off = tensor.values(got) - real.reshape(got.shape)
+        sqnr = float(10 * np.log10((real * real).sum() / (off * off).sum()))
+        lsb = (
+            float(np.abs(off).max() / float(tensor.scale)) if tensor.scale is not None and tensor.axis is None else None
+        )
+    return lsb if lsb is not None and np.isfinite(lsb) else None, sqnr if np.isfinite(sqnr) else None
+
+
+def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]]:
+    """Run a float model; tensors belong together by their names, or by their places if all ops are the same.
+
+    Parameters
+    ----------
+    graph, twin : Graph
+        The model and the float model.
+    values : dict of str to ndarray
+        Real values of the model's inputs, in their order.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Real values by the names of the model's tensors.
+
+    Raises
+    ------
+    ValueError
+        Another number of inputs, or a tensor of other shape.
+    """
+    if len(twin.inputs) != len(graph.inputs):
+        raise ValueError(f"float_model: {twin.name} has {len(twin.inputs)} inputs, {graph.name} {len(graph.inputs)}")
+    run = twin.real(dict(zip(twin.inputs, (values[name] for name in graph.inputs), strict=True)), keep="all")
+    found = {name: value for name, value in run.items() if name in graph.tensors}
+    ours, theirs = ([op for op in g.ops if op.kind not in ("QUANTIZE", "DEQUANTIZE")] for g in (graph, twin))
+    if [op.kind for op in ours] == [op.kind for op in theirs]:
+        for a, b in zip(ours, theirs, strict=True):
+            for name, other in zip(a.outputs, b.outputs, strict=True):
+                found.setdefault(name, run[other])
+    return found

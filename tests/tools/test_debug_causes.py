@@ -1,0 +1,246 @@
+"""`debug` names layer and cause of faults that are planted in a device, and calls no other fault one of these."""
+
+import numpy as np
+import planted
+import pytest
+import small_network
+import tflite_models
+
+import qops
+
+PLACES = ("conv", "pointwise", "dense")
+"""A layer at the beginning, in the middle and at the end of the network."""
+WORDS = (
+    "rounded by another rule",
+    "NCHW",
+    "wrong zero point",
+    "bias that overflows",
+    "scales of channels shifted",
+    "sums kept in",
+    "activation left out",
+    "another name",
+)
+"""What the causes are called that are known by name."""
+
+
+@pytest.fixture(scope="module", params=["int8", "int16"])
+def network(request, tmp_path_factory):
+    """A graph, and images."""
+    return small_network.file(tmp_path_factory.mktemp("network") / "small.tflite", request.param, images=8)
+
+
+def hunt(graph, x, faults, **changes):
+    dump = planted.device(graph, x, faults)
+    return qops.debug(graph, device={**dump, **{name: change(dump[name]) for name, change in changes.items()}})
+
+
+def first(graph, x, faults, output):
+    """The answer, which must be of this output; the layers before it give every code."""
+    found = hunt(graph, x, faults)
+    assert found.first is not None
+    assert found.first.output == output
+    assert found.first.layer == next(op.name for op in graph.ops if op.outputs[0] == output)
+    before = [row for row in found.layers if row.output != output]
+    assert all(row.differ == 0 for row in before), "each layer alone is fed what the device fed it"
+    row = next(row for row in found.layers if row.output == output)
+    assert row.differ == np.count_nonzero(found.case.got != found.case.wanted) > 0
+    return found.first
+
+
+def test_a_device_without_faults_differs_nowhere(network):
+    graph, x = network
+    found = hunt(graph, x, {})
+    assert found.first is None
+    assert not found.differs
+    assert [row.differ for row in found.layers] == [0] * len(graph.ops)
+    assert str(found).endswith("no layer differs: the device gives every integer of the model")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_another_rule(network, place):
+    graph, x = network
+    other = "fp32-even" if x.dtype == np.int8 and place != "dense" else "shift-floor"
+    found = first(graph, x, {place: planted.by_rule(other)}, place)
+    assert found.cause.startswith("rounded by another rule: ")
+    assert other in found.rules
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_wrong_zero_point_of_the_result(network, place):
+    graph, x = network
+    found = first(graph, x, {place: planted.with_numbers(zero_point=lambda zero: zero + 3)}, place)
+    zero = int(graph.tensors[place].zero_point)
+    assert "a wrong zero point of the result" in found.cause
+    assert f"{zero + 3} instead of {zero}" in found.cause
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("by", [-1, 5, 37])
+def test_wrong_zero_point_of_the_input(network, place, by):
+    graph, x = network
+    found = first(graph, x, {place: planted.input_zero_point(by)}, place)
+    op = next(op for op in graph.ops if op.outputs[0] == place)
+    zero = op.layer.x_zero_point
+    assert found.cause == f"a wrong zero point of the input: {zero + by} instead of {zero}"
+    assert op.rule in found.rules
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_bias_that_overflows(network, place):
+    graph, x = network
+    found = first(graph, x, {place: planted.narrow_bias(16)}, place)
+    assert found.cause == "a bias that overflows: kept in 16 bits, it wraps"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("by", [1, -1])
+def test_scales_shifted_by_one(network, place, by):
+    graph, x = network
+    found = first(graph, x, {place: planted.with_numbers(w_scale=lambda scale: np.roll(scale, by))}, place)
+    which = "before" if by == 1 else "after"
+    assert found.cause == f"scales of channels shifted by one: each channel has that of the channel {which}"
+
+
+@pytest.mark.parametrize("place", ["conv", "depthwise"])
+def test_fused_relu_left_out(network, place):
+    graph, x = network
+    found = first(graph, x, {place: planted.without_activation}, place)
+    assert found.cause.startswith("a fused activation left out")
+
+
+@pytest.mark.parametrize("place", ["conv", "depthwise", "pool"])
+def test_dump_in_nchw(network, place):
+    graph, x = network
+    for change in (lambda y: y.transpose(0, 3, 1, 2), lambda y: y.transpose(0, 3, 1, 2).reshape(-1)):
+        found = hunt(graph, x, {}, **{place: change})
+        assert found.first.output == place
+        assert found.first.cause == "the dump is NCHW, the model NHWC"
+        assert [row.output for row in found.layers if row.differ] == [place]
+
+
+@pytest.mark.parametrize("names", [("conv", "pointwise"), ("depthwise", "sum")])
+def test_two_dumps_exchanged(network, names):
+    graph, x = network
+    dump = planted.device(graph, x, {})
+    one, two = names
+    found = qops.debug(graph, device={**dump, one: dump[two], two: dump[one]})
+    assert found.first.output == one
+    assert found.first.cause == f"the dump of {one!r} holds {two!r}: a dump under another name"
+
+
+@pytest.mark.parametrize("place", [*PLACES, "softmax"])
+def test_dump_under_a_name_that_no_tensor_has(network, place):
+    graph, x = network
+    dump = planted.device(graph, x, {})
+    dump["layer 7"] = dump.pop(place)
+    found = qops.debug(graph, device=dump)
+    assert found.first.output == place
+    assert found.first.cause == "the dump has it under another name, 'layer 7'"
+    assert found.differs
+
+
+@pytest.mark.parametrize("place", ["sum", "pool", "softmax"])
+def test_wrong_zero_point_of_other_ops(network, place):
+    graph, x = network
+    if place == "sum":
+        x = np.concatenate([x, x[:, ::-1]])
+    found = first(graph, x, {place: planted.moved(2)}, place)
+    zero = int(graph.tensors[place].zero_point)
+    assert found.cause.startswith("a wrong zero point of the result")
+    assert f"{zero + 2} instead of {zero}" in found.cause
+
+
+def test_another_runtime(tmp_path):
+    """A golden case of LOGISTIC, whose codes are those of TFLite Micro."""
+    cases, arrays = tflite_models.cases("LOGISTIC")
+    case = next(case for case in cases if "outputs_tflm" in case and "ref" in case["systems"])
+    content, inputs = tflite_models.model(case, arrays)
+    (tmp_path / "one.tflite").write_bytes(content)
+    found = qops.debug(tmp_path / "one.tflite", device={**inputs, "y": tflite_models.wanted(case, arrays, "tflm")})
+    assert found.first.cause.startswith("as the runtime 'tflm' computes it, not 'reference'")
+    assert (
+        qops.debug(
+            tmp_path / "one.tflite", device={**inputs, "y": tflite_models.wanted(case, arrays, "tflm")}, runtime="tflm"
+        ).first
+        is None
+    )
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("how", ["wrap", "saturate"])
+def test_sums_kept_in_32_bits_where_48_were_meant(tmp_path, place, how):
+    """Layers of 1,400 products of 16 by 8 bits, at the beginning, in the middle and at the end."""
+    graph, x = small_network.wide(tmp_path / "wide.tflite")
+    name = graph.ops[place].outputs[0]
+
+    def narrow(op, inputs, made):
+        sums = op.layer.sums(inputs[0], op.layer.bias)
+        cut = planted.wrapped(sums, 32) if how == "wrap" else np.clip(sums, -(2**31), 2**31 - 1)
+        return planted.rounded(op, made, cut)
+
+    found = first(graph, x, {name: narrow}, name)
+    assert found.cause == f"sums kept in 32 bits, which {how}"
+    assert graph.ops[place].rule in found.rules
+
+
+def test_of_two_faults_the_first_is_named(network):
+    graph, x = network
+    faults = {"pointwise": planted.input_zero_point(3), "dense": planted.by_rule("shift-floor")}
+    found = hunt(graph, x, faults)
+    assert found.first.output == "pointwise"
+    assert found.first.cause.startswith("a wrong zero point of the input")
+    assert [row.output for row in found.layers if row.differ] == ["pointwise", "dense"]
+    mended = hunt(graph, x, {"dense": faults["dense"]})
+    assert mended.first.output == "dense"
+    assert mended.first.cause.startswith("rounded by another rule")
+
+
+# --- faults that are none of these -----------------------------------------------------------------------------------
+
+
+def noise(by):
+    """One in a hundred codes is wrong, two at least: up to `by` away, or any code."""
+
+    def fault(op, inputs, made):
+        draw = np.random.default_rng(2)
+        info, count = np.iinfo(made.dtype), max(2, made.size // 100)
+        codes = made.reshape(-1).astype(np.int64)
+        at = draw.choice(made.size, count, replace=False)
+        step = draw.integers(1, by + 1, count) * draw.choice([-1, 1], count)
+        codes[at] = np.clip(codes[at] + step, info.min, info.max)
+        return codes.astype(made.dtype).reshape(made.shape)
+
+    return fault
+
+
+def transposed_weights(op, inputs, made):
+    """The filters of a layer in another order: as OIHW where OHWI was meant, or a matrix transposed."""
+    w = op.layer.weights
+    order = (0, 3, 1, 2) if w.ndim == 4 else (1, 0)
+    other = np.ascontiguousarray(w.transpose(order)).reshape(w.shape)
+    if (other == w).all():
+        other = np.ascontiguousarray(w[..., ::-1])
+    sums = op.layer.sums(inputs[0], op.layer.bias)
+    with_other = planted.sums_with(op, inputs[0], other)
+    assert (sums != with_other).any()
+    return planted.rounded(op, made, with_other)
+
+
+UNKNOWN = {
+    "noise of 1": noise(1),
+    "noise": noise(100),
+    "transposed weights": transposed_weights,
+    "scale off by 1 %": planted.with_numbers(out_scale=lambda scale: scale * 1.01),
+    "scale off by 7 %": planted.with_numbers(in_scale=lambda scale: scale * 0.93),
+    "rows exchanged": lambda op, inputs, made: np.ascontiguousarray(made[::-1]),
+}
+
+
+@pytest.mark.parametrize("fault", UNKNOWN)
+@pytest.mark.parametrize("place", PLACES)
+def test_other_faults_are_not_called_one_of_these(network, place, fault):
+    graph, x = network
+    found = first(graph, x, {place: UNKNOWN[fault]}, place)
+    assert not [words for words in WORDS if words in found.cause], found.cause
+    assert found.cause.startswith("no ")
+    assert found.rules == []
