@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Layer
+from qops.models.onnx_ops import RUNTIMES
 from qops.tflite.kernels import KERNELS
 from qops.tools.case import Case, apart
 from qops.tools.dump import dump_of
@@ -74,7 +75,11 @@ def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cau
     if found is not None:
         return found
     answer = None if case.op.layer is None else _answer(case, case.op.layer, progress)
-    found = _explained(answer) or _another_runtime(case) or _faulty(case, progress) or _moved(case)
+    runtime = _another_runtime(case)
+    found = _explained(answer) or _faulty(case, progress)
+    if found is not None and runtime is not None:
+        found = found._replace(words=f"{found.words}, {runtime.words}")
+    found = found or runtime or _moved(case)
     return _nearest(answer) if found is None else _as_far_as_seen(found, case)
 
 
@@ -111,7 +116,7 @@ def _dump(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | No
     """Give what `explain` takes; ValueError if no rule takes these numbers."""
     how = {**layer.numbers, **numbers}
     if np.ndim(how.get("w_scale", 0)):
-        how["axis"] = -1
+        how.setdefault("axis", -1)  # channels come last, unless the layer says where
     return dump_of(layer.kind, _few(x), _few(got.reshape(x.shape)), None if b is None else _few(b), how)
 
 
@@ -145,7 +150,7 @@ def _explained(answer: Explanation | None) -> Cause | None:
 def _another_runtime(case: Case) -> Cause | None:
     if case.op.remade is None:
         return None
-    for runtime in KERNELS:
+    for runtime in RUNTIMES if case.graph.runtime in RUNTIMES else KERNELS:
         if runtime == case.graph.runtime:
             continue
         try:

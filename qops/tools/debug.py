@@ -15,7 +15,7 @@ from qops.models import Graph, load
 from qops.models.graph import Live
 from qops.tools.case import Case
 from qops.tools.causes import cause_of
-from qops.tools.device import named
+from qops.tools.device import named, noise
 from qops.tools.dump_files import tensors_of
 from qops.tools.fused import as_fused
 from qops.tools.hunt import First, Hunt, LayerRow
@@ -168,7 +168,7 @@ class _Debugger:
                         raise ValueError(f"data: missing, and the dump has no tensor {name!r}, which the device read")
                 return self.fed
             self.notes.append(_NOISE)
-            return _noise(graph)
+            return noise(graph)
         if not isinstance(data, Mapping | str | Path):
             return graph.inputs_of(data, "data")
         found = tensors_of(data, "data")
@@ -257,18 +257,3 @@ def _inherited(rows: list[LayerRow]) -> First | None:
         if row.whole:
             return First(row.name, row.output, "inputs differ already: the layer itself gives the device's codes", [])
     return None
-
-
-def _noise(graph: Graph) -> Arrays:
-    """Give seeded codes of every input, each code as likely as the next."""
-    draw = np.random.default_rng(0)
-    found: Arrays = {}
-    for name in graph.inputs:
-        tensor = graph.tensors[name]
-        shape, dtype = tuple(n or 1 for n in tensor.shape), np.dtype(tensor.dtype)
-        if dtype.kind in "iu":
-            info = np.iinfo(dtype)
-            found[name] = draw.integers(info.min, info.max, shape, dtype, endpoint=True)
-        else:
-            found[name] = draw.uniform(-1, 1, shape).astype(dtype)
-    return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qops.models import Graph, Tensor
 from qops.tools.dump_files import Bytes
 
-__all__ = ["named", "typed"]
+__all__ = ["named", "noise", "typed"]
 
 _NUMBER = re.compile(r"(?:tensor|t)?[_-]?(\d+)")
 _FLOAT = 4  # bytes of a value
@@ -140,3 +140,30 @@ def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str
             f"{name}: {len(raw):,} bytes, of which {count:,} elements of {dtype} have {count * dtype.itemsize:,}"
         )
     return np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype)
+
+
+def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Give seeded codes of every input, each code as likely as the next; values from -1 to 1 where it has no codes.
+
+    Parameters
+    ----------
+    graph : Graph
+        The model.
+    seed : int
+        Where the sequence starts.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    draw = np.random.default_rng(seed)
+    found: dict[str, NDArray[Any]] = {}
+    for name in graph.inputs:
+        tensor = graph.tensors[name]
+        shape, dtype = tuple(n or 1 for n in tensor.shape), np.dtype(tensor.dtype)
+        if dtype.kind in "iu":
+            info = np.iinfo(dtype)
+            found[name] = draw.integers(info.min, info.max, shape, dtype, endpoint=True)
+        else:
+            found[name] = draw.uniform(-1, 1, shape).astype(dtype)
+    return found

@@ -42,11 +42,12 @@ def faults_of(layer: Layer, x: NDArray[Any], got: NDArray[Any]) -> Iterator[Faul
     Fault
     """
     assert layer.sums is not None
-    products = layer.sums(x, None)
-    plain = products if layer.bias is None else products + layer.bias.astype(np.int64)
+    plain = layer.sums(x, layer.bias)
     yield from _scales(layer, plain)
     if layer.bias is not None:
-        yield from _biases(layer.bias.astype(np.int64), products)
+        products = layer.sums(x, None)
+        channel = layer.sums(x, np.arange(layer.bias.size)) - products  # of each sum
+        yield from _biases(layer.bias.astype(np.int64).reshape(-1), channel, products)
     for bits in _WIDTHS[1:]:
         lo, hi = _ends(bits)
         if plain.min(initial=0) < lo or plain.max(initial=0) > hi:
@@ -65,15 +66,23 @@ def _scales(layer: Layer, plain: NDArray[np.int64]) -> Iterator[Fault]:
     yield Fault("one scale for all channels: that of the first", plain, {"w_scale": float(scale[0])})
 
 
-def _biases(bias: NDArray[np.int64], products: NDArray[np.int64]) -> Iterator[Fault]:
+def _along(layer: Layer, values: NDArray[Any], axes: int) -> NDArray[Any]:
+    """Give values of channels in a shape that broadcasts against the sums."""
+    if values.size == 1:
+        return values.reshape(())
+    shape = [1] * axes
+    shape[layer.numbers.get("axis", -1)] = -1
+    return values.reshape(shape)
+
+
+def _biases(bias: NDArray[np.int64], channel: NDArray[np.int64], products: NDArray[np.int64]) -> Iterator[Fault]:
     for bits in _WIDTHS:
         lo, hi = _ends(bits)
         if bias.min() < lo or bias.max() > hi:
             words = f"a bias that overflows: kept in {bits} bits"
-            yield Fault(f"{words}, it wraps", products + _wrapped(bias, bits), {})
-            yield Fault(f"{words}, it saturates", products + np.clip(bias, lo, hi), {})
-    sums = products + bias
-    lo, hi = _ends(32)
+            yield Fault(f"{words}, it wraps", products + _wrapped(bias, bits)[channel], {})
+            yield Fault(f"{words}, it saturates", products + np.clip(bias, lo, hi)[channel], {})
+    sums, (lo, hi) = products + bias[channel], _ends(32)
     if (sums.min(initial=0) < lo or sums.max(initial=0) > hi) and lo <= products.min() <= products.max() <= hi:
         words = "a bias that overflows: sums with it are beyond 32 bits, and"
         yield Fault(f"{words} wrap", _wrapped(sums, 32), {})
@@ -81,8 +90,9 @@ def _biases(bias: NDArray[np.int64], products: NDArray[np.int64]) -> Iterator[Fa
     if bias.any():
         yield Fault("the bias left out", products, {})
     for shift in (1, -1):
-        if (np.roll(bias, shift) != bias).any():
-            yield Fault("biases of channels shifted by one", products + np.roll(bias, shift), {})
+        moved = np.roll(bias, shift)
+        if (moved != bias).any():
+            yield Fault("biases of channels shifted by one", products + moved[channel], {})
 
 
 def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64], got: NDArray[Any]) -> Iterator[Fault]:
@@ -101,7 +111,7 @@ def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64], got: N
 def _fitted(layer: Layer, plain: NDArray[np.int64], each: NDArray[np.int64], got: NDArray[Any]) -> int | None:
     """How far the zero point is away that fits best, from codes that are not clamped: least squares."""
     n = layer.numbers
-    factor = n["in_scale"] * np.asarray(n["w_scale"], np.float64) / n["out_scale"]
+    factor = _along(layer, n["in_scale"] * np.asarray(n["w_scale"], np.float64) / n["out_scale"], got.ndim)
     off = (got.astype(np.float64) - n["zero_point"]) / factor - plain
     inside = (got > n["qmin"]) & (got < n["qmax"])
     weight = np.where(inside, (factor * np.ones(got.shape)) ** 2, 0.0)
