@@ -14,6 +14,7 @@ from benchmarks.frontdoor import SUM as C
 from benchmarks.frontdoor import SUM_LEVEL as LEVEL
 from benchmarks.layers import LAYERS
 from benchmarks.memcpy import BYTES
+from benchmarks.mlperf_tiny import MLPERF_TINY
 from benchmarks.network import NETWORK
 from benchmarks.nnlib import NNLIB, A, B
 from benchmarks.onnx import ONNX
@@ -213,6 +214,7 @@ CASES = [
     *TENSORFLOW,
     *ONNX,
     *TFLITE,
+    *MLPERF_TINY,
     *POOLS,
     *SYSTEMS,
 ]

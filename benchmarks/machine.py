@@ -8,7 +8,7 @@ from pathlib import Path
 
 import qops
 
-_PACKAGES = {"tensorflow": "tensorflow", "litert": "ai-edge-litert"}
+_PACKAGES = {"tensorflow": "tensorflow", "litert": "ai-edge-litert", "tflm": "tflite-micro"}
 
 
 def facts(peers: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from benchmarks.case import Candidate
 
-NAMES = ("numpy", "numba", "onnxruntime", "torch", "tensorflow", "litert")
+NAMES = ("numpy", "numba", "onnxruntime", "torch", "tensorflow", "litert", "tflm")
 Forms = dict[str, dict[str, Callable[..., Candidate]]]
 
 

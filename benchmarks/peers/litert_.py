@@ -10,6 +10,7 @@ from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.frontdoor import PRODUCT, SUM
+from benchmarks.peers import tflite_layers
 
 S8, S32, F32 = schema.TensorType.INT8, schema.TensorType.INT32, schema.TensorType.FLOAT32
 TO_S8 = 128  # an int8 code is the uint8 code less this
@@ -145,6 +146,11 @@ def fully_connected(x, w):
     return invoked(content, [codes_s8(x)], codes_u8, conv.ONE_STEP)
 
 
+def layer(content, arrays):
+    """A layer of MLPerf Tiny, by XNNPACK, whose bits are those of qops."""
+    return invoked(content, arrays, np.asarray, 0)
+
+
 ADD = elementwise(schema.BuiltinOperator.ADD, (schema.BuiltinOptions.AddOptions, schema.AddOptionsT()), C)
 SUB = elementwise(schema.BuiltinOperator.SUB, (schema.BuiltinOptions.SubOptions, schema.SubOptionsT()), SUM)
 MUL = elementwise(schema.BuiltinOperator.MUL, (schema.BuiltinOptions.MulOptions, schema.MulOptionsT()), PRODUCT)
@@ -160,6 +166,7 @@ FORMS = {
     "quantized_add_8p8to8": {"ADD": ADD},
     "quantized_sub_8p8to8": {"SUB": SUB},
     "quantized_mul_8x8to8": {"MUL": MUL},
+    **tflite_layers.forms(layer),
     "quantize": {"QUANTIZE": quantize},
     "dequantize": {"DEQUANTIZE": dequantize},
     "requantize_32to8": {"QUANTIZE": requantize},
