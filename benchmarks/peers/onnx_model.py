@@ -59,10 +59,11 @@ def attribute(name, value):
 
 
 def node(op, inputs, outputs, attributes=()):
-    """Write a NodeProto."""
+    """Write a NodeProto; what takes its channels last is Microsoft's."""
     names = b"".join(data(1, name) for name in inputs) + b"".join(data(2, name) for name in outputs)
     given = b"".join(data(5, attribute(*one)) for one in dict(attributes).items())
-    return names + data(4, op) + given + (data(7, "com.microsoft") if op in MICROSOFT else b"")
+    is_microsofts = op in MICROSOFT or "channels_last" in dict(attributes)
+    return names + data(4, op) + given + (data(7, "com.microsoft") if is_microsofts else b"")
 
 
 def model(nodes, constants, inputs, outputs) -> bytes:

@@ -112,7 +112,7 @@ cdef class MatMul:
             rows = m
         sums = np.empty((rows, self.b.n), np.int32)
         for i from 0 <= i < m by rows:
-            some = product(a[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
+            some = product(left[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
                            bias=self.bias, num_threads=num_threads)
             self.make_some(some, i, made)
         return 0
