@@ -71,21 +71,23 @@ class QLinearPair(ByType):
         both = self._for(a.dtype)
         if a.shape == b.shape:
             check.out(out, a.dtype, a.shape, a, (b,))
-            made: NDArray[Any] = both[0](a, b, out)
+            made: NDArray[Any] = both[1](b, a, out) if _exchanged(a.shape, b.shape) else both[0](a, b, out)
             return made
         try:
             shape = broadcast_shape(a.shape, b.shape)
         except ValueError:
             raise ValueError(f"A, B: shapes {a.shape} and {b.shape} do not broadcast") from None
         check.out(out, a.dtype, shape, a, (b,))
-        a, b, rule = (b, a, both[1]) if _repeats(a.shape, b.shape) else (a, b, both[0])
+        a, b, rule = (b, a, both[1]) if _exchanged(a.shape, b.shape) else (a, b, both[0])
         return check.put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)
 
 
-def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether onnxruntime's loops see a as one number and b as many; they exchange the two then."""
-    ranks = max(len(a), len(b))
-    for m, n in zip(((1,) * (ranks - len(a)) + a)[::-1], ((1,) * (ranks - len(b)) + b)[::-1], strict=True):
-        if m != 1 or n != 1:
-            return m == 1
-    return False
+def _exchanged(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether onnxruntime's inner loop sees A as one number, and exchanges the two.
+
+    It runs along the last axis of both that is longer than 1; if none is, along the first that both have.
+    """
+    if not a or not b:
+        return not a or a[-1] <= 1
+    both = list(zip(a[::-1], b[::-1], strict=False))
+    return next((m <= 1 for m, n in both if max(m, n) > 1), True)

@@ -8,7 +8,6 @@ from math import prod
 from typing import Any, NamedTuple, Self
 
 from qops._kernels.arrays.numbers import shown
-from qops._kernels.arrays.window import same_padding
 from qops.checks import choice, integer, integers
 from qops.onnx.window import AUTO_PADS
 
@@ -89,7 +88,7 @@ class Window(NamedTuple):
         kernel, stride, dilation = self.kernel[i], self.strides[i], self.dilations[i]
         before, after = self.pads[i], self.pads[len(self.kernel) + i]
         if self.auto_pad.startswith("SAME"):
-            before, after = same_padding(size, kernel, stride, dilation, self.auto_pad == "SAME_LOWER")
+            before, after = _same(size, (kernel - 1) * dilation + 1, stride, self.auto_pad == "SAME_LOWER")
         room = size + before + after - ((kernel - 1) * dilation + 1)
         if room < 0 or not size:
             window = f"a window of {kernel}, dilation {dilation}, does not fit {size} padded by {before}, {after}"
@@ -98,6 +97,16 @@ class Window(NamedTuple):
         if (count - 1) * stride >= size + before:  # such a window would begin behind the image
             count -= 1
         return Axis(size, kernel, stride, dilation, before, after, count)
+
+
+def _same(size: int, reach: int, stride: int, odd_first: bool) -> tuple[int, int]:
+    """Give the padding with which there are size / stride windows, rounded up. It may be negative: that cuts pixels.
+
+    Half of it, truncated toward zero, lies in front.
+    """
+    total = (-(-size // stride) - 1) * stride + reach - size
+    before = int((total + odd_first) / 2)
+    return before, total - before
 
 
 def taps(axes: Sequence[Axis]) -> Iterator[tuple[Any, Any]]:

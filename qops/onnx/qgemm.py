@@ -61,7 +61,8 @@ class QGemm(Prepared):
         integer(self.transA, "transA", 0, 1)
         own = b.T if integer(self.transB, "transB", 0, 1) else b
         zeros = check.optional(self.a_zero_point, self.b_zero_point)
-        self._product = (MatMulInteger._once if once else MatMulInteger)(own, *zeros)
+        made = MatMulInteger._once(own, *zeros, "ort") if once else MatMulInteger(own, *zeros, runtime="ort")
+        self._product = made
         self._bias = None if self._arguments[5] is None else int32s(self._arguments[5], "C")
         self._factor = self._scaled(own.shape[1])
         if (self.y_scale is None) != (self.y_zero_point is None):

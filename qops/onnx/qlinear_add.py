@@ -48,8 +48,8 @@ def qlinear_add(
         k = C_zero_point - fma(ra, A_zero_point, rb * B_zero_point)
         C = saturate(half_even(fma(A, ra, fma(B, rb, k))))
 
-    so the zero point is inside of the rounding. This is the row ``ort-x86`` of `qops.rules.add`. Where an operand is
-    one number along the last axis that has more than one element, the other one is A, as in onnxruntime's loops.
+    so the zero point is inside of the rounding. This is the row ``ort-x86`` of `qops.rules.add`. Where A has one
+    element along the last axis of both shapes that is longer than 1, or no axis is, onnxruntime exchanges A and B.
 
     Parameters
     ----------

@@ -54,8 +54,9 @@ class _Means(ByType):
         (x_scale, y_scale), spatial = self._scales, tuple(range(2, x.ndim))
         with np.errstate(all="ignore"):
             scale = x_scale / F32(y_scale * F32(count))
-        if not np.isfinite(scale):
-            raise ValueError(f"x_scale, y_scale: {x_scale!s}, {y_scale!s} are too far apart for float32")
+        if not 2.0**-32 <= scale < 256:
+            words = f"{x_scale!s}, {y_scale!s} give a factor of {scale!s}"
+            raise ValueError(f"x_scale, y_scale: {words}, which onnxruntime refuses: it is not in 2**-32 to 256")
         sums = (x.sum(axis=spatial, keepdims=True, dtype=np.int64) - count * x_zero).astype(np.int32)
         made = np.empty(sums.shape, x.dtype)
         if made.size:
@@ -283,7 +284,8 @@ def qlinear_global_average_pool(
     Raises
     ------
     TypeError, ValueError
-        Other types, images without pixels or of more than 2**23, scales that are not above 0 or lead beyond float32.
+        Other types, images without pixels or of more than 2**23, scales that are not above 0, or whose factor
+        onnxruntime refuses, as it is not from 2**-32 on and below 256.
 
     Notes
     -----

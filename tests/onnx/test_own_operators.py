@@ -54,6 +54,14 @@ def test_pairs(rng, function, slow):
         )
 
 
+@pytest.mark.parametrize("shapes", [((1,), ()), ((), ()), ((1,), (1, 1)), ((1, 1), (1, 1)), ((), (1,))])
+def test_two_numbers_are_exchanged(shapes):
+    """The sum is -0.5 for a moment, and the order of the fused steps tells where it goes: onnxruntime 1.32.0 gave 0."""
+    a, b = (np.full(shape, code, np.int8) for shape, code in zip(shapes, (127, 124), strict=True))
+    got = onnx.qlinear_add(a, F32(0.00743674), 127, b, F32(0.55490154), 127, F32(3.3294091), 0)
+    equal(got, np.zeros(np.broadcast_shapes(*shapes), np.int8))
+
+
 def recorded(name):
     """What onnxruntime gave: arrays by name, numbers, and the result of each case of a set."""
     data, cases = np.load(GOLDEN / f"{name}.npz"), json.loads((GOLDEN / f"{name}.json").read_text())

@@ -64,6 +64,13 @@ def windows(shape, kernel_shape, strides=None, dilations=None, pads=None, auto_p
     """The places of the taps of each window that are in an image of this shape."""
     steps, gaps = strides or [1] * len(shape), dilations or [1] * len(shape)
     padding = pads_of(auto_pad, pads, shape, kernel_shape, steps, gaps)
+    if auto_pad[:4] == "SAME":
+        padding = []
+        for n, k, s, d in zip(shape, kernel_shape, steps, gaps, strict=True):
+            total = (ceil(n / s) - 1) * s + (k - 1) * d + 1 - n
+            less = abs(total) // 2 * (1 if total > 0 else -1)  # and the odd one behind, or in front
+            more = abs(total + 1) // 2 * (1 if total > 0 else -1)
+            padding.append((less, total - less) if auto_pad == "SAME_UPPER" else (more, total - more))
     counts = []
     for n, k, s, d, (before, after) in zip(shape, kernel_shape, steps, gaps, padding, strict=True):
         last = (ceil if ceil_mode else floor)(Fraction(n + before + after - (k - 1) * d - 1, s))
