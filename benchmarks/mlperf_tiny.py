@@ -57,7 +57,6 @@ LAYERS = [
     Layer("keywords", "dense", (1, 1), 64, 12),
     Layer("images", "conv", (32, 32), 3, 16, (3, 3)),
     Layer("images", "conv", (32, 32), 16, 16, (3, 3)),
-    Layer("images", "conv", (32, 32), 16, 32, (3, 3), 2),
     Layer("images", "conv", (16, 16), 32, 32, (3, 3)),
     Layer("images", "conv", (8, 8), 64, 64, (3, 3)),
     Layer("images", "add", (32, 32), 16, 16),
@@ -65,7 +64,6 @@ LAYERS = [
     Layer("persons", "depthwise", (48, 48), 8, 8, (3, 3)),
     Layer("persons", "conv", (48, 48), 8, 16),
     Layer("persons", "depthwise", (48, 48), 16, 16, (3, 3), 2),
-    Layer("persons", "conv", (24, 24), 32, 32),
     Layer("persons", "depthwise", (12, 12), 64, 64, (3, 3)),
     Layer("persons", "conv", (6, 6), 128, 128),
     Layer("persons", "depthwise", (3, 3), 256, 256, (3, 3)),
@@ -74,7 +72,7 @@ LAYERS = [
     Layer("anomalies", "dense", (1, 1), 128, 8),
     Layer("anomalies", "dense", (1, 1), 128, 640),
 ]
-"""Each shape once, of the keyword spotting, image classification, visual wake words and anomaly detection networks."""
+"""Kinds of layers of the networks for keyword spotting, image classification, visual wake words, anomaly detection."""
 
 
 def scales(layer: Layer) -> Array:
