@@ -152,9 +152,9 @@ def native(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
     >>> from qops.checks import native
     >>> native(np.zeros(2), "x", ("uint8", "int8"))
     Traceback (most recent call last):
-    TypeError: x: expected uint8, int8 data, got float64
+    TypeError: x: expected uint8, int8, got float64
     """
     data = as_array(x, name)
     if data.dtype.type.__name__ not in allowed and data.dtype.name not in allowed:
-        raise TypeError(f"{name}: expected {', '.join(allowed)} data, got {data.dtype}")
+        raise TypeError(f"{name}: expected {', '.join(allowed)}, got {data.dtype}")
     return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
