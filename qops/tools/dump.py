@@ -107,7 +107,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
 
 
 def _kind(word: str) -> str:
-    if word == "avgpool":
+    if isinstance(word, str) and word == "avgpool":
         raise ValueError("kind: 'avgpool' is spelt 'average_pool'")
     return choice(word, "kind", KINDS)
 
