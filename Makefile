@@ -47,8 +47,9 @@ exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators
 
 SEED ?= 1
 fuzz: CALLS ?= 20000
-fuzz: dev  ## random calls of every op on all tiers: SEED=1 CALLS=20000; CALL=77: that one alone, as a failure says it
-	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz.py --seed $(SEED) $(if $(CALL),--call $(CALL),--calls $(CALLS))
+fuzz: dev $(if $(DEBUG),build/debug/built)  ## random calls of every op on all tiers: SEED=1 CALLS=20000; CALL=77: that one alone; DEBUG=1: on kernels with sanitizers
+	$(if $(DEBUG),$(SANITIZED) PYTHONPATH=build/debug/lib:tests/support:.,PYTHONPATH=tests/support) $(BIN)/python tests/fuzz/fuzz.py \
+		--seed $(SEED) $(if $(CALL),--call $(CALL),--calls $(CALLS))
 
 fuzzmodels: FILES ?= 20000
 fuzzmodels: dev  ## damaged model files, which must be read or refused: SEED=1 FILES=20000; FILE=77: that one alone
@@ -128,10 +129,13 @@ amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on a CPU tha
 		--deselect tests/product/test_threads.py::test_nothing_is_written_after_a_call_that_is_interrupted_twice \
 		--deselect tests/product/test_threads.py::test_with_little_address_space_threads_that_die_hold_nobody_up
 
-debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
+build/debug/built: $(VENV)/dev setup.py $(shell find qops -name '*.py') $(KERNELS)
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
-	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:use_sigaltstack=0 PYTHONPATH=lib:../.. \
-		../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
+	@touch $@
+
+SANITIZED = QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:use_sigaltstack=0
+debug: build/debug/built  ## tests on kernels built with bounds checks and sanitizers, in build/debug
+	cd build/debug && $(SANITIZED) PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
 
 clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info

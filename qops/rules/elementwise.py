@@ -75,7 +75,8 @@ class PairOp(Prepared):
             raise ValueError(f"{name}: {said} are out of the range of {self._rule}: {why}") from None
         self._operands, self._dtype = p, codes.dtype
         kept = (None, None, None) if given else (p.a_scale, p.b_scale, p.y_scale)
-        self._keep(rule, *p[1:6:2], *kept, given, codes.dtype, qmin, qmax)
+        typed = given and tuple(tuple(part) if isinstance(part, tuple) else part for part in given)  # as users type it
+        self._keep(rule, *p[1:6:2], *kept, typed, codes.dtype, qmin, qmax)
 
     def _given(self, integers: Any, scales: dict[str, Any]) -> Integers:
         """The integers of the caller, checked."""

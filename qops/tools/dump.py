@@ -231,6 +231,10 @@ def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any],
         return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
     if scales.ndim > 1:
         raise ValueError(f"{name}: expected one number, or one per channel or element, got shape {scales.shape}")
+    if "axis" not in numbers:  # the last axis that has as many elements as there are scales
+        fitting = [i for i, size in enumerate(x.shape) if size == scales.size]
+        axis = fitting[-1] - x.ndim if fitting else -1
+        numbers = {**numbers, "axis": axis} if fitting else numbers
     if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
         raise ValueError(
             f"{'axis' if 'axis' in numbers else name}: {scales.size} of them do not fit axis {axis} of shape {x.shape}"

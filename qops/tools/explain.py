@@ -189,7 +189,8 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
     if probe:
         separated = probe_for(dump, exact or [v.rule for v in excluded[:_NEAREST]])
     reasons = {rule: str(why) for rule, why in refused.items()}
-    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons)
+    axis = dump.numbers.get("axis", -1) if dump.is_by_channel else None
+    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis)
 
 
 def explain(
@@ -228,7 +229,8 @@ def explain(
         there are none.
     **numbers
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``;
-        ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last. quantize: ``zero_point``; or
+        ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last one of ``x`` that has as many
+        elements as there are scales, which `Explanation.axis` says. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``.
         average_pool: ``kernel``, which moves by 1 without padding, and ``zero_point``; ``x_scale``, ``y_scale`` and

@@ -96,6 +96,8 @@ class Explanation:
         Inputs to run on the device. They separate every two rules of `exact`, or of the nearest ones if it is empty.
     refused : dict of str to str
         Rules that do not take these numbers, and why.
+    axis : int or None
+        The axis of the channels, if each has a scale: as it was given, or the last one of x that has as many elements.
     """
 
     size: int
@@ -105,6 +107,7 @@ class Explanation:
     indistinguishable: list[list[str]]
     separated: Probe | None = None
     refused: dict[str, str] = field(default_factory=dict)
+    axis: int | None = None
 
     @property
     def probe(self) -> NDArray[Any] | None:
@@ -125,7 +128,7 @@ class Explanation:
         Returns
         -------
         dict
-            ``exact``, ``nearest`` and ``indistinguishable``.
+            ``exact``, ``nearest`` and ``indistinguishable``; ``axis`` too if each channel has a scale.
         """
         nearest = [
             {
@@ -138,7 +141,8 @@ class Explanation:
             }
             for v in self.nearest
         ]
-        return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable}
+        more = {} if self.axis is None else {"axis": self.axis}
+        return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
 
     def __str__(self) -> str:
         lines = []
@@ -155,6 +159,8 @@ class Explanation:
         for v in self.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
         lines += [f"  all of them, once a mistake is undone ({words}): {_names(of)}" for words, of in by_words.items()]
+        if self.axis is not None:
+            lines.append(f"  the scales are those of channels along axis {self.axis} of x")
         lines += _lines(self.excluded)
         if self.refused:
             lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")

@@ -301,3 +301,23 @@ def test_progress_is_shown_on_a_terminal_after_a_second(monkeypatch, capsys):
         for words in ("quick", "one rule", "too soon", "two"):
             tell(words)
     assert capsys.readouterr().err == "\rone rule\rtwo     \r   \r"
+
+
+def test_the_axis_of_the_channels_is_found_and_said(rng, tmp_path, capsys):
+    scales = rng.uniform(0.001, 0.01, 5)
+    sums = rng.integers(-20_000, 20_000, (2, 5, 4, 3)).astype(np.int32)  # NCHW
+    y = rules.requantize(sums, "tflite-single", scale=scales, axis=1)
+    found = qops.explain(sums, y, scale=scales)
+    assert "tflite-single" in found.exact
+    assert found.axis == -3
+    assert "\n  the scales are those of channels along axis -3 of x\n" in str(found)
+    np.savez(tmp_path / "dump.npz", acc=sums, y=y, scale=scales)
+    assert main(["explain", str(tmp_path / "dump.npz"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["axis"] == -3
+    assert qops.explain(sums, y, scale=scales, axis=1).axis == 1
+    assert qops.explain(sums, rules.requantize(sums, "rndnu", scale=0.01), scale=0.01).axis is None
+    square = sums.reshape(2, 3, 4, 5)[:, :, :, :3].copy()  # two axes of 3: the last one, unless it fits none
+    y = rules.requantize(square, "tflite-single", scale=scales[:3], axis=1)
+    found = qops.explain(square, y, scale=scales[:3])
+    assert found.axis == -1
+    assert "scales along axis 1" in {v.before for v in found.mistakes}
