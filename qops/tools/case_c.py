@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.tflite.kernels import KERNELS
 from qops.tools import c_text
 from qops.tools.case import Case, Smallest
 from qops.tools.ports import Ported, ported
@@ -58,8 +59,8 @@ def elements(case: Case, small: Smallest | None) -> Elements:
         others = places[(places != small.place).any(1)][: _MOST - 1]
         places = np.concatenate([np.array([small.place], np.intp), others])
     at = tuple(places.T)
-    style = "xnnpack" if case.graph.runtime not in ("reference", "optimized", "tflm") else "tflm"
-    layer = ported(case.op, case.graph, style, "layer")
+    has_offsets = case.graph.runtime in KERNELS and case.graph.runtime != "xnnpack"
+    layer = ported(case.op, case.graph, "tflm" if has_offsets else "xnnpack", "layer")
     return Elements(layer, places, _arguments(case, layer, at), case.got[at], case.wanted[at])
 
 

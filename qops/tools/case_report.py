@@ -28,6 +28,8 @@ _WHOSE = {
     "optimized": "TFLite's optimised kernels",
     "xnnpack": "TFLite with XNNPACK",
     "tflm": "TensorFlow Lite Micro",
+    "tflm_until_2026_06": "TensorFlow Lite Micro until June 2026",
+    "single_rounding": "TensorFlow Lite Micro built with single rounding",
     "onnx": "the ONNX standard as written",
     "ort": "onnxruntime",
 }
@@ -119,9 +121,9 @@ def _table(case: Case, found: Elements) -> str:
         rows.append([*values, str(found.got[i]), str(found.wanted[i])])
     lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
     more = len(case.where) - len(rows)
-    return "\n".join(
-        [*lines, *([f"\nand {more:,} more; `test.c` has the first {len(found.places)}."] if more else []), ""]
-    )
+    if more:
+        lines += ["", f"and {more:,} more. `test.c` has {len(found.places)} of them all."]
+    return "\n".join([*lines, ""])
 
 
 def _rules(found: Elements, first: First) -> str:
