@@ -1,5 +1,6 @@
 """TFLite's integer arithmetic on arrays of int64, each step as the original rounds, saturates or wraps it."""
 
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ __all__ = [
     "double_high",
     "half_away",
     "leading_zeros",
+    "power_of_two",
     "quantized",
     "rounded_shift",
     "scaled",
@@ -40,6 +42,12 @@ def quantized(scale: float) -> Multiplier:
         raise ValueError(f"scale: a factor of {scale} has no multiplier")
     multiplier, right_shift = one_multiplier(abs(float(scale)), "31 bits")
     return (-multiplier if scale < 0 else multiplier), 31 - right_shift
+
+
+def power_of_two(scale: float) -> int | None:
+    """Give the exponent of a scale that is a power of two, or whose logarithm is within 0.001 of one; CheckedLog2."""
+    exponent = log2(scale)
+    return round(exponent) if abs(exponent - round(exponent)) < 1e-3 else None
 
 
 def wrap(x: Any, bits: int = 32) -> Codes:

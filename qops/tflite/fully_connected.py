@@ -94,6 +94,8 @@ class FullyConnected(Op):
             return facts.u8_scale
         if given.w_type == "int16":
             return "f32-product"
+        if self._dtype == np.int16 and self._bias is not None and self._bias.dtype == np.int64:
+            return "double"
         if self._dtype == np.int16 and facts.connected_scale == "f32":
             return "double" if has_channels else "f32-product"
         return "double" if has_channels and facts.connected_scale == "f32-product" else facts.connected_scale

@@ -126,7 +126,7 @@ class Kernel(NamedTuple):
     difference_aborts: bool
     """Whether SQUARED_DIFFERENCE ends the process if the last ratio of scales is 1 or more."""
     pool_rescales: bool
-    """Whether pools take a result of another scale than x, whose codes they copy."""
+    """Whether pools take a result of another scale or zero point than x, whose codes they copy."""
     max_pool_same: bool
     """Whether MAX_POOL_2D of 8 bits, with strides within its window, demands one scale and zero point of x and y."""
     mean: str

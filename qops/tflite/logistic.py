@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, frexp
+from math import floor
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import (
+    power_of_two,
     quantized,
     rounded_shift,
     wrap,
@@ -55,8 +56,9 @@ class Sigmoid(Unary):
         return of_8_bits(self._function, near, given.x_scale, given.y_scale) + given.y_zero_point
 
     def _of_16_bits(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
-        exponent = frexp(given.x_scale)[1] - 1 + 12
-        is_power = frexp(given.x_scale)[0] == 0.5 and exponent in self._shifts
+        power = power_of_two(given.x_scale)
+        exponent = 12 + (power or 0)
+        is_power = power is not None and exponent in self._shifts
         if is_power and self._facts.sigmoid_s16 == "gemmlowp":
             return self._fixed(np.clip(x << exponent, -(2**15), 2**15 - 1), 3, 15)
         if is_power:

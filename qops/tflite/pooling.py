@@ -42,6 +42,8 @@ class Pool(Op):
     def _fill(self, given: SimpleNamespace) -> None:
         if abs(given.x_scale - given.y_scale) > 1e-6 and not self._facts.pool_rescales:
             raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
+        if given.x_zero_point != given.y_zero_point and not self._facts.pool_rescales:
+            raise ValueError(f"y_zero_point: expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
         self._window, self._ends = given.window, self._limits(given, self._taken(given))
         self._moves = Moves(given.stride, (1, 1), given.padding)
 

@@ -14,6 +14,7 @@ from qops.tflite.arithmetic import (
     Multiplier,
     clip_s32,
     double_high,
+    power_of_two,
     quantized,
     rounded_shift,
     wrap,
@@ -82,7 +83,7 @@ class Total(Pair):
         facts = self._facts
         scales = given.a_scale, given.b_scale, given.y_scale
         if self._dtype == np.int16:
-            are_powers = all(frexp(scale)[0] == 0.5 for scale in scales)
+            are_powers = all(power_of_two(scale) is not None for scale in scales)
             return "powers of two" if given.pot_scale_int16 and facts.shifts_int16 and are_powers else facts.tail
         rule, other = (facts.add, facts.add_beyond) if self._sign > 0 else (facts.sub, facts.sub_beyond)
         if rule != "xnnpack":
@@ -118,7 +119,8 @@ class Total(Pair):
 
     def _powers(self, given: SimpleNamespace) -> list[Multiplier]:
         """Give by how much a and b, of 16 bits, are shifted to the right."""
-        shifts = [int(log2(given.y_scale) - log2(scale)) for scale in (given.a_scale, given.b_scale)]
+        a, b, y = (round(log2(scale)) for scale in (given.a_scale, given.b_scale, given.y_scale))
+        shifts = [y - a, y - b]
         if min(shifts) < 0 or 0 not in shifts:
             raise ValueError(f"y_scale: expected the larger of a_scale and b_scale, got {given.y_scale}")
         return [(1, -shift) for shift in shifts]

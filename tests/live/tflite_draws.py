@@ -74,7 +74,7 @@ class Net:
         dtype = dtype or self.dtype
         whole = [float(s) for s in scales]
         s = draws.result_scale(self.rng, *whole) if self.rng.random() < 0.9 else pick(self.rng, LIMITS)
-        return self.tensor(dtype, max(s, float(np.prod(whole)) / 64), zero_point(self.rng, dtype))
+        return self.tensor(dtype, min(max(s, float(np.prod(whole)) / 64), 2.0**12), zero_point(self.rng, dtype))
 
     def bytes(self, shapes):
         """The file, with these shapes of results."""
@@ -375,7 +375,7 @@ def svdf(net):
     batch, size, units, rank, memory = (int(rng.integers(1, most)) for most in (4, 20, 9, 3, 11))
     x = net.input((batch, size))
     feature = net.constant(codes(rng, (rank * units, size), np.int8, 0), scale(rng))
-    time = net.constant(codes(rng, (rank * units, memory), np.int16, 0), scale(rng))
+    time = net.constant(codes(rng, (rank * units, memory), np.int16, 0), scale(rng) / 512)
     state = net.tensor(
         "int16", draws.result_scale(rng, float(x.scale), float(feature.scale)), 0, (batch, memory * rank * units)
     )

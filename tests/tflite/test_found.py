@@ -151,3 +151,29 @@ def test_softmax_of_8_to_16_bits_has_a_table_of_floats(kernel, want):
 def test_tflm_does_not_look_at_the_scale_of_a_normalized_result():
     got = tflite.l2_normalization(np.int8([[3, 4]]), **X, y_scale=0.5, y_zero_point=0, kernel="tflm")
     assert got.tolist() == [[77, 102]]
+
+
+def test_fully_connected_of_16_bits_with_a_wide_bias_has_a_scale_of_double():
+    """In float32 the scale is 0.5, in double a little less."""
+    how = {"x_scale": 0.05000000074505806, "x_zero_point": 0, "w_scale": 27.12230110168457}
+    how |= {"y_scale": 2.7122302055358887, "y_zero_point": 0}
+    got = [
+        tflite.fully_connected(np.int16([[3]]), np.int8([[1]]), bias, **how, kernel="optimized").item()
+        for bias in (np.int64([0]), np.int32([0]))
+    ]
+    assert got == [1, 2]
+
+
+def test_pools_of_tflm_demand_one_zero_point():
+    x, how = np.int8([[[[1]]]]), {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 1}
+    for pool in (tflite.average_pool_2d, tflite.max_pool_2d):
+        with pytest.raises(ValueError, match=r"^y_zero_point: expected x_zero_point, 0, got 1"):
+            pool(x, window=(1, 1), **how, kernel="tflm")
+
+
+def test_a_scale_near_a_power_of_two_is_taken_for_one():
+    """512.34 is taken for 512, and no scale of an operand is the result's, which has to be."""
+    how = numbers((512.34130859375, 0), (32789.84375, 0), (65579.6875, 0))
+    with pytest.raises(ValueError, match=r"^y_scale: expected the larger of a_scale and b_scale"):
+        tflite.sub(np.int16([1]), np.int16([-1178]), **how)
+    assert tflite.sub(np.int16([1]), np.int16([-1178]), **how, pot_scale_int16=False).item() == 589
