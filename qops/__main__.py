@@ -36,6 +36,7 @@ from qops.tools.ports import PORTS
 from qops.tools.progress import Progress
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
+from qops.tools.walk import client_of
 
 _DUMP = """\
 A dump holds the arguments of qops.explain by their names, with the same defaults.
@@ -69,7 +70,8 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _debug(options: argparse.Namespace) -> int:
     given = {"device": options.device, "float_model": options.float, "runtime": options.runtime}
-    found = debug(options.model, options.data, **given)
+    with client_of(options.jobs) as client:
+        found = debug(options.model, options.data, client=client, **given)
     print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
     told = sys.stderr if options.json else sys.stdout
     if options.html is not None:
@@ -161,6 +163,7 @@ def _add_debug(commands: Any) -> None:
     made.add_argument("--data", type=Path, metavar="FILE.npz", help="the inputs, by name")
     made.add_argument("--device", type=Path, metavar="DUMP", help="what the device gave; see below")
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
+    made.add_argument("--jobs", type=int, metavar="N", help="run layers as tasks of dask, on so many processes")
     made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.add_argument("--html", type=Path, metavar="DIR", help="write a page with pictures, hunt.html")

@@ -148,7 +148,7 @@ class _Debugger:
         wrong: dict[str, Wrong] = {}
         for name in self.graph.inputs:
             if name in self.dumped:
-                shape, array = [n or 1 for n in self.graph.tensors[name].shape], self.dumped[name]
+                shape, array = [1 if n is None else n for n in self.graph.tensors[name].shape], self.dumped[name]
                 each = int(np.prod(shape[1:], dtype=np.int64)) or 1
                 if array.size % each:
                     raise ValueError(f"device[{name!r}]: {array.size:,} elements, the model has {each:,} an item")

@@ -131,7 +131,7 @@ def typed(array: NDArray[Any], tensor: Tensor, name: str) -> NDArray[Any]:
 
 def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
     """Give bytes as codes, or as float32 values, by how many there are."""
-    count = int(np.prod([n or 1 for n in tensor.shape], dtype=np.int64))
+    count = int(np.prod([1 if n is None else n for n in tensor.shape], dtype=np.int64))
     raw = array.tobytes()
     if tensor.scale is not None and len(raw) == _FLOAT * count != dtype.itemsize * count:
         return np.frombuffer(raw, "<f4")
@@ -160,7 +160,7 @@ def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
     found: dict[str, NDArray[Any]] = {}
     for name in graph.inputs:
         tensor = graph.tensors[name]
-        shape, dtype = tuple(n or 1 for n in tensor.shape), np.dtype(tensor.dtype)
+        shape, dtype = tuple(1 if n is None else n for n in tensor.shape), np.dtype(tensor.dtype)
         if dtype.kind in "iu":
             info = np.iinfo(dtype)
             found[name] = draw.integers(info.min, info.max, shape, dtype, endpoint=True)

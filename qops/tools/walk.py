@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.checks import integer
 from qops.models import Graph, Op, Tensor
 from qops.models.graph import Live, in_real_numbers
 from qops.tools.case import Case, Worst, apart
 from qops.tools.hunt import LayerRow
 from qops.tools.layout import Wrong, as_wanted
 
-__all__ = ["Cluster", "Here", "Looked", "walk"]
+__all__ = ["Cluster", "Here", "Layer", "Looked", "client_of", "matched", "walk"]
 
 _AHEAD = 16  # layers that are under way in a cluster before the first of them is waited for
 Arrays = Mapping[str, NDArray[Any]]
@@ -50,7 +53,8 @@ class Cluster:
 
     def hold(self, value: Any) -> Any:
         """Send a value to the workers."""
-        return self._client.scatter(value, hash=False)
+        (held,) = self._client.scatter([value], hash=False)  # a list, as elements of other values would be sent apart
+        return held
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Hand in a task."""
@@ -59,6 +63,38 @@ class Cluster:
     def result(self, held: Any) -> Any:
         """Wait for a value, and fetch it."""
         return held.result()
+
+
+@contextmanager
+def client_of(jobs: int | None) -> Iterator[Any]:
+    """Open a dask cluster of so many processes of this machine, and close it in the end.
+
+    Parameters
+    ----------
+    jobs : int or None
+        How many processes; None gives no cluster.
+
+    Yields
+    ------
+    distributed.Client or None
+
+    Raises
+    ------
+    ModuleNotFoundError
+        dask is not installed.
+    ValueError
+        Less than one process.
+    """
+    if jobs is None:
+        yield None
+        return
+    count = integer(jobs, "jobs", 1, 1024)
+    try:
+        distributed: Any = import_module("distributed")
+    except ModuleNotFoundError as why:
+        raise ModuleNotFoundError(f"jobs: needs the package {why.name}: pip install 'qops[dask]'") from why
+    with distributed.Client(n_workers=count, threads_per_worker=1, dashboard_address=None) as client:
+        yield client
 
 
 class Looked(NamedTuple):

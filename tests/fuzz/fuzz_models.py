@@ -1,7 +1,8 @@
 """Damaged model files, read in child processes with limits of time and memory; ``make fuzzmodels SEED=1 FILES=20000``.
 
 A file is a sound one that is cut, has bits flipped, parts exchanged with another file, or fields of its messages set to
-what nobody writes. It must be read, or refused by a ValueError that begins with its name.
+what nobody writes. It must be read, or refused by a ValueError that begins with its name. A .tflite file that is read
+must also run on noise, or be refused then.
 """
 
 import argparse
@@ -177,6 +178,7 @@ def drawn(seed, number):
 def judged(seed, number, folder):
     """What reading a file gives: "read", or "refused", or what is wrong."""
     from qops import models
+    from qops.tools.device import noise
 
     suffix, how, data = drawn(seed, number)
     path = Path(folder) / f"file{suffix}"
@@ -185,7 +187,9 @@ def judged(seed, number, folder):
     found = {"name": suffix, "kind": how, "outcome": "read", "wrong": ""}
     try:
         with warnings.catch_warnings(action="ignore"):
-            models.load(path, runtime=runtime)
+            graph = models.load(path, runtime=runtime)
+            if suffix == ".tflite":
+                graph.run(noise(graph))
     except ValueError as refused:
         is_named = str(refused).startswith(path.name)
         found |= {"outcome": "refused", "wrong": "" if is_named else f"the error does not name the file: {refused}"}

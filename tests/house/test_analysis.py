@@ -11,6 +11,8 @@ from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, quant
 from qops import rules, tensorflow
 
 pytestmark = pytest.mark.long  # all that the analysis measures
+
+
 @pytest.fixture(autouse=True)
 def measured_once(monkeypatch, found):
     monkeypatch.setattr(main, "measure", lambda *_: found)

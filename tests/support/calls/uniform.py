@@ -30,9 +30,7 @@ CALLS = {
     "tensorflow.uniform_quantized_clip_by_value": Op(
         {"operand": CODES_32, "min": -500_000_000, "max": 7, "scales": 0.5, "zero_points": 9}, np.int32
     ),
-    "tensorflow.uniform_quantized_dot": Op(
-        {"lhs": S8, "rhs": S8.T.copy(), **LHS, **RHS, **OUT}, np.int32, each=False
-    ),
+    "tensorflow.uniform_quantized_dot": Op({"lhs": S8, "rhs": S8.T.copy(), **LHS, **RHS, **OUT}, np.int32, each=False),
     "tensorflow.uniform_quantized_convolution": Op(
         {"lhs": IMAGE, "rhs": IMAGE[:, :, :2, :2].copy(), **LHS, **RHS, **OUT, "padding": "SAME"}, np.int32, each=False
     ),
