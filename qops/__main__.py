@@ -92,9 +92,8 @@ def _reduce(found: Hunt, folder: Path, told: TextIO) -> None:
 
 def _params(options: argparse.Namespace) -> int:
     found = params(options.model, options.port)
-    print(found)
-    for path in found.write(options.output, options.format):
-        print(path)
+    paths = found.write(options.output, options.format)
+    print(found, *paths, sep="\n")
     return 0
 
 

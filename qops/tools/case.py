@@ -139,7 +139,7 @@ def smallest_of(case: Case) -> Smallest | None:
         None if no smaller model makes an element that differs.
     """
     places, outputs = case.where, case.op.call(*case.inputs)
-    if case.op.alone is None:
+    if case.op.alone is None or len(case.op.outputs) > 1:
         return None
     found = []
     for place in places[:: -(-len(places) // _TRIED) or 1]:
@@ -149,7 +149,7 @@ def smallest_of(case: Case) -> Smallest | None:
             found.append((sum(x.size for x in alone.inputs.values()), index, alone))
     for _, index, alone in sorted(found, key=lambda one: one[:2]):
         graph = _read(alone.file, alone.suffix, case.graph.runtime)
-        wanted = graph.run(alone.inputs)[case.op.outputs[0]]
+        wanted = graph.run(alone.inputs)[case.output]
         if wanted[alone.place] == case.wanted[index]:
             got = wanted.copy()
             got[alone.place] = case.got[index]

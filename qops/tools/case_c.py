@@ -116,7 +116,7 @@ def test_program(case: Case, small: Smallest | None) -> str:
 def _head(case: Case, has_rule: bool) -> str:
     what = "The rule is below as portable C" if has_rule else "qops has no C of this op; the expected codes are given"
     return (
-        f"{case.op.kind}, result {case.op.outputs[0]!r} of {case.graph.name}: elements that differ on a device.\n"
+        f"{case.op.kind}, result {case.output!r} of {case.graph.name}: elements that differ on a device.\n"
         f"   {what}.\n\n"
         "   cc -std=c99 -Wall -Werror test.c -o test -lm && ./test\n\n"
         "   prints each element that differs and ends with 1 for the device's numbers. With -DGOT=expected it ends\n"

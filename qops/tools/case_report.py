@@ -78,7 +78,7 @@ def _whose(case: Case) -> str:
 def _head(case: Case, first: First) -> str:
     off = apart(case.got, case.wanted)
     differ, size, most = int(np.count_nonzero(off)), off.size, float(off.max(initial=0))
-    result = case.graph.tensors[case.op.outputs[0]]
+    result = case.graph.tensors[case.output]
     tensors = [case.graph.tensors[name] for name in case.op.inputs]
     return "\n".join(
         [

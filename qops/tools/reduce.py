@@ -50,7 +50,7 @@ def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:
         raise ValueError(f"{first.layer} ({case.op.kind}) cannot be written as a model of its own")
     whole = case.op.alone(case.inputs, case.op.call(*case.inputs))
     assert whole is not None
-    output, small = case.op.outputs[0], smallest_of(case)
+    output, small = case.output, smallest_of(case)
     files: dict[str, str | bytes] = {
         f"layer{whole.suffix}": whole.file,
         "device.npz": _npz({**case.reads, output: case.got}),

@@ -217,6 +217,29 @@ def test_no_file_is_written_over_and_none_is_left_behind(tmp_path):
         found.reduce(tmp_path / "case/issue.md/folder")
 
 
+def test_an_op_of_two_results(tmp_path):
+    """The second result differs: it is the one that is written and told of."""
+    x, *parts = (
+        Tensor(name, (1, n), "int8", np.float32(0.1), np.asarray(0)) for name, n in (("x", 8), ("a", 4), ("b", 4))
+    )
+    axis = Tensor("axis", (), "int32", data=np.int32(1))
+    operator = Operator("SPLIT", [axis, x], parts, {"NumSplits": 2}, [])
+    (tmp_path / "two.tflite").write_bytes(tflite_bytes([axis, x, *parts], [operator], [x], parts))
+    graph = load(tmp_path / "two.tflite")
+    codes = np.arange(8, dtype=np.int8)[None]
+    made = graph.run(codes)
+    found = qops.debug(graph, codes, device={"a": made["a"], "b": made["b"] + np.int8(2)})
+    assert found.first.output == "b"
+    paths = found.reduce(tmp_path / "case")
+    assert "smallest.tflite" not in {path.name for path in paths}
+    assert qops.debug(tmp_path / "case/layer.tflite", device=tmp_path / "case/device.npz").first == found.first
+    assert program(tmp_path / "case") == (
+        1,
+        [f"element {i}: {6 + i}, expected {4 + i}" for i in range(4)] + ["4 of 4 elements differ"],
+    )
+    assert "- writes `b`: int8" in (tmp_path / "case/issue.md").read_text()
+
+
 def test_hostile_names(tmp_path):
     """What a file calls its tensors is neither C nor Markdown of the report."""
     names = "*/ int main(void){return 0;} /*\n#error", "`\n# Injected\n<script>|x|"
