@@ -12,7 +12,7 @@ from qops.models.graph import Layer
 from qops.models.onnx_codes import spec_of
 from qops.models.onnx_file import Node
 from qops.models.onnx_makers import Site
-from qops.models.onnx_real import Values, conv, gemm, matmul
+from qops.models.onnx_sums import Values, conv, gemm, matmul
 from qops.rules import Requantize
 
 __all__ = ["layer_of"]
@@ -67,16 +67,14 @@ def _sums(
     is_conv = node.kind == "QLinearConv"
     products: dict[str, Callable[..., Values]] = {"QLinearConv": conv, "QGemm": gemm, "QLinearMatMul": _matmul}
     product = products[node.kind]
-    centred, bias = (
-        weights.astype(np.float64) - zeros[1],
-        site.constant({"QLinearConv": 8, "QGemm": 6}.get(node.kind, 99)),
-    )
-    if bias is not None and is_conv:
-        bias = bias.reshape(-1, *[1] * (weights.ndim - 2))
+    spec = spec_of(node)
+    centred = weights.astype(np.float64) - zeros[1]
+    bias = None if spec is None or spec.bias is None else site.constant(spec.bias)
+    along = [-1, *[1] * (weights.ndim - 2)] if is_conv else [-1]
 
     def sums(codes: NDArray[Any], bias: NDArray[Any] | None) -> NDArray[np.int64]:
         made = np.rint(product(node, codes.astype(np.float64) - zeros[0], centred)).astype(np.int64)
-        return made if bias is None else made + bias.astype(np.int64)
+        return made if bias is None else made + _along(bias.astype(np.int64), along)
 
     w_scale = scales[1] * np.float32(node.get("alpha", 1.0))
     axis = 1 if is_conv else -1
@@ -90,6 +88,11 @@ def _sums(
     )
     channel = 0 if is_conv or node.get("transB", 0) else -1
     return Layer("requantize", numbers, weights, bias, sums, zeros[0], zeros[1], rule, channel)
+
+
+def _along(bias: NDArray[Any], shape: list[int]) -> NDArray[Any]:
+    """Give a bias so that it broadcasts along the channels of the sums."""
+    return bias.reshape(shape) if bias.ndim == 1 else bias
 
 
 def _matmul(node: Node, a: Values, b: Values) -> Values:

@@ -18,9 +18,10 @@ from qops.models.onnx_layers import layer_of
 from qops.models.onnx_makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_of
 from qops.models.onnx_moves import MOVES
 from qops.models.onnx_real import REAL
+from qops.models.onnx_types import CASTS, COMPARES
 from qops.models.tflite_site import Missing
 
-__all__ = ["RUNTIMES", "op_of", "results_of", "with_scales_of"]
+__all__ = ["RUNTIMES", "op_of", "with_scales_of"]
 
 RUNTIMES = ("onnx", "ort")
 Arrays = tuple[NDArray[Any], ...]
@@ -29,21 +30,6 @@ _OWN = (
     *("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearAveragePool"),
     *("QLinearGlobalAveragePool", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
 )
-_COMPARES = {
-    **{"Equal": np.equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "Less": np.less},
-    **{"LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or, "Not": np.logical_not},
-}
-_CASTS = {
-    1: "float32",
-    2: "uint8",
-    3: "int8",
-    4: "uint16",
-    5: "int16",
-    6: "int32",
-    7: "int64",
-    9: "bool",
-    11: "float64",
-}
 
 
 def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
@@ -156,8 +142,8 @@ def _made(site: Site) -> tuple[Callable[[Given], Any], Callable[[Given], Any] | 
         return partial(MOVES[kind], node), partial(MOVES[kind], node), "moves codes", None
     if kind == "Cast":
         return _cast(site), _cast_of_values(site), "moves codes", None
-    if kind in _COMPARES:
-        compare = _COMPARES[kind]
+    if kind in COMPARES:
+        compare = COMPARES[kind]
         return (lambda given: compare(*given)), (lambda given: compare(*given)), "exact", None
     if kind in REAL:
         return partial(_in_float32, site), partial(REAL[kind], node), "float32", None
@@ -182,14 +168,14 @@ def _in_float32(site: Site, given: Given) -> Any:
 
 def _cast(site: Site) -> Callable[[Given], Any]:
     number = site.node.get("to")
-    if number not in _CASTS:
+    if number not in CASTS:
         raise Missing(f"it casts to type {number}")
-    return lambda given: given[0].astype(_CASTS[number])
+    return lambda given: given[0].astype(CASTS[number])
 
 
 def _cast_of_values(site: Site) -> Callable[[Given], Any]:
     """Values keep what integers of their size would lose only where they were floats."""
-    is_float = _CASTS[site.node.get("to")][:5] == "float"
+    is_float = CASTS[site.node.get("to")][:5] == "float"
     return lambda given: given[0].astype(np.float64) if is_float else np.trunc(given[0]).astype(np.float64)
 
 
@@ -241,74 +227,6 @@ def _floor(site: Site, spec: Spec) -> float | None:
     else:
         is_lowest = int(zero.reshape(())) == np.iinfo(zero.dtype).min
     return 0.0 if is_lowest else None
-
-
-def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
-    """Give the tensors that a node writes: their types, and what their codes mean.
-
-    Parameters
-    ----------
-    node : Node
-    tensors : dict of str to Tensor
-        Those before it, and what the file says of its results.
-
-    Returns
-    -------
-    list of Tensor
-    """
-    first = tensors[node.inputs[0]] if node.inputs and node.inputs[0] else None
-    types, found = _types(node, tensors, first), []
-    for i, name in enumerate(node.outputs):
-        if not name:
-            continue
-        announced = tensors.get(name)
-        tensor = Tensor(name, () if announced is None else announced.shape, types[min(i, len(types) - 1)])
-        spec = spec_of(node)
-        if spec is not None and spec.y is not None:
-            scale, zero = (constant(tensors, node, place) for place in spec.y)
-            tensor = with_scales(tensor, scale, zero, None)
-        elif (node.kind in MOVES or node.kind in ("MaxPool", "Relu", "Clip")) and _keeps(node, tensors, tensor):
-            assert first is not None
-            tensor = with_scales(tensor, first.scale, first.zero_point, None)
-        found.append(tensor)
-    return found
-
-
-def _keeps(node: Node, tensors: dict[str, Tensor], made: Tensor) -> bool:
-    """Whether all codes that a node moves have one scale."""
-    places = {"Concat": range(len(node.inputs)), "Where": range(1, 3)}.get(node.kind, range(1))
-    moved = [tensors[node.inputs[i]] for i in places if i < len(node.inputs) and node.inputs[i]]
-    if not moved or any(t.scale is None or t.scale.ndim or t.zero_point is None for t in moved):
-        return False
-    return made.dtype == moved[0].dtype and len({(float(t.scale), int(t.zero_point)) for t in moved}) == 1  # type: ignore[arg-type]
-
-
-def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list[str]:
-    """Give the types of the results."""
-
-    def of(place: int, otherwise: str) -> str:
-        name = node.inputs[place] if place < len(node.inputs) else ""
-        return tensors[name].dtype if name in tensors else otherwise
-
-    kind, own = node.kind, first.dtype if first is not None else "float32"
-    if kind == "DynamicQuantizeLinear":
-        return ["uint8", "float32", "uint8"]
-    spec = spec_of(node)
-    if kind == "QGemm" and len(node.inputs) < 9:
-        return ["float32"]
-    if spec is not None and spec.y is not None:
-        return [of(spec.y[1], "uint8" if kind == "QuantizeLinear" else own)]
-    if kind == "DequantizeLinear":
-        return [of(1, "float32")]
-    fixed = dict.fromkeys(("MatMulInteger", "ConvInteger"), "int32") | dict.fromkeys(("Shape", "Size"), "int64")
-    fixed |= dict.fromkeys(("MatMulIntegerToFloat", "DynamicQuantizeMatMul"), "float32") | dict.fromkeys(
-        _COMPARES, "bool"
-    )
-    if kind == "Cast":
-        return [_CASTS.get(node.get("to"), "float32")]
-    if kind == "ConstantOfShape":
-        return [np.asarray(node.get("value", np.zeros(1, np.float32))).dtype.name]
-    return [fixed.get(kind, of(1, own) if kind == "Where" else own)]
 
 
 def with_scales_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> None:

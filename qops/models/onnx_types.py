@@ -1,0 +1,103 @@
+"""What ONNX's nodes write: types of tensors, and what their codes mean."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qops.models.graph import Tensor
+from qops.models.onnx_codes import constant, spec_of, with_scales
+from qops.models.onnx_file import Node
+from qops.models.onnx_moves import MOVES
+
+__all__ = ["CASTS", "COMPARES", "results_of"]
+
+COMPARES = {
+    **{"Equal": np.equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "Less": np.less},
+    **{"LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or, "Not": np.logical_not},
+}
+CASTS = {
+    1: "float32",
+    2: "uint8",
+    3: "int8",
+    4: "uint16",
+    5: "int16",
+    6: "int32",
+    7: "int64",
+    9: "bool",
+    11: "float64",
+}
+"""The types that Cast makes, by their numbers in the format."""
+
+
+def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
+    """Give the tensors that a node writes: their types, and what their codes mean.
+
+    Parameters
+    ----------
+    node : Node
+    tensors : dict of str to Tensor
+        Those before it, and what the file says of its results.
+
+    Returns
+    -------
+    list of Tensor
+    """
+    first = tensors[node.inputs[0]] if node.inputs and node.inputs[0] else None
+    types, found = _types(node, tensors, first), []
+    for i, name in enumerate(node.outputs):
+        if not name:
+            continue
+        announced = tensors.get(name)
+        tensor = Tensor(name, () if announced is None else announced.shape, types[min(i, len(types) - 1)])
+        spec = spec_of(node)
+        if spec is not None and spec.y is not None:
+            scale, zero = (constant(tensors, node, place) for place in spec.y)
+            tensor = with_scales(tensor, scale, zero, None)
+        elif (node.kind in MOVES or node.kind in ("MaxPool", "Relu", "Clip")) and _keeps(node, tensors, tensor):
+            assert first is not None
+            tensor = with_scales(tensor, first.scale, first.zero_point, None)
+        found.append(tensor)
+    return found
+
+
+def _numbers(tensor: Tensor) -> tuple[float, int] | None:
+    """Give the scale and zero point of a tensor that has one of each."""
+    if tensor.scale is None or tensor.zero_point is None or tensor.scale.ndim:
+        return None
+    return float(tensor.scale), int(tensor.zero_point)
+
+
+def _keeps(node: Node, tensors: dict[str, Tensor], made: Tensor) -> bool:
+    """Whether all codes that a node moves have one scale."""
+    places = {"Concat": range(len(node.inputs)), "Where": range(1, 3)}.get(node.kind, range(1))
+    moved = [tensors[node.inputs[i]] for i in places if i < len(node.inputs) and node.inputs[i]]
+    numbers = {_numbers(t) for t in moved}
+    return len(numbers) == 1 and None not in numbers and made.dtype == moved[0].dtype
+
+
+def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list[str]:
+    """Give the types of the results."""
+
+    def of(place: int, otherwise: str) -> str:
+        name = node.inputs[place] if place < len(node.inputs) else ""
+        return tensors[name].dtype if name in tensors else otherwise
+
+    kind, own = node.kind, first.dtype if first is not None else "float32"
+    if kind == "DynamicQuantizeLinear":
+        return ["uint8", "float32", "uint8"]
+    spec = spec_of(node)
+    if kind == "QGemm" and len(node.inputs) < 9:
+        return ["float32"]
+    if spec is not None and spec.y is not None:
+        return [of(spec.y[1], "uint8" if kind == "QuantizeLinear" else own)]
+    if kind == "DequantizeLinear":
+        return [of(1, "float32")]
+    fixed = dict.fromkeys(("MatMulInteger", "ConvInteger"), "int32") | dict.fromkeys(("Shape", "Size"), "int64")
+    fixed |= dict.fromkeys(("MatMulIntegerToFloat", "DynamicQuantizeMatMul"), "float32") | dict.fromkeys(
+        COMPARES, "bool"
+    )
+    if kind == "Cast":
+        return [CASTS.get(node.get("to"), "float32")]
+    if kind == "ConstantOfShape":
+        return [np.asarray(node.get("value", np.zeros(1, np.float32))).dtype.name]
+    return [fixed.get(kind, of(1, own) if kind == "Where" else own)]
