@@ -47,8 +47,9 @@ semicolon, and takes the others. The scale of requantize is given as scale, or a
 what it is made of, in_scale, w_scale and out_scale:"""
 _DEVICE = """\
 The dump holds tensors by the names that the model has for them: an .npz file, or a
-folder of .npy files, or of .bin or .raw files with plain bytes. Not all tensors
-need be there. Without --data the inputs are those of the dump, or seeded noise."""
+folder with a file a tensor: .npy; .bin or .raw, plain bytes; .txt or .csv, printed
+numbers; .pb or .tensorproto of ONNX. Not all tensors need be there, but the inputs
+must, unless --data has them. Without any dump the inputs are seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 

@@ -13,7 +13,10 @@ from qops._kernels.arrays.numbers import shown
 from qops.checks import as_array, choice
 from qops.rules import Requantize
 
-__all__ = ["Alone", "Graph", "Layer", "Live", "Op", "Tensor", "in_real_numbers"]
+__all__ = ["FAILED", "Alone", "Graph", "Layer", "Live", "Op", "Tensor", "in_real_numbers"]
+
+FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
+"""What an op raises on what a damaged file made: shapes that do not fit, sizes that no memory holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,8 +338,8 @@ class Graph:
         for op in self.ops:
             try:
                 made = function(op, self.tensors, *live.read(op))
-            except (ValueError, TypeError) as why:
-                raise ValueError(f"{self.name}: {op.name} ({op.kind}): {why}") from why
+            except FAILED as why:
+                raise ValueError(f"{self.name}: {op.name} ({op.kind}): {str(why) or repr(why)}") from why
             live.write(op, made)
         return live.values if keep else {name: self._value(name, live.values) for name in self.outputs}
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Layer, Op
+from qops.models.graph import FAILED, Layer, Op
 from qops.models.moves import MOVES
 from qops.models.tflite_alone import alone
 from qops.models.tflite_file import Operator
@@ -54,7 +54,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         raise Missing("it has no result")
     try:
         made, rule = _made(operator, kernel)
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as why:
+    except FAILED as why:
         raise Missing(str(why)) from why
     taken = [operator.inputs[i] for i in made.takes]
     data = [None if t is None else t.data for t in taken]
