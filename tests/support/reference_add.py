@@ -92,7 +92,7 @@ def zero_on_a_code(lo, hi):
 def in_passes(full_range, one_pass, a, b, guess, widened=lambda lo, hi: (lo, hi)):
     """Guess, watch, write at most once more, for any binary op; what is not the caller's range is `widened`.
 
-    The constants are the op's own, so this tells only that it does what it says. What checks it from outside is the bound.
+    The constants are the op's own, so this tells only that it does what it says; the bound checks it from outside.
     """
     a, b = ((q, float(F32(lo)), float(F32(hi))) for q, lo, hi in (a, b))
     full = full_range(a, b)
