@@ -14,7 +14,6 @@ __all__ = ["Fault", "faults_of"]
 
 _WIDTHS = (8, 16, 24, 32)  # bits that a bias or a sum may be kept in
 _NEAR = 4  # zero points beside the fitted one that are tried: clamped codes and roundings move the fit
-_MOST = 2**46  # sums beyond this have no rule
 
 
 class Fault(NamedTuple):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qops.models import Operator, Tensor, load, tflite_bytes
+from qops.models.tflite_file import read_tflite
 
 _WINDOW = {"StrideH": 1, "StrideW": 1, "Padding": 0, "DilationHFactor": 1, "DilationWFactor": 1}
 
@@ -98,6 +99,22 @@ def file(path, dtype="int8", images=1):
     graph = load(path)
     tensor = graph.tensors["image"]
     return graph, tensor.codes(draw.uniform(-1, 1, (images, 8, 8, 3)))
+
+
+def as_floats(path, other):
+    """Write the float model of a file: the same operators on values in float32."""
+    read = read_tflite(path)
+    made = {}
+    for t in read.tensors:
+        is_float = t.scale is not None
+        data = t.data if t.data is None or not is_float else t.values(t.data).astype(np.float32)
+        made[t.name] = Tensor(t.name, t.shape, "float32" if is_float else t.dtype, data=data)
+    operators = [
+        Operator(op.kind, [made[t.name] for t in op.inputs], [made[t.name] for t in op.outputs], op.options, [])
+        for op in read.operators
+    ]
+    ends = ([made[t.name] for t in part] for part in (read.inputs, read.outputs))
+    other.write_bytes(tflite_bytes([*made.values()], operators, *ends))
 
 
 def wide(path, count=1400):
