@@ -2,7 +2,6 @@
 
 from importlib.metadata import version
 
-import tflite_micro  # noqa: F401
 from tflite_draws import ops
 
 VERSION = version("tflite_micro")
