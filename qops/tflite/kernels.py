@@ -146,7 +146,7 @@ class Kernel(NamedTuple):
     norm_checks: bool
     """Whether L2_NORMALIZATION refuses another scale or zero point of the result than the one that it has."""
     ratio: str
-    """The type of the ratio of scales in ABS, LEAKY_RELU, PRELU and RELU."""
+    """The type of the ratios of scales in ABS, LEAKY_RELU, PRELU, RELU and SVDF."""
     leaky: str
     """How LEAKY_RELU of 8 bits is made: "integer", or "8.8", of multipliers with 8 bits behind the point."""
     leaky_s16_signed: bool

@@ -19,7 +19,6 @@ from qops.tflite.weights import bias_of
 
 __all__ = ["Svdf", "SvdfStep", "svdf"]
 
-F32 = np.float32
 
 
 class SvdfStep(NamedTuple):
@@ -86,8 +85,9 @@ class Svdf(Op):
         zeros = check.ends(time.dtype) if time.dtype == np.int8 else (0, 0)
         zero = integer(given.state_zero_point, "state_zero_point", *zeros)
         self._zeros = given.x_zero_point, zero, given.y_zero_point
+        kind = np.dtype(self._facts.ratio).type
         x, f, t, s, y = (
-            F32(check.scale(getattr(given, f"{name}_scale"), f"{name}_scale"))
+            kind(check.scale(getattr(given, f"{name}_scale"), f"{name}_scale"))
             for name in ("x", "feature", "time", "state", "y")
         )
         self._first, self._last = quantized(float(x * f / s)), quantized(float(s * t / y))
