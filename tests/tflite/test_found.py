@@ -184,5 +184,6 @@ def test_svdf_of_tflm_has_ratios_of_double(kernel, want):
     how = {"x_scale": 0.0018749999580904841, "x_zero_point": -128, "feature_scale": 14.134936332702637}
     how |= {"time_scale": 5.9508387494133785e-05, "state_scale": 27.295902252197266, "state_zero_point": 0}
     how |= {"y_scale": 0.10395745187997818, "y_zero_point": -128, "rank": 1, "kernel": kernel}
-    x, feature, time = np.int8([[34, 44, -84, -60]]), np.int8([[-3, 7, 7, 8]]), np.int16([[4, 7, -4, 1, -1, 6, 2, 6, 9]])
+    x, feature = np.int8([[34, 44, -84, -60]]), np.int8([[-3, 7, 7, 8]])
+    time = np.int16([[4, 7, -4, 1, -1, 6, 2, 6, 9]])
     assert tflite.svdf(x, feature, time, np.int32([589]), **how).y.item() == want
