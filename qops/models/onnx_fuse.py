@@ -297,18 +297,29 @@ class _Fuser:
         return name
 
     def _refuse_two_pairs(self, node: Node) -> None:
-        """Refuse two pairs with other numbers: onnxruntime makes one of them, which changes bits."""
-        middle = self._net.writer.get(node.inputs[0])
-        first = None if middle is None or middle.kind != "DequantizeLinear" else self._net.writer.get(middle.inputs[0])
-        if first is None or first.kind != "QuantizeLinear" or middle is None:
-            return
+        """Refuse pairs that follow each other with other numbers: onnxruntime makes one of them, which changes bits.
+
+        They may also come to follow each other where moves between three of them undo each other.
+        """
+        first, moves = self._quantize_before(node)
+        before, more = (None, 0) if first is None else self._quantize_before(first)
+        chain = [node, first, before] if moves and more else [node, first] if not moves else []
+        known = [quantize for quantize in chain if quantize is not None]
         for place in (1, 2):
-            a, b = self._net.constant(first, place), self._net.constant(node, place)
-            if a is not None and b is not None and not np.array_equal(a, b):
+            constants = (self._net.constant(quantize, place) for quantize in known)
+            numbers = [x for x in constants if x is not None]
+            if any(not np.array_equal(x, numbers[0]) for x in numbers[1:]):
                 what = "two pairs of QuantizeLinear and DequantizeLinear with other numbers"
                 raise ValueError(
                     f"QuantizeLinear ({node.name}): onnxruntime makes one of {what}, which is not modelled"
                 )
+
+    def _quantize_before(self, node: Node) -> tuple[Node | None, int]:
+        """Give the QuantizeLinear whose codes, dequantized and moved, a node reads; and how many moves there are."""
+        source = self._net.source(node.inputs[0])
+        found = None if source is None else self._net.writer.get(source.codes)
+        is_one = found is not None and found.kind == "QuantizeLinear"
+        return (found, len(source.moves)) if is_one and source is not None else (None, 0)
 
 
 def _used(nodes: list[Node], outputs: Sequence[str]) -> list[Node]:

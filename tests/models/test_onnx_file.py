@@ -202,6 +202,11 @@ def test_what_onnxruntime_fuses_and_qops_does_not_have_is_named(refused):
     net = Network()
     x = net.both(net.both(net.input([2]), 0.5, np.uint8(3)), 0.25, np.uint8(3))
     assert "onnxruntime makes one of two pairs" in refused(net.model(x), "ort")
+    net = Network()
+    x = net.both(net.input([2, 2]), 0.5, np.uint8(3))
+    for scale in (0.25, 0.75):
+        x = net.both(net.node("Transpose", x), scale, np.uint8(3))
+    assert "onnxruntime makes one of two pairs" in refused(net.model(x), "ort")
 
 
 def test_four_bits_are_read_from_weights(tmp_path):
