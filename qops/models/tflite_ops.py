@@ -56,9 +56,10 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         made, rule = _made(operator, kernel)
     except FAILED as why:
         raise Missing(str(why)) from why
-    taken = [operator.inputs[i] for i in made.takes]
-    data = [None if t is None else t.data for t in taken]
-    reads = tuple(t.name for t in taken if t is not None and t.data is None)
+    site = Site(operator, kernel)
+    taken = [site.tensor(i) for i in made.takes]
+    data = [t.data for t in taken]
+    reads = tuple(t.name for t in taken if t.data is None)
 
     def call(*arrays: NDArray[Any]) -> Arrays:
         given = iter(arrays)

@@ -1,0 +1,64 @@
+"""What the reader of .tflite files refuses, and how it says so."""
+
+import builtins
+
+import numpy as np
+import pytest
+import small_network
+
+from qops.models import Operator, Tensor, load, tflite_bytes
+
+
+def tensor(name):
+    return Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "m.tflite"
+
+
+@pytest.mark.parametrize("kind", ["MAXIMUM", "ADD", "CONV_2D", "FULLY_CONNECTED", "PRELU"])
+@pytest.mark.parametrize("inputs", [[], ["x"], [None, "x"]])
+def test_operators_without_an_input_are_refused_with_their_place(path, kind, inputs):
+    x, y = tensor("x"), tensor("y")
+    given = [None if name is None else x for name in inputs]
+    path.write_bytes(tflite_bytes([x, y], [Operator(kind, given, [y], {}, [])], [x], [y]))
+    with pytest.raises(ValueError, match=rf"^m\.tflite: 1 operators cannot be read:\n  operator 0, {kind} "):
+        load(path)
+
+
+def test_an_operator_that_is_not_there_is_named_with_its_place(path):
+    x, y = tensor("x"), tensor("y")
+    path.write_bytes(tflite_bytes([x, y], [Operator("CUMSUM", [x], [y], {}, [])], [x], [y]))
+    words = r"^m\.tflite: 1 operators cannot be read:\n  operator 0, CUMSUM \(result 'y'\): qops has no such operator$"
+    with pytest.raises(ValueError, match=words):
+        load(path)
+
+
+def test_files_that_are_none_are_refused(path):
+    small_network.file(path)
+    sound = path.read_bytes()
+    for content in (b"", b"TFL3", sound[:7], sound[:500], sound.replace(b"TFL3", b"TFL9")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"^m\.tflite: ") as caught:
+            load(path)
+        assert len(str(caught.value)) < 300
+    with pytest.raises(FileNotFoundError):
+        load(path.with_name("other.tflite"))
+    with pytest.raises(ValueError, match=r"^runtime: "):
+        load(path, runtime="fast")
+
+
+def test_without_the_schema_it_says_what_to_install(path, monkeypatch):
+    path.write_bytes(b"")
+    real = builtins.__import__
+
+    def without(name, *more):
+        if name == "tflite":
+            raise ModuleNotFoundError("No module named 'tflite'", name="tflite")
+        return real(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ModuleNotFoundError, match=r"need the package tflite: pip install 'qops\[tflite\]'$"):
+        load(path)
