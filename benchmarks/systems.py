@@ -1,18 +1,23 @@
-"""Ops of nnlib and TensorFlow that compute otherwise than the front door: each beside its own formula; and `error`."""
+"""Ops of nnlib and TensorFlow that compute otherwise than the front door: each beside its own formula.
+
+Also `error`, and the sums of 16 by 8 bits.
+"""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import qops
-from benchmarks.case import Candidate, Case, shared
+from benchmarks import peak, products
+from benchmarks.case import Candidate, Case, both, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import QUICK, SIZES, A, B, centred
 from benchmarks.pools import Pool
 from benchmarks.products import any_codes
-from qops import nnlib, tensorflow
+from qops import nnlib, rules, tensorflow
 
 Array = NDArray[Any]
 CHANNELS, TAPS = 64, 2
@@ -226,11 +231,29 @@ def error(a: Array, x: Array) -> Candidate:
     return Candidate(run, lambda: np.array([found[0].max, found[0].mean, found[0].bias]), 2**-30)
 
 
+def accumulate(a: Array, b: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, or the prepared op."""
+    out, op = shared(a.size, np.int64).reshape(a.shape), rules.Accumulate(b)
+    run = partial(op, a, out) if prepared else partial(rules.accumulate, a, b, out=out)
+    return Candidate(run, lambda: out, 0)
+
+
 def row(name: str, inputs: Callable[..., Any], reference: Any, judged: Any, count: int) -> Case:
     """Make a row that is timed against memcpy of so many bytes an element."""
     return Case(name, inputs, reference, judged, lambda n: count * n, BYTES, SIZES, QUICK)
 
 
+SQUARE = (64, 256, 1024)
+SUMS = Case(
+    "rules_accumulate",
+    partial(products.matrices, None, np.int16),
+    products.exact,
+    accumulate,
+    lambda n: 2 * n**3,
+    peak.EXACT,
+    SQUARE,
+    SQUARE[:2],
+)
 SYSTEMS = [
     row("nnlib_add_8p8to8", pair, real_sum, add_8, 3),
     row("nnlib_add_8p8to32", pair, weighted, add_32, 6),
@@ -243,4 +266,5 @@ SYSTEMS = [
     row("tensorflow_batch_norm", images, normalized, batch_norm, 5),
     row("tensorflow_resize_bilinear", images, doubled, resize, 5),
     row("error", measured, off, error, 5),
+    *both(SUMS),
 ]
