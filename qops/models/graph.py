@@ -16,7 +16,7 @@ from qops.rules import Requantize
 __all__ = ["FAILED", "Alone", "Graph", "Layer", "Live", "Op", "Tensor", "in_real_numbers"]
 
 FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
-"""What an op raises on what a damaged file made: shapes that do not fit, sizes that no memory holds."""
+"""The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,7 @@ class Tensor:
         return np.clip(np.rint(values / scale) + zero, info.min, info.max).astype(dtype)
 
     def _along(self, part: NDArray[Any], axes: int) -> NDArray[Any]:
+        """Give scales or zero points in a shape that broadcasts against an array with so many axes."""
         if self.axis is None or part.ndim == 0:
             return part.reshape(())
         shape = [1] * axes
@@ -96,7 +97,7 @@ class Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What `explain` and a port need of an op: its integers, where they stand in the open.
+    """What `explain` and a port need of an op: its kind, and its numbers, weights and bias.
 
     Attributes
     ----------
@@ -138,11 +139,11 @@ class Alone(NamedTuple):
     suffix : str
         What the name of such a file ends with, for example ``.tflite``.
     inputs : dict of str to ndarray
-        What it reads, by the names of its inputs.
+        The arrays that the model reads, by the names of its inputs.
     place : tuple of int
-        Where the element stands in its result, if the model was cut down to one.
+        The index of the element in the result of the model, if that was cut down to one element.
     how : str
-        In words, how it was cut down; "" if it was not.
+        In words, how the model was cut down; "" if it was not.
     """
 
     file: bytes
@@ -172,9 +173,9 @@ class Op:
         The same in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the op
         has no such formula here.
     rule : str
-        Whose bits the op gives.
+        The rule or the runtime whose bits the op gives, or in words what it does, for example "moves codes".
     layer : Layer or None
-        Its integers, where `explain` can ask for the rule.
+        What `explain` needs to find the rule; None where `explain` has no question for the op.
     remade : callable or None
         ``remade(runtime)`` gives the same op with the bits of another runtime; ValueError if that has no such op.
     prepared : object or None
@@ -183,7 +184,7 @@ class Op:
         ``alone(inputs, outputs, index=None)`` gives an `Alone`, a model of this op that reads `inputs`. With `index` it
         makes one element of the first output alone; None if no smaller op does.
     runtime : str
-        The one that the op has now. An op with `remade` is pickled as these two.
+        The runtime for which the op was made. An op with `remade` is pickled as ``remade(runtime)``.
     """
 
     name: str
@@ -221,7 +222,7 @@ class Graph:
     runtime : str
         Whose bits the ops give, for example "reference" or "ort".
     fused : tuple of str
-        What the runtime makes one op of, in words: one sentence for each group of nodes.
+        Which nodes of the file the runtime runs as one op: one sentence for each group of nodes.
 
     Raises
     ------
@@ -304,7 +305,7 @@ class Graph:
         return self._walk(given, keep, in_real_numbers)
 
     def inputs_of(self, x: ArrayLike | Mapping[str, ArrayLike], name: str = "x") -> dict[str, NDArray[Any]]:
-        """Check codes of the inputs.
+        """Check codes of the inputs, and give them by name.
 
         Parameters
         ----------
@@ -332,7 +333,7 @@ class Graph:
     def _walk(
         self, given: Mapping[str, NDArray[Any]], keep: str | None, function: Callable[..., Sequence[NDArray[Any]]]
     ) -> dict[str, NDArray[Any]]:
-        """Run ops one after another: `function` takes an op, its tensors by name and what it reads."""
+        """Run ops one after another: `function` takes an op, all tensors by name, and the arrays that the op reads."""
         choice("outputs" if keep is None else keep, "keep", ("outputs", "all"))
         live = Live(self, given, keep=self.outputs if keep is None else self.tensors)
         for op in self.ops:
@@ -344,6 +345,7 @@ class Graph:
         return live.values if keep else {name: self._value(name, live.values) for name in self.outputs}
 
     def _value(self, name: str, values: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """Give an output of the graph, which may be a constant."""
         data = self.tensors[name].data
         return values[name] if data is None else data
 
@@ -362,7 +364,7 @@ class Graph:
         return {key: self._shaped(key, value, f"{name}[{key!r}]") for key, value in x.items()}
 
     def _shaped(self, key: str, value: ArrayLike, name: str) -> NDArray[Any]:
-        """Give an array whose sizes are those of the file, but for the first, the batch."""
+        """Give an array; ValueError unless all its sizes but the first, the batch, are those of the file."""
         data, wanted = as_array(value, name), self.tensors[key].shape
         if len(wanted) != data.ndim or any(w not in (None, n) for w, n in zip(wanted[1:], data.shape[1:], strict=True)):
             said = ", ".join("?" if size is None else str(size) for size in wanted)
@@ -393,7 +395,7 @@ class Live:
         return [self.values[name] for name in op.reads]
 
     def write(self, op: Op, made: Sequence[Any]) -> None:
-        """Take the results of an op, and drop what nothing reads any more."""
+        """Take the results of an op, and drop tensors that no later op reads."""
         self.values.update(zip(op.outputs, made, strict=True))
         for name in {*op.reads, *op.outputs} - self._keep:
             if self._last.get(name, op.name) == op.name:
@@ -408,7 +410,7 @@ def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]
     op : Op
         One op of a graph.
     tensors : dict of str to Tensor
-        Those that it reads and writes, by name.
+        All that it reads and writes, by name.
     *values : ndarray
         The values of ``op.reads``.
 

@@ -20,11 +20,11 @@ __all__ = ["QLinearAveragePool", "QLinearGlobalAveragePool", "qlinear_average_po
 
 F32 = np.float32
 _MOST_CODES = 2**23
-"""Of a mean, so that int32 holds their sum."""
+"""How many codes one mean may have, so that int32 holds their sum."""
 
 
 class _Means(ByType):
-    """Scales and zero points are the first four arguments, `channels_last` the fifth."""
+    """The base of both ops. Their first arguments are the scales and zero points, then `channels_last`."""
 
     __slots__ = ("_scales",)
 
@@ -46,7 +46,7 @@ class _Means(ByType):
         return (first[0], *first[2:], first[1]) if self.channels_last else first
 
     def _of_all(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Give the means of whole images, channels first."""
+        """Give the means of whole images, as onnxruntime's global pool does; channels come first."""
         count = prod(x.shape[2:])
         if not 0 < count <= _MOST_CODES:
             raise ValueError(f"X: expected means of 1 to {_MOST_CODES} codes, got shape {x.shape}")
@@ -134,7 +134,7 @@ class QLinearAveragePool(_Means):
         if np.isnan(near).any():
             raise ValueError(f"x_scale, y_scale: {x_scale!s}, {y_scale!s} lead beyond float32")
         info = np.iinfo(x.dtype)
-        # what int32 does not hold is its lowest number there
+        # onnxruntime converts what int32 does not hold to -2**31, and so to the lowest code
         near[np.abs(near) >= F32(2**31)] = info.min
         return np.clip(near, info.min, info.max).astype(x.dtype)
 
@@ -210,7 +210,7 @@ def qlinear_average_pool(
     x_scale, x_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
         One value each, the scale above 0; a zero point that is None is 0.
     y_scale, y_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
-        So are these.
+        The same for `Y`.
     channels_last : {0, 1}
         1: the last axis of `X` is that of channels.
     kernel_shape : sequence of int
@@ -218,7 +218,7 @@ def qlinear_average_pool(
     auto_pad, ceil_mode : optional
         See `max_pool`.
     count_include_pad : {0, 1}
-        1: n counts pixels of the padding too, which are real 0; 0: those of the image alone.
+        1: n also counts pixels of the padding, which are real 0; 0: n counts pixels of the image only.
     pads, strides : optional
         See `max_pool`.
     out : ndarray of the type of `X`, optional
@@ -271,7 +271,7 @@ def qlinear_global_average_pool(
     x_scale, x_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
         One value each, the scale above 0; a zero point that is None is 0.
     y_scale, y_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
-        So are these.
+        The same for `Y`.
     channels_last : {0, 1}
         1: the last axis of `X` is that of channels.
     out : ndarray of the type of `X`, optional
@@ -285,7 +285,7 @@ def qlinear_global_average_pool(
     ------
     TypeError, ValueError
         Other types, images without pixels or of more than 2**23, scales that are not above 0, or whose factor
-        onnxruntime refuses, as it is not from 2**-32 on and below 256.
+        onnxruntime refuses: one below 2**-32, or of 256 or more.
 
     Notes
     -----

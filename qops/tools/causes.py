@@ -1,4 +1,4 @@
-"""Why an op of a device gives other codes than the graph: what is tried, one cause after another."""
+"""Why an op of a device gives other codes than the graph: causes are tried one after another."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["Cause", "cause_of"]
 
 _MOST = 200_000  # elements that are explained; more tell nothing new
 _VARIED = 4  # different codes that two tensors must share before the one is taken for the other
-_MANY = 8  # elements that must show a cause which any op may have
-_FEW = 3  # differing integers up to which a cause may fit by chance, which is said
+_MANY = 8  # codes of the graph inside the range, without which no shift of all codes is told
+_FEW = 3  # up to so many differing integers, a cause may fit by chance, and its words say so
 
 _SAID = {
     "qmin and qmax left out": "a fused activation left out",
@@ -33,7 +33,7 @@ _SAID = {
     "a_zero_point": "a wrong zero point of the first operand",
     "b_zero_point": "a wrong zero point of the second operand",
 }
-"""What the mistakes of `explain` are in a network, by how they begin."""
+"""What a mistake that `explain` names is in a network; the keys are how the mistake's words begin."""
 _OF_FAULTS = "acc not wrapped"  # a mistake of `explain` that faults say better
 
 Others = Iterable[tuple[str, NDArray[Any]]]
@@ -47,7 +47,7 @@ class Cause(NamedTuple):
     words : str
         One sentence without its full stop.
     rules : list of str
-        Rules that give all integers, once the cause is undone; empty if none is known.
+        Rules that give all integers, once the cause is undone, or the runtime that gives them; empty if none is known.
     """
 
     words: str
@@ -55,7 +55,7 @@ class Cause(NamedTuple):
 
 
 def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cause:
-    """Find why an op of a device differs from the graph when it reads the same.
+    """Find why an op of a device gives other codes than the graph for the same inputs.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cau
 
 
 def _as_far_as_seen(cause: Cause, case: Case) -> Cause:
-    """Say it where few integers differ, so that other causes may fit them too."""
+    """Add to the words that other causes may fit too, if few integers differ."""
     count = int(np.count_nonzero(apart(case.got, case.wanted)))
     if count > _FEW:
         return cause
@@ -93,6 +93,7 @@ def _as_far_as_seen(cause: Cause, case: Case) -> Cause:
 
 
 def _another_name(case: Case, others: Others) -> Cause | None:
+    """Find another tensor whose codes the dump has under the name of the result."""
     got = case.got.reshape(-1)
     if np.unique(got).size < _VARIED:
         return None
@@ -104,7 +105,7 @@ def _another_name(case: Case, others: Others) -> Cause | None:
 
 
 def _few(array: NDArray[Any]) -> NDArray[Any]:
-    """Leave out rows at the end of a large array, so that channels and their scales stay whole."""
+    """Give the first rows of a large array; if it has only one row, the first rows of that."""
     if array.size <= _MOST or array.ndim < 2:
         return array[:_MOST] if array.ndim == 1 else array
     if len(array) > 1:
@@ -121,7 +122,7 @@ def _dump(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | No
 
 
 def _answer(case: Case, layer: Layer, progress: Callable[[str], None]) -> Explanation | None:
-    """Ask `explain` about the sums of a layer, or the codes of a pair; None if no rule takes these."""
+    """Ask `explain` which rule takes the sums of a layer, or two operands, to the codes; None if it cannot tell."""
     progress(f"{case.op.name}: which rule")
     try:
         if layer.sums is not None:
@@ -134,6 +135,7 @@ def _answer(case: Case, layer: Layer, progress: Callable[[str], None]) -> Explan
 
 
 def _explained(answer: Explanation | None) -> Cause | None:
+    """Give the rule or the mistake that `explain` found; None if it found none."""
     if answer is None:
         return None
     if answer.exact:
@@ -148,6 +150,7 @@ def _explained(answer: Explanation | None) -> Cause | None:
 
 
 def _another_runtime(case: Case) -> Cause | None:
+    """Find another runtime whose op gives the codes of the device."""
     if case.op.remade is None:
         return None
     for runtime in RUNTIMES if case.graph.runtime in RUNTIMES else KERNELS:
@@ -163,7 +166,7 @@ def _another_runtime(case: Case) -> Cause | None:
 
 
 def _faulty(case: Case, progress: Callable[[str], None]) -> Cause | None:
-    """Undo what ports get wrong before the rounding."""
+    """Find what a port may have done wrong before the rounding, for example with the bias."""
     layer = case.op.layer
     if layer is None or layer.sums is None:
         return None
@@ -179,7 +182,7 @@ def _faulty(case: Case, progress: Callable[[str], None]) -> Cause | None:
 
 
 def _moved(case: Case) -> Cause | None:
-    """Every code the same number away, or an activation left out: any op may have this."""
+    """Find one number that was added to all codes, or an activation that was left out, for an op of any kind."""
     zero_point = case.graph.tensors[case.output].zero_point
     if case.got.dtype.kind not in "iu" or zero_point is None or zero_point.ndim:
         return None
@@ -199,6 +202,7 @@ def _moved(case: Case) -> Cause | None:
 
 
 def _nearest(answer: Explanation | None) -> Cause:
+    """Name the rule from which the fewest integers differ."""
     if answer is None or not answer.excluded:
         return Cause("no cause that is known here gives these integers", [])
     v = answer.excluded[0]

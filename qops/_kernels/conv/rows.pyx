@@ -23,8 +23,8 @@ cdef extern from "conv/depthwise.h" nogil:
                         const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
 
 cdef enum:
-    SUMS_AT_ONCE = 1 << 14  # so many sums are made before they become the result: they stay in the cache
-    WEIGHTS_PER_SUM = 16  # but at least one sum for so many weights, because each batch of sums reads all weights
+    SUMS_AT_ONCE = 1 << 14  # so many sums are made before they are corrected or made codes: they stay in the cache
+    WEIGHTS_PER_SUM = 16  # SUMS_AT_ONCE grows to one sum for so many weights: each batch of sums reads all weights
     CHANNELS_AT_ONCE = 16  # channels that put_words copies at a time: a cache line of sums
 
 
@@ -72,7 +72,8 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
 
 cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t first, const uint8_t *x,
                           int32_t *y) noexcept nogil:
-    # y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]        for channels c from first on
+    # one pixel of the output, in the channels c from `first` on, which the vectors leave:
+    # y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]
     cdef uint32_t acc
     cdef Py_ssize_t c, i
     for c in range(first, p.groups):
@@ -167,7 +168,10 @@ cdef void put_words(const Convolution *p, const int32_t *made, Py_ssize_t pixels
 
 cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ssize_t first,
                    Py_ssize_t rows, char *scratch) noexcept nogil:
-    """Make codes of the sums of some rows, if codes are wanted, and copy them to y if y has other strides."""
+    """Put some rows of image `number` into y, from row `first` on: the sums `made`, or their codes if there is a stage.
+
+    `scratch` has room for the codes, in case y is strided.
+    """
     cdef Py_ssize_t _i, pixels = p.ow, row = p.ow * p.groups * p.oc
     cdef char *y = p.y + number * p.y_image + first * p.y_row
     if p.has_stage:
@@ -226,7 +230,7 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
     """Make rows `first` to `end` - 1 of the output, counted over all images; -1 if there is not enough memory."""
     if beyond_memory(p):
         return -1
-    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # rounded up to 4: the last tap is repeated
+    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # in fours, for depthwise_vnni
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
     cdef Py_ssize_t scratch = rows_at_once(p) * p.ow * p.groups * p.oc * 8 if uses_scratch(p) else 0  # sums and codes
     cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + scratch)
@@ -248,7 +252,7 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
 
 ctypedef struct Divided:  # a convolution in parts
     Convolution whole
-    Py_ssize_t rows, parts
+    Py_ssize_t rows, parts  # rows of the output over all images
 
 
 cdef int convolve_part(const void *op, Py_ssize_t i) noexcept nogil:

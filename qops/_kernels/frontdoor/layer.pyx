@@ -19,21 +19,24 @@ import numpy as np
 
 cnp.import_array()
 
-cdef double HIGHEST = 2147483648.0  # int32 codes from 0 to the end of the range
+cdef double HIGHEST = 2147483648.0  # quantization steps from 0 to the end of a range of int32 codes
 cdef double MARGIN = 1 + 2.0**-20  # keeps the highest code of int32 below 2**31
-cdef double NARROWEST = 2.0**-25  # share of what sums can be; in a narrower range, float64 would break the bound
-cdef double STEPS = 255  # of a range of 8-bit codes
+cdef double NARROWEST = 2.0**-25  # the least range of 8-bit codes, as a share of the largest sum, for BOUND_LAYER_8
+cdef double STEPS = 255  # quantization steps of a range of 8-bit codes
 cdef enum:
     MIDDLE = 128  # how far the middle code lies above the lowest
-    FEW = 1 << 16  # int32 holds sums of up to so many products of 8-bit codes with any zero point
+    FEW = 1 << 16  # int32 holds the sum of up to so many products of 8-bit codes, whatever the zero point
 
 
-cdef struct Values:  # of codes, (code - zero) * step + base, counted from the lowest code; and the bias of weights
-    double step, zero, base, farthest, bias
+cdef struct Values:  # the value of a code is (code - zero) * step + base; codes count from the lowest
+    double step, zero, base, farthest, bias  # farthest: the largest absolute value; bias: of a column of weights
 
 
 cdef Values values_of(double lo, double hi) noexcept nogil:
-    """The values of codes. Where 0 is on a code, as far as float32 ends can say it, that is `zero` and `base` is 0."""
+    """Give the values of the codes of a range.
+
+    If 0 lies on a code, but for the rounding of the ends to float32, that code is `zero` and `base` is 0.
+    """
     cdef Line line = line_of(lo, hi, code_type_of(False, 1))
     return Values(line.step, line.zero, line.base, max(fabs(lo), fabs(hi)), 0)
 
@@ -42,11 +45,11 @@ cdef double value_of(const Values* v, double code) noexcept nogil:
     return v.base + (code - v.zero) * v.step
 
 
-cdef struct Positions:  # of codes, from `lowest` to `highest`: value * per_value - first
+cdef struct Positions:  # a result has the position value * per_value - first, clamped to lowest..highest
     double per_value, first, lowest, highest
 
 
-cdef int64_t ONE_CUT = 0
+cdef int64_t ONE_CUT = 0  # the `which` of a stage without terms
 
 
 @cython.final
@@ -85,13 +88,14 @@ cdef class LayerStage(PreparedStage):
 cdef class Epilogue:
     """What takes the sums of k products, in n columns, to codes of one type.
 
-    lo, hi: the range of the weights, or float32 arrays with one of each column. bias: float64, one of each column, or
-    None; real values, or, `in_steps`, numbers of the product of both operands' steps. clip: the range that values are
-    cut to, (-inf, inf) if they are not. kept: the range of 8-bit codes, or None; then `guess` has two ends that their
-    range holds beside the results, each None if there is no guess.
+    lo, hi: the range of the weights, or float32 arrays with an end for each column. bias: float64, one for each column,
+    or None. They are real values; with `in_steps` they count steps, each the product of both operands' steps. clip: the
+    range to which results are clamped, (-inf, inf) if they are not. kept: the range of 8-bit codes that the caller
+    gave, or None. Then each call finds the range of its results, and that also holds the ends in `guess`, of which
+    each may be None.
     """
     cdef Py_ssize_t k, n
-    cdef Py_ssize_t kinds  # how many columns differ: with one range and no bias, the first is like all others
+    cdef Py_ssize_t kinds  # how many columns may differ: 1 with one range and no bias, because all are like the first
     cdef bint has_ranges, is_centred, in_steps
     cdef int typenum
     cdef Ends clip
@@ -122,32 +126,35 @@ cdef class Epilogue:
 
     @property
     def needs_rows(self):
-        """Whether `stage` needs the sums of the first operand's codes, as the weights' middle codes are not all 0."""
+        """Whether `stage` needs `rows`. It does unless the weights' middle code has the value 0 in every column."""
         return not self.is_centred
 
     cdef Values left(self, double lo, double hi) noexcept:
-        """The values of the first operand's codes, of which the product subtracts `zero`."""
+        """Give the values of the first operand's codes. The product subtracts `zero` from these codes.
+
+        That is the middle code for sums of more than FEW products, so that int32 holds them.
+        """
         cdef Values x = values_of(lo, hi)
         if self.k > FEW:
             x.zero, x.base = MIDDLE, value_of(&x, MIDDLE)
         return x
 
     def zero_of(self, double lo, double hi):
-        """What to subtract from the first operand's codes, counted from the lowest; and the value of that code."""
+        """Give the code that the product subtracts from the first operand's, counted from the lowest, and its value."""
         cdef Values x = self.left(lo, hi)
         return <int>x.zero, x.base
 
     cdef inline double bias_of(self, const Values* w, double step) noexcept:
-        """The bias of a column, a real value; `step` is that of the first operand."""
+        """Give the bias of a column as a real value; `step` is that of the first operand."""
         return w.bias * (step * w.step) if self.in_steps else w.bias
 
     cdef double farthest(self, Py_ssize_t j, Values x) noexcept:
-        """How far from 0 the results of column j can be."""
+        """Give how far from 0 a result in column j can be."""
         cdef const Values* w = &self.columns[j]
         return max(self.k * x.farthest * w.farthest + fabs(self.bias_of(w, x.step)), self.clip.min, -self.clip.max)
 
     def tops(self, double lo, double hi, str names):
-        """The ends of int32 ranges, which hold all results: one, or an array of one a column.
+        """Give the upper ends of int32 ranges that hold all results: one number, or an array with one for each column.
 
         lo, hi: the range of the first operand. ValueError if float32 does not hold an end.
         """
@@ -167,7 +174,10 @@ cdef class Epilogue:
         return found if self.has_ranges else top
 
     cdef void set_columns(self, LayerStage stage, Values x, Positions p, const double* tops):
-        """Set the tables of each column; with `tops`, one for each column, the positions are those of int32 codes.
+        """Set the tables of each column for positions p. With `tops`, column j is for int32 codes up to tops[j].
+
+        x is the first operand. `step` is the step of a column's weights, `middle` the value of their middle code. For
+        `row`, `column` and `count` see `stage`.
 
             value = sum * x.step * step + row * x.step * middle
                     + column * x.base * step + count * x.base * middle + bias
@@ -199,7 +209,7 @@ cdef class Epilogue:
                 r.added[at] += self.bias_of(&w, x.step) * each - p.first
 
     cdef double most(self, Values x) noexcept:
-        """How far from 0 the results of all columns can be."""
+        """Give how far from 0 a result in any column can be."""
         cdef double farthest = 0
         cdef Py_ssize_t j
         for j in range(self.kinds):
@@ -207,7 +217,7 @@ cdef class Epilogue:
         return farthest
 
     def kept_for(self, double lo, double hi):
-        """The range that is kept, or None; ValueError if it is too narrow for an operand of range (lo, hi)."""
+        """Give `kept`; ValueError if that range is too narrow for a first operand of range (lo, hi)."""
         cdef double farthest = self.most(self.left(lo, hi))
         if self.kept is None:
             return None
@@ -217,7 +227,7 @@ cdef class Epilogue:
         return self.kept
 
     def watched(self, cnp.ndarray sums, double lo, double hi, cnp.ndarray rows or None, terms, str names):
-        """The range of 8-bit codes for results: it holds all of them, the guess and, on a code, 0. See `stage`."""
+        """Find the range of 8-bit codes: it holds all results, the guess and, on a code, 0. Arguments: see `stage`."""
         cdef Values x = self.left(lo, hi)
         cdef LayerStage stage = LayerStage()
         cdef double[2] found = [INFINITY, -INFINITY]
@@ -232,7 +242,7 @@ cdef class Epilogue:
         return ends.min, ends.max
 
     cdef Ends range_of(self, const double* found, double farthest, str names) except *:
-        """The range of 8-bit codes for results from found[0] to found[1], with 0 on a code."""
+        """Give the range for `watched`. found: the ends of the results. farthest: how far from 0 these can be."""
         cdef Ends ends
         cdef double lo = min(found[0], 0.0), hi = max(found[1], 0.0), least = 2 * NARROWEST * farthest
         if self.guess[0] is not None:
@@ -252,9 +262,9 @@ cdef class Epilogue:
         lo, hi: the range of the first operand. rows: the sums of its codes less `zero_of`, one for each row of sums, or
         one for each sum; None unless `needs_rows`. terms: None if the value that `zero_of` gives is 0, else (columns,
         counts, which). At the border of an image the padding cuts off a part of the filters; for each such cut,
-        `columns` has the sum of the filters' codes in each column, and `counts` the number of products of a sum.
-        `which` has the cut of each row of sums; it repeats with its length. ends: the range (min, max) of 8-bit codes,
-        min < max; of int32 codes what `tops` gives. All arrays are contiguous.
+        `columns` has the sum of the filters' codes in each column, and `counts` the number of products of a sum. Row i
+        of the sums has the cut which[i % len(which)]. ends: for 8-bit codes their range (min, max), min < max; for
+        int32 codes what `tops` gives. All arrays are contiguous.
         """
         cdef LayerStage made = LayerStage()
         cdef Values x = self.left(lo, hi)
@@ -273,7 +283,7 @@ cdef class Epilogue:
 
 
 def run_stage(LayerStage stage, cnp.ndarray sums, cnp.ndarray codes):
-    """Set contiguous codes to those of all sums."""
+    """Make the codes of all sums. Both arrays are contiguous."""
     cdef const void* x = cnp.PyArray_DATA(sums)
     cdef void* made = cnp.PyArray_DATA(codes)
     cdef int typenum = typenum_of(codes)

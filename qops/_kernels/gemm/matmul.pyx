@@ -25,7 +25,7 @@ from qops._kernels.gemm.gemm import product
 cnp.import_array()
 
 cdef enum:
-    STRIP = 1 << 16  # accumulators of whole rows that are made before their codes: they stay in the cache
+    STRIP = 1 << 16  # so many accumulators, of whole rows, are made before their codes: they stay in the cache
 
 
 ctypedef struct Coded:  # a product whose accumulators become codes, in parts of whole rows
@@ -38,7 +38,7 @@ ctypedef struct Coded:  # a product whose accumulators become codes, in parts of
 
 
 cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
-    """Make the codes of part i, for `run_parts`."""
+    """Make the codes of part i, for `run_parts`; 1 if there is not enough memory."""
     cdef const Coded *p = <const Coded *>op
     cdef Product some = p.product
     cdef int64_t units = (p.product.m + GEMM_ROWS - 1) // GEMM_ROWS  # in 64 bits, because Py_ssize_t may have 32
@@ -97,7 +97,11 @@ cdef class MatMul:
         return made
 
     cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
-        """Make the codes: on each thread for some rows, if nothing but the zero point of A is taken off."""
+        """Make the codes.
+
+        If only A has an offset and there are rows for all threads, each thread makes the accumulators and codes of
+        its own rows. Else `product` makes the accumulators.
+        """
         cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
         cdef cnp.ndarray left = matrix(a, "a")
         cdef Py_ssize_t i
@@ -119,14 +123,14 @@ cdef class MatMul:
 
     cdef int make_parts(self, cnp.ndarray a, uint32_t a_offset, cnp.ndarray made, Py_ssize_t num_threads,
                         Py_ssize_t rows) except -1:
-        """Make accumulators of some rows, which stay in the cache, then their codes, and so on, on each thread."""
+        """On each thread make the accumulators of `rows` rows, which stay in the cache, then their codes, and so on."""
         cdef Coded p
         cdef cnp.ndarray starts
         cdef uint32_t shift
         set_left(&p.product, a, a_offset)
         set_packed(&p.product, self.b)
         p.product.caches, p.product.accumulate = caches, False
-        if self.bias is not None:  # tiles begin with `times` of the sums: here once what stands for sums
+        if self.bias is not None:  # tiles begin with (shift - a_offset) * sums: here with 1 * starts
             shift = <uint32_t>(SHIFTED if shifted(&p.product) else 0)
             starts = self.starts(shift - a_offset)
             p.product.sums, p.product.a_offset = <const int32_t *>cnp.PyArray_DATA(starts), shift - 1

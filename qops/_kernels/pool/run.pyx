@@ -44,7 +44,7 @@ cdef void find_whole(Pool *p) noexcept nogil:
 
 
 cdef void combine_down(const Pool *p, const char *image, TapRange taps, Py_ssize_t rows) noexcept nogil:
-    """Combine the taps of windows vertically, into rows of `combined`, between their padding."""
+    """Combine taps vertically into `rows` rows of `combined`, between their padding; `taps` are those of the first."""
     cdef Py_ssize_t n = p.width * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
@@ -78,7 +78,7 @@ cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil
 
 
 cdef void combine_each(const Pool *p, char *y) noexcept nogil:
-    """Combine a row of `combined` horizontally, window by window; it has no padding in memory."""
+    """Combine a row of `combined` horizontally, window by window, if the row has no padding in memory."""
     cdef Py_ssize_t n = p.channels, i
     cdef TapRange taps
     for i in range(p.ow):
@@ -92,7 +92,10 @@ cdef void combine_each(const Pool *p, char *y) noexcept nogil:
 
 
 cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y) noexcept nogil:
-    """Make the means of a row of sums: those of whole windows together. `rows` is the number of taps vertically."""
+    """Make the means of a row of sums, in one call for all windows whose taps lie on the image horizontally.
+
+    `rows` is how many taps of a window lie on the image vertically.
+    """
     cdef Py_ssize_t i = 0, end
     cdef int64_t count = <int64_t>p.kh * p.kw
     while i < p.ow:
@@ -106,7 +109,7 @@ cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y)
 
 
 cdef Py_ssize_t whole_rows(const Pool *p, Py_ssize_t begin) noexcept nogil:
-    """Give how many rows of results from `begin` on to make at once: several only if their taps are on the image."""
+    """Give how many rows of results to make at once: several only if all their taps lie on the image vertically."""
     cdef Py_ssize_t rows = 0
     while rows < min(p.block, p.oh - begin) and taps_on_image(&p.rows, begin + rows, p.height, p.kh).count == p.kh:
         rows += 1
@@ -132,7 +135,7 @@ cdef void image_rows(const Pool *p, const char *x, char *y) noexcept nogil:
 
 
 cdef void value_rows(const Pool *p, const uint8_t *x, uint8_t *y) noexcept nogil:
-    """Make the results of one image from the means of real values."""
+    """Make the results of one image for the rule VALUES, whose means are those of real values."""
     cdef Py_ssize_t i
     for i in range(p.oh):
         means_of_values(p.means, x + i * p.rows.stride * p.width * p.channels, p.ow * p.channels,
@@ -140,10 +143,10 @@ cdef void value_rows(const Pool *p, const uint8_t *x, uint8_t *y) noexcept nogil
 
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
-    """Make the results of all images; the result is -1 if there is not enough memory."""
+    """Make the results of all images; -1 if there is not enough memory."""
     cdef Py_ssize_t image = p.height * p.width * p.channels * p.image_bytes, row, size, i
     cdef Py_ssize_t result = p.oh * p.ow * p.channels * p.result_bytes
-    p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # else it needs too much memory
+    p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # wider padding would need too much memory
     p.before = p.columns.before if p.is_padded else 0
     p.padded_width = p.before + p.width + (p.columns.after if p.is_padded else 0)
     if 3.0 * max(p.padded_width, p.ow) * p.channels * p.combined_bytes + SHORT_ROWS_BYTES * 4 >= <double>PY_SSIZE_T_MAX:

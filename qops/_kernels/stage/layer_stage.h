@@ -1,7 +1,7 @@
 /* The loops of layer_stage.pyx for the whole vectors of each row. They return how many columns they did. */
 #ifdef TIER
 
-/* Half a vector of positions, from column j on: `position` in layer_stage.pyx. */
+/* A vecd of positions from column j on, each as `position` in layer_stage.pyx makes it. Two make a vec of codes. */
 TARGET static inline vecd TIER(layer_positions)(const layer_row *r, ptrdiff_t j)
 {
     vecd x = mul_f64(load_s32_f64(r->sums + j), load_f64(r->of_sum + j));
@@ -14,6 +14,7 @@ TARGET static inline vecd TIER(layer_positions)(const layer_row *r, ptrdiff_t j)
     return min_f64(max_f64(x, load_f64(r->lowest + j)), load_f64(r->highest + j));
 }
 
+/* A vec of int32 codes, from column j on. */
 TARGET static inline vec TIER(layer_vector)(const layer_row *r, ptrdiff_t j)
 {
     return f64_to_s32_rint(TIER(layer_positions)(r, j), TIER(layer_positions)(r, j + LANES / 8));
@@ -97,6 +98,7 @@ typedef struct {
     const int64_t *which;
 } layer_params;
 
+/* Row i of m: its sums, and the tables of its cut. */
 static inline layer_row row_of(const layer_params *p, ptrdiff_t i)
 {
     const ptrdiff_t at = p->start + i, cut = p->which[p->places == 1 ? 0 : at % p->places];

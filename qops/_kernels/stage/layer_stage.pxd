@@ -20,11 +20,11 @@ cdef extern from "stage/layer_stage.h" nogil:
         double *highest
     ctypedef struct LayerParams "layer_params":
         LayerRow first  # its tables are those of the first cut; the sums are those of row `start`
-        Py_ssize_t start, m  # rows: the first one's number, and how many
+        Py_ssize_t start, m  # the number of the first row, and how many there are
         Py_ssize_t n, stride  # columns, and the distance of rows
         Py_ssize_t ld  # from the tables of one cut to those of the next
-        Py_ssize_t places
-        const int64_t *which  # the cut of each place, which rows repeat
+        Py_ssize_t places  # the length of `which`: row i has the place i % places
+        const int64_t *which  # the number of the cut of each place
 
 cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
                       Py_ssize_t first, Py_ssize_t n) noexcept nogil

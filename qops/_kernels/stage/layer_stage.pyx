@@ -18,7 +18,7 @@ cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no 
 
 
 cdef inline double position(const LayerRow* r, Py_ssize_t j) noexcept nogil:
-    """The position of column j among the codes; of `rows` there may be one for all columns."""
+    """Give the clamped position of column j, see layer_stage.pxd. Without `each`, the row has one number of `rows`."""
     cdef double x = r.sums[j] * r.of_sum[j]
     if r.rows != NULL:
         x += (r.rows[j if r.each else 0] * r.of_row[j] + r.of_count[j]) * r.per_value[j]
@@ -26,7 +26,7 @@ cdef inline double position(const LayerRow* r, Py_ssize_t j) noexcept nogil:
 
 
 cdef void codes_32(const LayerParams* p, int32_t* codes) noexcept nogil:
-    """code = round_half_even(position)."""
+    """Make the int32 codes of all rows: code = round_half_even(position)."""
     cdef Py_ssize_t i, j, first = layer_32__simd(tier(), p, codes)
     cdef LayerRow r
     for i in range(p.m if first < p.n else 0):
@@ -36,7 +36,7 @@ cdef void codes_32(const LayerParams* p, int32_t* codes) noexcept nogil:
 
 
 cdef void codes_8(const LayerParams* p, uint8_t* codes, uint8_t flip) noexcept nogil:
-    """code = round_half_even(position) ^ flip."""
+    """Make the 8-bit codes of all rows: code = round_half_even(position) ^ flip."""
     cdef Py_ssize_t i, j, first = layer_8__simd(tier(), p, codes, flip)
     cdef LayerRow r
     for i in range(p.m if first < p.n else 0):
@@ -59,7 +59,7 @@ cdef void ends(const LayerParams* p, double* found) noexcept nogil:
 
 
 cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept nogil:
-    """Columns from `first` on, so few that their tables, of which every row reads all, stay in the nearest cache."""
+    """Give the parameters of at most BLOCK columns from `first` on, whose tables stay in L1 from row to row."""
     cdef LayerParams some = p[0]
     cdef LayerRow* r = &some.first
     some.n = min(<Py_ssize_t>BLOCK, p.n - first)
@@ -73,7 +73,7 @@ cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept n
 
 
 cdef LayerParams some_rows(const LayerParams* p, const int32_t* sums, Py_ssize_t start, Py_ssize_t m) noexcept nogil:
-    """The parameters of m rows from row `start` on, whose sums are these."""
+    """Give the parameters of m rows from row `start` on, whose sums are `sums`."""
     cdef LayerParams some = p[0]
     some.first.sums, some.start, some.m = sums, start, m
     return some
@@ -81,7 +81,10 @@ cdef LayerParams some_rows(const LayerParams* p, const int32_t* sums, Py_ssize_t
 
 cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
                       Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Make the codes of n sums, whole rows, of which the first is number `first`; 8-bit codes are xored with `flip`."""
+    """Make the codes of n sums, which fill whole rows. The first sum is number `first` of its matrix.
+
+    8-bit codes are xored with `flip`, 128 for int8.
+    """
     cdef Py_ssize_t column
     cdef LayerParams some, rows
     if n == 0:

@@ -1,4 +1,4 @@
-"""Two tensors of codes into a third: what a pair of codes becomes, and the rows that it needs."""
+"""Two tensors of codes make a third: the form of a pair's value, and the numbers of that form."""
 
 from libc.stdint cimport int32_t
 

@@ -1,11 +1,11 @@
-"""Two tensors of codes into a third: a value of each pair of codes, which a stage makes a code of.
+"""Two tensors of codes make a third: each pair of codes gives a value, and a stage takes the value to a code.
 
     product    (a - a_zero) * (b - b_zero)
     sum        (a - a_zero) * a_multiplier + (b - b_zero) * b_multiplier
     float sum  fma(a - a_zero, a_scale, a_plus) + fma(b - b_zero, b_scale, b_plus)
     chain      fma(a - a_zero, a_scale, fma(b - b_zero, b_scale, b_plus))
-    staged     a's part + stage((b - b_zero) << b_multiplier), where a's part is made in the same way by a stage of its
-               own, or without one is (a - a_zero) << a_multiplier
+    staged     a's part + b's part. b's part is of_b((b - b_zero) << b_multiplier), where of_b is a stage; a's part is
+               the same with a stage of_a, or without one (a - a_zero) << a_multiplier
 
 Integers are int32; fma is one rounding to float32.
 """
@@ -35,7 +35,7 @@ cdef extern from "stage/pair_stage.h":
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
-    BLOCK = 1024  # values between the loops: 4 KB
+    BLOCK = 1024  # so many values are made before their codes: 4 KB
 
 ctypedef fused code:
     uint8_t
@@ -46,12 +46,16 @@ FORMS = {"product": PRODUCT, "sum": SUM, "float sum": FLOAT_SUM, "chain": CHAIN,
 
 
 cdef inline float real(int32_t q, Side s, float plus) noexcept nogil:
+    """Give fma(q - zero, scale, plus)."""
     return fma_f32(<float>(q - s.zero), s.scale, plus)
 
 
 cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Side p, Side s,
                            Form form) noexcept nogil:
-    """The int32 or float32 values of pairs of codes."""
+    """Set x to the int32 or float32 values of n pairs; p is the side of a, s that of b.
+
+    SHIFTED sets x to the shifted code of b alone. ONTO adds the shifted code of a to x.
+    """
     cdef int32_t* whole = <int32_t*>x
     cdef float* reals = <float*>x
     cdef Type type = S16 if code is int16_t else S8 if code is int8_t else U8
@@ -77,6 +81,7 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
 
 
 cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, const Pairs* p) noexcept nogil:
+    """Set x to the values of at most BLOCK pairs, after the stages of the operands if the form is "staged"."""
     cdef int32_t[BLOCK] near, part
     cdef int32_t* sum = <int32_t*>x
     cdef Py_ssize_t i
@@ -93,7 +98,7 @@ cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, c
 
 
 cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noexcept nogil:
-    """The codes i..n - 1."""
+    """Make the codes of elements i to n - 1. data: the first array, the second, the result."""
     cdef int32_t[BLOCK] x
     cdef const char* a = data[1 if p.exchanged else 0]
     cdef const char* b = data[0 if p.exchanged else 1]
@@ -115,6 +120,7 @@ cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noex
 
 
 cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Make n codes, those that do not fill a width with `tail`; for `walk`."""
     cdef const Pairs* p = <Pairs*>using
     cdef Py_ssize_t whole = n
     if p.tail is not NULL:
@@ -124,10 +130,11 @@ cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef class PairStage:
-    """A form with its numbers: `pairs.run(a, b, out)` sets out to the codes of two arrays, all of one dtype.
+    """A form with its numbers. `run` makes the codes of two arrays.
 
-    typenum: numpy's number of that dtype, uint8, int8 or int16. last: the stage that makes codes of the values. of_a,
-    of_b: the stages of their own that operands of the form "staged" have. exchanged: a is the second array.
+    typenum: numpy's number of the dtype of all three arrays, uint8, int8 or int16. last: the stage that takes values to
+    codes. of_a, of_b: the stages of the operands, for the form "staged" only. exchanged: a and b of the form are the
+    second and the first array.
     """
 
     def __init__(self, str form, Side a, Side b, PreparedStage last, int typenum, *,
@@ -146,7 +153,7 @@ cdef class PairStage:
         self.alive = last, of_a, of_b
 
     def with_tail(self, Py_ssize_t width, PairStage tail):
-        """The same of `width` elements together; those at the end that do not fill a width are the tail's."""
+        """Give this stage for whole groups of `width` elements, with `tail` for the elements behind the last group."""
         cdef PairStage made = PairStage.__new__(PairStage)
         if width < 1 or tail.pairs.typenum != self.pairs.typenum:
             raise ValueError(f"width, tail: expected 1 or more, and a tail of the same dtype, got {width}")
@@ -155,7 +162,7 @@ cdef class PairStage:
         return made
 
     def run(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
-        """Set out to the codes of a and b, of one shape."""
+        """Make the codes of `a` and `b` in `out`; all have one shape."""
         cdef Pairs p = self.pairs
         cdef cnp.ndarray made = out
         for x, name in ((a, "a"), (b, "b"), (out, "out")):
@@ -163,7 +170,7 @@ cdef class PairStage:
                 raise TypeError(f"{name}: expected {cnp.PyArray_DescrFromType(p.typenum)}, got {x.dtype}")
         if cnp.PyArray_SIZE(out) % p.width == 0:
             p.tail = NULL
-        else:  # the tail is that of all elements in row-major order
+        else:  # the tail is at the end of all elements, in row-major order
             a, b = plain(a), plain(b)
             made = out if cnp.PyArray_IS_C_CONTIGUOUS(out) else np.empty(np.shape(out), (<object>out).dtype)
         walk(pairs_loop, &p, a, b, made)
