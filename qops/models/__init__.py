@@ -6,8 +6,10 @@ order in which they run. ``graph.run(x)`` runs it on codes, and ``graph.real(x)`
 of, with other bits on ties. Reading a format needs a small package: ``pip install 'qops[tflite]'`` or ``'qops[onnx]'``.
 """
 
-from qops.models.graph import Graph, Layer, Op, Tensor
+from qops.models.graph import Graph
 from qops.models.load import load
+from qops.models.op import Layer, Op
+from qops.models.tensor import Tensor
 from qops.models.tflite_file import Operator
 from qops.models.tflite_writer import tflite_bytes
 

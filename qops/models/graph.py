@@ -4,205 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops.checks import as_array, choice
-from qops.rules import Requantize
+from qops.models.op import FAILED, Op, in_real_numbers
+from qops.models.tensor import Tensor
 
-__all__ = ["FAILED", "Alone", "Graph", "Layer", "Live", "Op", "Tensor", "in_real_numbers"]
-
-FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
-"""The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tensor:
-    """One tensor of a graph: what its codes mean.
-
-    Attributes
-    ----------
-    name : str
-        Unique in its graph.
-    shape : tuple of int or None
-        As the file announces it; None where a size is only known at run time.
-    dtype : str
-        The name of the type: "int8", "uint8", "int16", "int4", "int32", "float32" and so on. Codes of int4 are kept
-        in arrays of int8.
-    scale, zero_point : ndarray or None
-        A value is ``scale * (code - zero_point)``. float32 and int64, of shape () or, with `axis`, (channels,). None
-        for tensors that are not quantized.
-    axis : int or None
-        Which axis has a scale for each channel.
-    data : ndarray or None
-        The codes or values of a constant.
-    """
-
-    name: str
-    shape: tuple[int | None, ...]
-    dtype: str
-    scale: NDArray[np.float32] | None = None
-    zero_point: NDArray[np.int64] | None = None
-    axis: int | None = None
-    data: NDArray[Any] | None = None
-
-    def values(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        """Give the real values of codes of this tensor, ``scale * (code - zero_point)``.
-
-        Parameters
-        ----------
-        codes : ndarray
-            Codes; values, if the tensor is not quantized.
-
-        Returns
-        -------
-        ndarray of float64
-        """
-        if self.scale is None or self.zero_point is None:
-            return codes.astype(np.float64)
-        scale, zero = (self._along(part, codes.ndim) for part in (self.scale.astype(np.float64), self.zero_point))
-        return np.asarray((codes.astype(np.float64) - zero) * scale)
-
-    def codes(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Give the nearest codes of real values, half to even, clamped to the type.
-
-        Parameters
-        ----------
-        values : ndarray
-            Real numbers.
-
-        Returns
-        -------
-        ndarray
-            Codes; the values in the type of the tensor, if it is not quantized.
-        """
-        dtype = np.dtype("int8" if self.dtype == "int4" else self.dtype)
-        if self.scale is None or self.zero_point is None:
-            return values.astype(dtype)
-        scale, zero = (self._along(part, values.ndim) for part in (self.scale.astype(np.float64), self.zero_point))
-        info = np.iinfo(dtype)
-        return np.clip(np.rint(values / scale) + zero, info.min, info.max).astype(dtype)
-
-    def _along(self, part: NDArray[Any], axes: int) -> NDArray[Any]:
-        """Give scales or zero points in a shape that broadcasts against an array with so many axes."""
-        if self.axis is None or part.ndim == 0:
-            return part.reshape(())
-        shape = [1] * axes
-        shape[self.axis] = -1
-        return part.reshape(shape)
-
-
-@dataclass(frozen=True, eq=False)
-class Layer:
-    """What `explain` and a port need of an op: its kind, and its numbers, weights and bias.
-
-    Attributes
-    ----------
-    kind : str
-        What `qops.explain` calls the op: "requantize" of sums, "add", "mul", "average_pool".
-    numbers : dict
-        Scales, zero points and ends of codes, by the names of `qops.explain`.
-    weights, bias : ndarray or None
-        The codes of the weights in the order of the file, and the bias.
-    sums : callable or None
-        ``sums(x, bias)`` gives the exact sums of products of codes, int64, with the bias, for codes `x` of the op's
-        input. Only for "requantize".
-    x_zero_point, w_zero_point : int
-        The zero points of the data and of the weights, which `sums` subtracts.
-    channel : int
-        Which axis of the weights has the output channels.
-    requantize : Requantize or None
-        What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
-    """
-
-    kind: str
-    numbers: dict[str, Any]
-    weights: NDArray[Any] | None = None
-    bias: NDArray[Any] | None = None
-    sums: Callable[[NDArray[Any], NDArray[Any] | None], NDArray[np.int64]] | None = None
-    x_zero_point: int = 0
-    w_zero_point: int = 0
-    requantize: Requantize | None = None
-    channel: int = 0
-
-
-class Alone(NamedTuple):
-    """One op as a model of its own.
-
-    Attributes
-    ----------
-    file : bytes
-        The model.
-    suffix : str
-        What the name of such a file ends with, for example ``.tflite``.
-    inputs : dict of str to ndarray
-        The arrays that the model reads, by the names of its inputs.
-    place : tuple of int
-        The index of the element in the result of the model, if that was cut down to one element.
-    how : str
-        In words, how the model was cut down; "" if it was not.
-    """
-
-    file: bytes
-    suffix: str
-    inputs: dict[str, NDArray[Any]]
-    place: tuple[int, ...]
-    how: str
-
-
-@dataclass(frozen=True, eq=False)
-class Op:
-    """One op of a graph, ready to run.
-
-    Attributes
-    ----------
-    name : str
-        Unique in its graph, for example ``conv_2d_3``.
-    kind : str
-        The name of the operator in the format of the file, for example ``CONV_2D``.
-    inputs, outputs : tuple of str
-        Names of tensors, constants included.
-    reads : tuple of str
-        Those of `inputs` that are no constants: what a call takes, in this order.
-    call : callable
-        Codes of `reads` to a tuple of the codes of `outputs`.
-    real : callable or None
-        The same in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the op
-        has no such formula here.
-    rule : str
-        The rule or the runtime whose bits the op gives, or in words what it does, for example "moves codes".
-    layer : Layer or None
-        What `explain` needs to find the rule; None where `explain` has no question for the op.
-    remade : callable or None
-        ``remade(runtime)`` gives the same op with the bits of another runtime; ValueError if that has no such op.
-    prepared : object or None
-        The prepared op of `qops.tflite` or `qops.onnx`, where one does all the work.
-    alone : callable or None
-        ``alone(inputs, outputs, index=None)`` gives an `Alone`, a model of this op that reads `inputs`. With `index` it
-        makes one element of the first output alone; None if no smaller op does.
-    runtime : str
-        The runtime for which the op was made. An op with `remade` is pickled as ``remade(runtime)``.
-    """
-
-    name: str
-    kind: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    reads: tuple[str, ...]
-    call: Callable[..., tuple[NDArray[Any], ...]] = field(repr=False)
-    real: Callable[..., tuple[NDArray[Any], ...]] | None = field(default=None, repr=False)
-    rule: str = ""
-    layer: Layer | None = field(default=None, repr=False)
-    remade: Callable[[str], Op] | None = field(default=None, repr=False)
-    prepared: Any = field(default=None, repr=False)
-    alone: Callable[..., Alone | None] | None = field(default=None, repr=False)
-    runtime: str = field(default="", repr=False)
-
-    def __reduce__(self) -> Any:
-        return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))
+__all__ = ["Graph", "Live"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,30 +212,6 @@ class Live:
         for name in {*op.reads, *op.outputs} - self._keep:
             if self._last.get(name, op.name) == op.name:
                 self.values.pop(name, None)
-
-
-def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Run an op in real numbers; one without a formula takes the nearest codes of what it reads.
-
-    Parameters
-    ----------
-    op : Op
-        One op of a graph.
-    tensors : dict of str to Tensor
-        All that it reads and writes, by name.
-    *values : ndarray
-        The values of ``op.reads``.
-
-    Returns
-    -------
-    tuple of ndarray
-        The values of ``op.outputs``.
-    """
-    if op.real is not None:
-        return op.real(*values)
-    codes = (tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
-    made = zip(op.outputs, op.call(*codes), strict=True)
-    return tuple(tensors[name].values(y) for name, y in made)
 
 
 def _list(names: Iterable[str]) -> str:

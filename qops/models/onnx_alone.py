@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Alone, Tensor
 from qops.models.onnx_file import Node
+from qops.models.op import Alone
+from qops.models.tensor import Tensor
 from qops.onnx.window import Moves
 
 __all__ = ["alone"]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Tensor
 from qops.models.onnx_file import Node
+from qops.models.tensor import Tensor
 
 __all__ = ["SPECS", "Codes", "Spec", "constant", "spec_of", "with_scales"]
 

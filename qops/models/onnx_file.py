@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Tensor
+from qops.models.tensor import Tensor
 
 __all__ = ["Node", "OnnxFile", "read_onnx"]
 

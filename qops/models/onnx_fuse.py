@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.graph import Tensor
 from qops.models.onnx_file import Node
 from qops.models.onnx_makers import OWN_DOMAIN
 from qops.models.onnx_net import Net, Sink, Source
+from qops.models.tensor import Tensor
 
 __all__ = ["fused"]
 

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Graph, Op, Tensor
+from qops.models.graph import Graph
 from qops.models.onnx_file import Node, read_onnx
 from qops.models.onnx_fuse import fused
 from qops.models.onnx_makers import QUANTIZED
 from qops.models.onnx_ops import op_of, with_scales_of
 from qops.models.onnx_types import results_of
+from qops.models.op import Op
+from qops.models.tensor import Tensor
 from qops.models.tflite_site import Missing
 
 __all__ = ["graph_of"]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Alone, Tensor
+from qops.models.op import Alone
+from qops.models.tensor import Tensor
 from qops.models.tflite_file import Operator
 from qops.models.tflite_real import PADDINGS
 from qops.models.tflite_writer import tflite_bytes

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Tensor
+from qops.models.tensor import Tensor
 
 __all__ = ["TYPES", "Operator", "TfliteFile", "read_tflite"]
 

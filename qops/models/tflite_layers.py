@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import tflite
-from qops.models.graph import Layer, Tensor
+from qops.models.op import Layer
+from qops.models.tensor import Tensor
 from qops.models.tflite_real import LIMITS, products
 from qops.models.tflite_site import Made, Maker, Missing, Site
 from qops.tflite.kernels import KERNELS

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import FAILED, Layer, Op
 from qops.models.moves import MOVES
+from qops.models.op import FAILED, Layer, Op
 from qops.models.tflite_alone import alone
 from qops.models.tflite_file import Operator
 from qops.models.tflite_layers import SUMS

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Layer, Tensor
+from qops.models.op import Layer
+from qops.models.tensor import Tensor
 from qops.models.tflite_file import Operator
 from qops.models.tflite_real import ACTIVATIONS, PADDINGS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.graph import Tensor
+from qops.models.tensor import Tensor
 from qops.models.tflite_file import TYPES, Operator
 
 __all__ = ["OPTIONS", "packed_int4", "tflite_bytes"]

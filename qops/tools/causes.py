@@ -104,13 +104,12 @@ def _another_name(case: Case, others: Others) -> Cause | None:
     return None
 
 
-def _few(array: NDArray[Any]) -> NDArray[Any]:
-    """Give the first rows of a large array; if it has only one row, the first rows of that."""
-    if array.size <= _MOST or array.ndim < 2:
-        return array[:_MOST] if array.ndim == 1 else array
-    if len(array) > 1:
-        return array[: max(1, _MOST // (array.size // len(array)))]
-    return _few(array[0])[None]
+def _few(array: NDArray[Any], channels: int | None = None) -> NDArray[Any]:
+    """Give the first part of a large array, cut along its first axes; the axis of the channels stays whole."""
+    for axis, size in enumerate(array.shape):
+        if array.size > _MOST and (channels is None or axis != channels % array.ndim):
+            array = array.take(range(max(1, _MOST * size // array.size)), axis)
+    return array
 
 
 def _dump(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | None = None, **numbers: Any) -> Dump:
@@ -118,7 +117,8 @@ def _dump(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | No
     how = {**layer.numbers, **numbers}
     if np.ndim(how.get("w_scale", 0)):
         how.setdefault("axis", -1)  # channels come last, unless the layer says where
-    return dump_of(layer.kind, _few(x), _few(got.reshape(x.shape)), None if b is None else _few(b), how)
+    x, got, b = (None if part is None else _few(part, how.get("axis")) for part in (x, got.reshape(x.shape), b))
+    return dump_of(layer.kind, x, got, b, how)
 
 
 def _answer(case: Case, layer: Layer, progress: Callable[[str], None]) -> Explanation | None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from qops.checks import integer
 from qops.models import Graph, Op, Tensor
-from qops.models.graph import Live, in_real_numbers
+from qops.models.graph import Live
+from qops.models.op import in_real_numbers
 from qops.tools.case import Case, Worst, apart
 from qops.tools.hunt import LayerRow
 from qops.tools.layout import Wrong, as_wanted

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qops.models.graph import Tensor
+from qops.models.tensor import Tensor
 from qops.models.tflite_file import Operator
 from qops.models.tflite_writer import tflite_bytes
 

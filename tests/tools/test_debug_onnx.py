@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx_networks import residual
+from onnx_networks import Network, residual
 
 import qops
 from qops import models, rules
@@ -42,8 +42,6 @@ def test_a_device_that_fuses_is_known_by_its_fusion(network):
 
 
 def test_a_file_that_cannot_be_fused_is_explained_without_it(tmp_path):
-    from onnx_networks import Network
-
     net = Network()
     x = net.both(net.input([None, 4]), 0.5, np.uint8(3))
     path = tmp_path / "network.onnx"
@@ -96,3 +94,18 @@ def test_a_wrong_zero_point(network):
     op = of_kind(graph, "QLinearMatMul")
     moved = np.clip(dump[op.outputs[0]].astype(int) + 3, 0, 255).astype(np.uint8)
     assert "a wrong zero point of the result" in hunted(network, op, moved).cause
+
+
+def test_of_a_large_image_all_channels_are_explained(tmp_path):
+    """More codes than are explained, in one image, with a scale for each channel along axis 1."""
+    net, rng = Network(), np.random.default_rng(3)
+    x = net.both(net.input([None, 2, 160, 160]), 0.25, np.uint8(100))
+    scales, zeros = rng.uniform(0.1, 0.5, 8).astype(F32), np.zeros(8, np.int8)
+    w = net.dequantize(net.constant(rng.integers(-90, 90, (8, 2, 1, 1)).astype(np.int8)), scales, zeros, axis=0)
+    path = tmp_path / "network.onnx"
+    path.write_bytes(net.model(net.both(net.node("Conv", x, w), 3.0, np.uint8(120))).SerializeToString())
+    graph = models.load(path, runtime="ort")
+    dump = graph.run((rng.integers(-20, 20, (1, 2, 160, 160)) * F32(0.25)).astype(F32), keep="all")
+    op = of_kind(graph, "QLinearConv")
+    first = hunted((path, graph, dump), op, requantized(op, dump, roll=1))
+    assert (first.layer, first.cause[:34]) == (op.name, "scales of channels shifted by one:")

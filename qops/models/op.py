@@ -1,0 +1,152 @@
+"""One op of a graph: what it runs, what `explain` and a port need of it, and how it becomes a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.tensor import Tensor
+from qops.rules import Requantize
+
+__all__ = ["FAILED", "Alone", "Layer", "Op", "in_real_numbers"]
+
+FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
+"""The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What `explain` and a port need of an op: its kind, and its numbers, weights and bias.
+
+    Attributes
+    ----------
+    kind : str
+        What `qops.explain` calls the op: "requantize" of sums, "add", "mul", "average_pool".
+    numbers : dict
+        Scales, zero points and ends of codes, by the names of `qops.explain`.
+    weights, bias : ndarray or None
+        The codes of the weights in the order of the file, and the bias.
+    sums : callable or None
+        ``sums(x, bias)`` gives the exact sums of products of codes, int64, with the bias, for codes `x` of the op's
+        input. Only for "requantize".
+    x_zero_point, w_zero_point : int
+        The zero points of the data and of the weights, which `sums` subtracts.
+    channel : int
+        Which axis of the weights has the output channels.
+    requantize : Requantize or None
+        What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
+    """
+
+    kind: str
+    numbers: dict[str, Any]
+    weights: NDArray[Any] | None = None
+    bias: NDArray[Any] | None = None
+    sums: Callable[[NDArray[Any], NDArray[Any] | None], NDArray[np.int64]] | None = None
+    x_zero_point: int = 0
+    w_zero_point: int = 0
+    requantize: Requantize | None = None
+    channel: int = 0
+
+
+class Alone(NamedTuple):
+    """One op as a model of its own.
+
+    Attributes
+    ----------
+    file : bytes
+        The model.
+    suffix : str
+        What the name of such a file ends with, for example ``.tflite``.
+    inputs : dict of str to ndarray
+        The arrays that the model reads, by the names of its inputs.
+    place : tuple of int
+        The index of the element in the result of the model, if that was cut down to one element.
+    how : str
+        In words, how the model was cut down; "" if it was not.
+    """
+
+    file: bytes
+    suffix: str
+    inputs: dict[str, NDArray[Any]]
+    place: tuple[int, ...]
+    how: str
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One op of a graph, ready to run.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its graph, for example ``conv_2d_3``.
+    kind : str
+        The name of the operator in the format of the file, for example ``CONV_2D``.
+    inputs, outputs : tuple of str
+        Names of tensors, constants included.
+    reads : tuple of str
+        Those of `inputs` that are no constants: what a call takes, in this order.
+    call : callable
+        Codes of `reads` to a tuple of the codes of `outputs`.
+    real : callable or None
+        The same in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the op
+        has no such formula here.
+    rule : str
+        The rule or the runtime whose bits the op gives, or in words what it does, for example "moves codes".
+    layer : Layer or None
+        What `explain` needs to find the rule; None where `explain` has no question for the op.
+    remade : callable or None
+        ``remade(runtime)`` gives the same op with the bits of another runtime; ValueError if that has no such op.
+    prepared : object or None
+        The prepared op of `qops.tflite` or `qops.onnx`, where one does all the work.
+    alone : callable or None
+        ``alone(inputs, outputs, index=None)`` gives an `Alone`, a model of this op that reads `inputs`. With `index` it
+        makes one element of the first output alone; None if no smaller op does.
+    runtime : str
+        The runtime for which the op was made. An op with `remade` is pickled as ``remade(runtime)``.
+    """
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    reads: tuple[str, ...]
+    call: Callable[..., tuple[NDArray[Any], ...]] = field(repr=False)
+    real: Callable[..., tuple[NDArray[Any], ...]] | None = field(default=None, repr=False)
+    rule: str = ""
+    layer: Layer | None = field(default=None, repr=False)
+    remade: Callable[[str], Op] | None = field(default=None, repr=False)
+    prepared: Any = field(default=None, repr=False)
+    alone: Callable[..., Alone | None] | None = field(default=None, repr=False)
+    runtime: str = field(default="", repr=False)
+
+    def __reduce__(self) -> Any:
+        return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))
+
+
+def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Run an op in real numbers; one without a formula takes the nearest codes of what it reads.
+
+    Parameters
+    ----------
+    op : Op
+        One op of a graph.
+    tensors : dict of str to Tensor
+        All that it reads and writes, by name.
+    *values : ndarray
+        The values of ``op.reads``.
+
+    Returns
+    -------
+    tuple of ndarray
+        The values of ``op.outputs``.
+    """
+    if op.real is not None:
+        return op.real(*values)
+    codes = (tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
+    made = zip(op.outputs, op.call(*codes), strict=True)
+    return tuple(tensors[name].values(y) for name, y in made)
