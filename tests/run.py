@@ -5,8 +5,10 @@ sends each of them out and its three reports back. That takes longer than most o
 """
 
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from time import perf_counter
@@ -42,7 +44,7 @@ def run(files: list[str]) -> tuple[bool, str]:
 
 def main() -> int:
     """Say of each part how it ended, and all that a failing one printed; 0 if all passed."""
-    start, failed = perf_counter(), []
+    start, failed, counts = perf_counter(), [], Counter()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         begun = {pool.submit(run, files): part for part, files in parts().items()}
         for done in as_completed(begun):
@@ -50,8 +52,11 @@ def main() -> int:
             if not passed:
                 failed.append(begun[done])
                 print(said)
-            print(f"{begun[done]:<26}{said.splitlines()[-1]}", flush=True)
-    print(f"{', '.join(failed) or 'nothing'} failed; {perf_counter() - start:.0f} s")
+            last = said.rpartition("\n")[2]
+            counts.update({word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|error)", last)})
+            print(f"{begun[done]:<26}{last}", flush=True)
+    print(f"{perf_counter() - start:.0f} s; {', '.join(failed) or 'nothing'} failed")
+    print(f"{counts['passed']} passed, {counts['failed'] + counts['error']} failed")
     return 1 if failed else 0
 
 

@@ -98,7 +98,8 @@ def tried(op, x, w, k, bound, options, exact, **more):
         ],
         default=0,
     )
-    most = max(most, *(abs(end) for end in clip32 or (0,) if end is not None))
+    low, high = clip32 or (None, None)
+    most = max(most, low or 0.0, -(high or 0.0))  # a clip beyond 0 moves results away from it
     words = {"dtype": dtype, "clip": clip, **more}
     if watch in ("range", "narrow"):
         near = float(values[0]) if values and watch == "narrow" else -0.1 * most
@@ -111,6 +112,12 @@ def tried(op, x, w, k, bound, options, exact, **more):
         check_8(
             on_every_tier(op, x, w, bias, guess=watch, **words), values, most, bound[1], None, watch or (None, None)
         )
+
+
+def test_a_clip_on_one_side_of_zero_widens_no_range():
+    nothing = np.zeros((0, 3), np.uint8), -1.0, 1.0
+    found = qops.matmul(nothing, (np.zeros((3, 1), np.uint8), 0.0, 0.0), clip=(0.0, 6.0), dtype="uint8")
+    assert (found.min, found.max) == (0.0, 0.0)
 
 
 @given(x_span=SPANS, data=st.data())

@@ -88,7 +88,8 @@ ALLOWED = {  # what the original takes too
         for end in ("min", "max")
     ),
     *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
-    *((name, "scale", "list") for name in ("explain", "rules.requantize")),  # one a channel
+    ("rules.requantize", "scale", "list"),  # one a channel
+    *(("explain", "scale", kind) for kind in ("list", "array")),  # which finds the axis of so many channels
     *(("rules.real_scale", f"{end}_scale", kind) for end in ("in", "w", "out") for kind in ("list", "array")),
     *(  # ONNX: an input left out is None
         (f"onnx.{name}", f"{operand}_zero_point", "none")
