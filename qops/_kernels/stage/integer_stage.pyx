@@ -109,8 +109,8 @@ cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const Inte
 
 cdef bint alike(const IntegerParams* a, const IntegerParams* b) noexcept nogil:
     """Whether two channels have the numbers in common that the lanes take from the first channel for all."""
-    return (a.lowest == b.lowest and a.highest == b.highest and a.centre == b.centre and a.zero_point == b.zero_point and
-            a.lowest_code == b.lowest_code and a.highest_code == b.highest_code and
+    return (a.lowest == b.lowest and a.highest == b.highest and a.centre == b.centre and
+            a.zero_point == b.zero_point and a.lowest_code == b.lowest_code and a.highest_code == b.highest_code and
             a.least == b.least and a.most == b.most)
 
 
