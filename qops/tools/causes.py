@@ -117,8 +117,8 @@ def _dump(layer: Layer, x: NDArray[Any], got: NDArray[Any], b: NDArray[Any] | No
     how = {**layer.numbers, **numbers}
     if np.ndim(how.get("w_scale", 0)):
         how.setdefault("axis", -1)  # channels come last, unless the layer says where
-    x, got, b = (None if part is None else _few(part, how.get("axis")) for part in (x, got.reshape(x.shape), b))
-    return dump_of(layer.kind, x, got, b, how)
+    axis, got = how.get("axis"), got.reshape(x.shape)
+    return dump_of(layer.kind, _few(x, axis), _few(got, axis), None if b is None else _few(b, axis), how)
 
 
 def _answer(case: Case, layer: Layer, progress: Callable[[str], None]) -> Explanation | None:
