@@ -16,6 +16,7 @@ from qops.tools.dump import dump_of
 from qops.tools.explain import explained, rules_of
 from qops.tools.explanation import Explanation
 from qops.tools.faults import faults_of
+from qops.tools.fit import fitted_scales
 from qops.tools.seen import Dump
 
 __all__ = ["Cause", "cause_of"]
@@ -79,7 +80,7 @@ def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cau
     found = _explained(answer) or _faulty(case, progress)
     if found is not None and runtime is not None:
         found = found._replace(words=f"{found.words}, {runtime.words}")
-    found = found or runtime or _moved(case)
+    found = found or runtime or _moved(case) or _rescaled(case, progress)
     return _nearest(answer) if found is None else _as_far_as_seen(found, case)
 
 
@@ -199,6 +200,20 @@ def _moved(case: Case) -> Cause | None:
     if below >= _FEW and wanted.min() == zero and np.array_equal(np.maximum(got, zero), wanted):
         return Cause(f"a fused activation left out: {below:,} codes are below {zero}, the code of 0", [])
     return None
+
+
+def _rescaled(case: Case, progress: Callable[[str], None]) -> Cause | None:
+    """Find rules that give the codes of the device by another scale than the model's."""
+    layer = case.op.layer
+    if layer is None or layer.sums is None:
+        return None
+    progress(f"{case.op.name}: a scale that fits")
+    sums, axis = layer.sums(case.inputs[0], layer.bias), layer.numbers.get("axis", -1)
+    found = fitted_scales(layer, _few(sums, axis), _few(case.got.reshape(sums.shape), axis))
+    if not found:
+        return None
+    factor = next(iter(found.values()))
+    return Cause(f"a wrong scale: {factor:.6g} times that of the model, as fitted", list(found))
 
 
 def _nearest(answer: Explanation | None) -> Cause:

@@ -42,7 +42,7 @@ def debug(
 
     Each layer is run on what the device gave it, so that an error shows in the layer that makes it, and nowhere else;
     beside that the whole network is run, where errors add up. What differs first is explained: the rule that gives the
-    device's integers, or what is wrong before the rounding.
+    device's integers, what is wrong before the rounding, or the scale with which a rule gives them.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ WORDS = (
     "sums kept in",
     "activation left out",
     "another name",
+    "wrong scale",
 )
 """What the causes are called that are known by name."""
 
@@ -183,6 +184,17 @@ def test_sums_kept_in_32_bits_where_48_were_meant(tmp_path, place, how):
     assert graph.ops[place].rule in found.rules
 
 
+@pytest.mark.parametrize("factor", [1 / 1.01, 0.93, 2.0])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_wrong_scale_is_fitted(network, place, factor):
+    graph, x = network
+    found = first(graph, x, {place: planted.with_numbers(out_scale=lambda scale: scale / factor)}, place)
+    words = found.cause.partition(" times that of the model, as fitted")[0]
+    assert words.startswith("a wrong scale: ")
+    assert float(words.rpartition(" ")[2]) == pytest.approx(factor, rel=0.02)
+    assert next(op.rule for op in graph.ops if op.outputs[0] == place) in found.rules
+
+
 def test_of_two_faults_the_first_is_named(network):
     graph, x = network
     faults = {"pointwise": planted.input_zero_point(3), "dense": planted.by_rule("shift-floor")}
@@ -230,8 +242,6 @@ UNKNOWN = {
     "noise of 1": noise(1),
     "noise": noise(100),
     "transposed weights": transposed_weights,
-    "scale off by 1 %": planted.with_numbers(out_scale=lambda scale: scale * 1.01),
-    "scale off by 7 %": planted.with_numbers(in_scale=lambda scale: scale * 0.93),
     "rows exchanged": lambda op, inputs, made: np.ascontiguousarray(made[::-1]),
 }
 
