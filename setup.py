@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from Cython.Build import cythonize
@@ -38,6 +39,7 @@ class BuildExtensions(build_ext):
     """Compiles with the flags that the compiler knows, on all cores, and says how far it is."""
 
     ready = 0
+    telling = Lock()
 
     def run(self):
         """As setuptools does, but what an editable package is made of stays, and is not made again if it is new."""
@@ -49,12 +51,13 @@ class BuildExtensions(build_ext):
     def build_extension(self, extension):
         """As setuptools does, and say how many are ready."""
         super().build_extension(extension)
-        self.ready += 1
         terminal, every = sys.stderr.isatty(), len(self.extensions)
-        if terminal or self.ready % 10 == 0 or self.ready == every:
-            end = "\r" if terminal and self.ready < every else "\n"
-            sys.stderr.write(f"kernels ready: {self.ready} of {every}{end}")  # at once: others write too
-            sys.stderr.flush()
+        with self.telling:  # several threads build
+            self.ready += 1
+            if terminal or self.ready % 10 == 0 or self.ready == every:
+                end = "\r" if terminal and self.ready < every else "\n"
+                sys.stderr.write(f"kernels ready: {self.ready} of {every}{end}")  # at once: others write too
+                sys.stderr.flush()
 
     def build_extensions(self):
         """As setuptools does, with these flags, which depend on the compiler."""
