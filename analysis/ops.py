@@ -53,7 +53,7 @@ def placed(ends: Range, top: float) -> Range:
 
 
 def tried(t: qops.QTensor, exact: Reals) -> Tried:
-    """An op's tensor beside the exact values, of which those beyond the range saturate."""
+    """The tensor that an op gave, and the exact values, cut to its range."""
     return Tried(t, exact.clip(t.min, t.max), t.scale)
 
 

@@ -46,14 +46,12 @@ def fitted_scales(layer: Layer, sums: NDArray[np.int64], got: NDArray[Any]) -> d
         return {}
     steps, codes = (sums * along)[limits], got[limits].astype(np.float64) - n["zero_point"]
     ends = np.sort([(codes - 1) / steps, (codes + 1) / steps], axis=0)
-    low, high = float(ends[0].max()), float(ends[1].min())
+    low, high = max(0.0, float(ends[0].max())), float(ends[1].min())
+    how = {"axis": axis, "dtype": got.dtype, **{name: n[name] for name in ("zero_point", "qmin", "qmax")}}
     found = {}
-    for rule, row in TABLE.items():
-        if high < max(low, 0) or row.scales == "given":
-            continue
-        how = {"axis": axis, "dtype": got.dtype, **{name: n[name] for name in ("zero_point", "qmin", "qmax")}}
+    for rule in (name for name, row in TABLE.items() if low <= high and row.scales != "given"):
         try:
-            factor = _halved(max(low, 0.0), high, rule, scale, sums, got, how)
+            factor = _halved(low, high, rule, scale, sums, got, how)
         except ValueError:  # the rule takes no such scale or sums
             continue
         if factor is not None:
