@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.axes import Axis, planes, weights, window_of
-from qops._kernels.conv.convolution import Planes
+from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
 from qops.checks import as_array, int32, native
 from qops.onnx import _checks as check
@@ -26,7 +26,7 @@ class Kernel(NamedTuple):
     x_zero: int
     finish: Finish
     dtype: np.dtype[Any]
-    planes: Planes | None
+    planes: Conv2D | None
 
 
 class Convolution(Prepared):
@@ -49,7 +49,9 @@ class Convolution(Prepared):
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         finish, dtype = self._finish(x)
         axes = [] if self._moves.is_same else self._moves.unplaced
-        whole = Planes(self._packed, window_of(axes), finish, zero) if len(axes) == 2 else None
+        whole = None
+        if len(axes) == 2:
+            whole = Conv2D(self._packed, window_of(axes), finish, zero, x.num, planes=True)
         return Kernel(zero, finish, dtype, whole)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
@@ -91,7 +93,7 @@ class Convolution(Prepared):
             return made
         axes = self._axes(data.shape)
         images, window = planes(data, axes, kernel.x_zero)
-        run = Planes(self._packed, window, kernel.finish, kernel.x_zero)
+        run = Conv2D(self._packed, window, kernel.finish, kernel.x_zero, images.dtype.num, planes=True)
         if len(axes) == 2:
             made = run(images, out, threads)
             return made

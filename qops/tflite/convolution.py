@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.conv.convolution import Images
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Conv2D as Kernel
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.checks import int32, integer
+from qops.checks import as_array, int32, integer
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 from qops.tflite.weights import Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
-from qops.tflite.window import Moves, codes_of, wide_sums
+from qops.tflite.window import Moves, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
 
@@ -25,8 +26,7 @@ class Convolution(Op):
     """The base of both convolutions: packed weights, the window, the stages."""
 
     __slots__ = (
-        *("_bias", "_channels", "_count", "_finish", "_moves", "_packed", "_rounding", "_size", "_stage", "_tail"),
-        "_zero",
+        *("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_rounding", "_size", "_stage", "_tail"),
     )
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
@@ -34,7 +34,7 @@ class Convolution(Op):
         facts, self._count, self._size, self._channels = self._facts, len(w), w.shape[1:3], groups * w.shape[3]
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
-        self._zero, w_zero = given.x_zero_point, self._w_zero(given)
+        w_zero = self._w_zero(given)
         self._moves = Moves(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
@@ -44,9 +44,12 @@ class Convolution(Op):
         y = given.y_zero_point, self._limits(given, given.w_type != "int4", facts.checks_activation)
         rule, block = self._rule(given, groups)
         self._rounding = Rounding(rule, scale, *y)
-        self._stage, self._finish, self._tail = self._rounding.stage(), None, None
+        self._stage, self._kernel, self._tail = self._rounding.stage(), None, None
+        window, same = Window(given.stride, given.dilation), given.padding == "SAME"
+        zero, typenum = given.x_zero_point, self._dtype.num
         if self._dtype != np.int16:
-            self._finish = Finish(w_zero, self._bias, self._stage, self._dtype.num)
+            finish = Finish(w_zero, self._bias, self._stage, typenum)
+            self._kernel = Kernel(self._packed, window, finish, zero, typenum, same=same)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             first, each = len(w) // block * block, len(w) // groups
@@ -55,8 +58,8 @@ class Convolution(Op):
             rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - pixel)
             some = scale[start:] if isinstance(scale, np.ndarray) else scale
             bias = None if self._bias is None else self._bias[start:]
-            finish = Finish(w_zero, bias, Rounding(facts.tail, some, *y).stage(), self._dtype.num)
-            self._tail = first, pixel, start, rest, finish
+            finish = Finish(w_zero, bias, Rounding(facts.tail, some, *y).stage(), typenum)
+            self._tail = first, pixel, start, Kernel(rest, window, finish, zero, typenum, same=same)
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""
@@ -86,22 +89,23 @@ class Convolution(Op):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""
+        if self._kernel is None:
+            return self._wide(x, out, num_threads)
+        codes: NDArray[Any] = self._kernel(x, out, num_threads)
+        if self._tail is not None:
+            first, pixel, start, rest = self._tail
+            codes[..., first:] = rest(as_array(x, "x")[..., pixel:], None, num_threads)[..., first - start :]
+        return codes
+
+    def _wide(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Convolve codes of 16 bits."""
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         window = self._moves.over(data.shape, self._size, self._channels)
         shape = (data.shape[0], *window.out_size(data.shape[1:3], self._size, "x, w"), self._count)
         check.out(out, self._dtype, shape, data)
-        codes = np.empty(shape, self._dtype) if out is None else out
-        if self._finish is None:
-            made = np.empty(shape, self._dtype)
-            self._stage.run(wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads), made)
-            return check.put(made, out)
-        zero = self._zero
-        codes_of(Images(data, window, zero, zero), self._packed, self._finish, codes, threads)
-        if self._tail is not None:
-            first, pixel, start, packed, finish = self._tail
-            made = codes_of(Images(data[..., pixel:], window, zero, zero), packed, finish, None, threads)
-            codes[..., first:] = made[..., first - start :]
-        return codes
+        made = np.empty(shape, self._dtype)
+        self._stage.run(wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads), made)
+        return check.put(made, out)
 
 
 class Conv2D(Convolution):

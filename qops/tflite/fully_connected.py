@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.gemm.gemm import product
-from qops._kernels.gemm.matmul import MatMul
+from qops._kernels.gemm.matmul import MatMul, Rows
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import int32, integer
 from qops.rules.requantize import Requantize
@@ -34,8 +34,8 @@ class FullyConnected(Op):
     """
 
     __slots__ = (
-        *("_bias", "_count", "_depth", "_in_one", "_keeps", "_matrix", "_packed", "_rounding", "_stage"),
-        *("_w", "_zeros"),
+        *("_bias", "_count", "_depth", "_keeps", "_kernel", "_matrix", "_packed", "_rounding", "_stage", "_w"),
+        "_zeros",
     )
     _name = "FULLY_CONNECTED"
 
@@ -80,12 +80,14 @@ class FullyConnected(Op):
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
         self._stage = None if rule == "double-away" and (self._has_wide_sums() or self._overflows()) else own.stage()
-        self._in_one = self._dtype != np.int16 and self._stage is not None  # the product makes the codes
+        self._kernel = None
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
             self._packed = pack_b(w.T)
             bias = None if self._dtype == np.int16 else self._bias
             self._matrix = MatMul(self._packed, self._zeros[1], self._stage_8(), self._dtype.num, bias)
+            if self._stage_8() is not None:  # the product makes the codes
+                self._kernel = Rows(self._matrix, self._dtype.num, self._zeros[0], keeps=self._keeps)
 
     def _derive(self, given: SimpleNamespace, has_channels: bool) -> str:
         """Give how the scale is made, in the words of `real_scale`."""
@@ -152,15 +154,16 @@ class FullyConnected(Op):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Multiply the rows of `x` on so many threads, into `out` if it is given."""
+        if self._kernel is not None:
+            made: NDArray[Any] = self._kernel(x, out, num_threads)
+            return made
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
         rows = data.reshape(-1, self._depth)
         codes = np.empty(shape, self._dtype) if out is None or not out.flags.c_contiguous else out
         flat = codes.reshape(-1, self._count)  # a view
-        if self._in_one:
-            self._matrix(rows, self._zeros[0], flat, threads)
-        elif self._stage is None:
+        if self._stage is None:
             flat[...] = self._rounded(self._sums(rows, threads))
         else:
             self._stage.run(self._sums(rows, threads), flat)

@@ -17,7 +17,7 @@ from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 from qops.tflite.weights import Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
-from qops.tflite.window import codes_of, wide_sums
+from qops.tflite.window import wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
 
@@ -138,7 +138,7 @@ class TransposeConv(Op):
             images, first = Images(wide, DENSE, self._zero, self._zero), None if self._blocks else self._stage
             finish = Finish(0, self._bias, first, self._dtype.num if first else INT32.num)
             if first:
-                return codes_of(images, self._packed, finish, out, threads)
+                return convolve(images, self._packed, out, finish, num_threads=threads)
             sums: NDArray[Any] = convolve(images, self._packed, None, finish, num_threads=threads)
         else:
             sums = wide_sums(wide, self._packed, DENSE, self._bias, self._rounding.rule, threads)

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
-from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import PackedWeights
 from qops.tflite.arithmetic import wrap
 
-__all__ = ["Moves", "codes_of", "finished", "wide_sums"]
+__all__ = ["Moves", "finished", "wide_sums"]
 
 
 class Moves(NamedTuple):
@@ -34,16 +33,6 @@ class Moves(NamedTuple):
         (top, _), (left, _) = self.over(shape, kernel).padding
         names = "filter_h", "filter_w", "stride_h", "stride_w", "dilation_h", "dilation_w", "pad_top", "pad_left"
         return dict(zip(names, (*kernel, *self.stride, *self.dilation, top, left), strict=True))
-
-
-def codes_of(
-    images: Images, packed: PackedWeights, finish: Finish, out: NDArray[Any] | None, threads: int
-) -> NDArray[Any]:
-    """Convolve and make codes, into `out` if it is given, which may lie anywhere."""
-    if out is None or out.flags.aligned:
-        return convolve(images, packed, out, finish, num_threads=threads)
-    out[...] = convolve(images, packed, None, finish, num_threads=threads)
-    return out
 
 
 def wide_sums(

@@ -7,5 +7,6 @@ cdef class Window:
     cdef int places(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw, Py_ssize_t *oh,
                     Py_ssize_t *ow, str name=*) except -1
     cdef bint has_no_padding(self)
+    cdef Window with_same(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw)
 
 cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kernel, tuple stride)

@@ -112,9 +112,14 @@ cdef class Window:
             raise ValueError(f"padding: expected 'SAME' or 'VALID', got {padding!r}")
         if padding == "VALID":
             return Window(stride, dilation)
-        cdef Window made = Window(stride, dilation)
-        pad_same(&made.down, size[0], kernel[0], False)
-        pad_same(&made.across, size[1], kernel[1], False)
+        return (<Window>Window(stride, dilation)).with_same(size[0], size[1], kernel[0], kernel[1])
+
+    cdef Window with_same(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw):
+        """Give a window of this stride and dilation with SAME padding."""
+        cdef Window made = Window.__new__(Window)
+        made.down, made.across = self.down, self.across
+        pad_same(&made.down, height, kh, False)
+        pad_same(&made.across, width, kw, False)
         return made
 
     @property

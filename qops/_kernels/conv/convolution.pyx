@@ -12,8 +12,9 @@ cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.arrays.checks cimport apart, array, writable
+from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport CodeType, code_type, typenum_of
+from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.arrays.walk cimport at_a_line
@@ -48,14 +49,18 @@ cdef class Images:
     cdef int32_t zero_point
 
     def __init__(self, x, Window window=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
-        cdef const CodeType* row
-        self.x, self.window = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window
-        self.pad_value, self.zero_point = pad_value, zero_point
-        if cnp.PyArray_NDIM(self.x) != 4:
-            raise ValueError(f"x: expected 4 dimensions, got shape {(<object>self.x).shape}")
-        row = code_type(self.x)
-        if not row.lowest <= pad_value <= row.highest:
-            raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
+        set_images(self, array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window, pad_value, zero_point)
+
+
+cdef int set_images(Images images, cnp.ndarray x, Window window, Py_ssize_t pad_value, int32_t zero_point) except -1:
+    """Set the fields; ValueError if x has other dimensions, or does not hold the padding."""
+    cdef const CodeType* row = code_type(x)
+    if cnp.PyArray_NDIM(x) != 4:
+        raise ValueError(f"x: expected 4 dimensions, got shape {(<object>x).shape}")
+    if not row.lowest <= pad_value <= row.highest:
+        raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
+    images.x, images.window, images.pad_value, images.zero_point = x, window, pad_value, zero_point
+    return 0
 
 
 cdef void set_image(Image *image, Images given) noexcept:
@@ -69,20 +74,26 @@ cdef void set_image(Image *image, Images given) noexcept:
     image.pad = <uint8_t>given.pad_value
 
 
-cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
-                        cnp.npy_intp channels):
-    """Give `out`, checked, or a new array of the dtype `typenum`. A new one of int32 begins at a cache line."""
-    cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
-    if 4.0 * images * oh * ow * channels >= <double>PY_SSIZE_T_MAX:
+cdef cnp.ndarray place(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
+    """Give `out`, checked, or a new array if there is none, or none that is aligned; int32 begins at a cache line."""
+    cdef cnp.npy_intp size = shape[0] * shape[1] * shape[2] * shape[3]
+    if out is not None:
+        writable(out, typenum, 4, shape)
+        apart(out, x, None)
+        if cnp.PyArray_ISALIGNED(out):
+            return out
+    if 4.0 * shape[0] * shape[1] * shape[2] * shape[3] >= <double>PY_SSIZE_T_MAX:
         raise MemoryError
-    if out is None and typenum != cnp.NPY_INT32:
+    if typenum != cnp.NPY_INT32:
         return cnp.PyArray_EMPTY(4, shape, typenum, 0)
-    if out is None:
-        return (<object>at_a_line(images * oh * ow * channels, cnp.NPY_INT32)).reshape(images, oh, ow, channels)
-    writable(out, typenum, 4, shape)
-    if not cnp.PyArray_ISALIGNED(out):
-        raise ValueError("out: expected aligned memory")
-    apart(out, x, None)
+    return (<object>at_a_line(size, cnp.NPY_INT32)).reshape(shape[0], shape[1], shape[2], shape[3])
+
+
+cdef cnp.ndarray put(cnp.ndarray made, out):
+    """Give the result in `out`, if that is given."""
+    if out is None or made is out:
+        return made
+    cnp.PyArray_CopyInto(out, made)
     return out
 
 
@@ -118,7 +129,13 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     if num_threads < 1:
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
-    return convolved(images, packed, out, SUMS if finish is None else finish, num_threads)
+    cdef Finish last = SUMS if finish is None else finish
+    cdef Convolution p
+    set_operands(&p, images, packed, "kernel")
+    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(images.x, 0), p.oh, p.ow, packed.shape[0]]
+    cdef cnp.ndarray y = place(out, last.typenum, images.x, shape)
+    run_into(&p, images, packed, last, y, num_threads)
+    return put(y, out)
 
 
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
@@ -149,44 +166,46 @@ def window_sums(Images images, tuple kernel, Py_ssize_t groups=1):
     return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * kernel[0] * kernel[1])
 
 
-cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish finish, Py_ssize_t num_threads):
-    """Convolve with packed weights, into `out` if that is given: set all fields of a Convolution, and run it."""
-    cdef Convolution p
-    cdef cnp.ndarray x = images.x, y, zeros, starts
-    cdef Py_ssize_t quads
-    cdef bint is_shifted
+cdef int set_operands(Convolution *p, Images images, PackedWeights packed, str name) except -1:
+    """Set the fields of p that depend on images, weights and window.
+
+    ValueError for other channels, or, with `name`, if no window fits.
+    """
+    cdef cnp.ndarray x = images.x
     set_image(&p.image, images)
-    set_weights(&p, packed)
-    set_window(&p, images.window)
-    if cnp.PyArray_DIM(x, 3) != packed.shape[1] * packed.groups:
+    set_weights(p, packed)
+    if cnp.PyArray_DIM(x, 3) != packed.ic * packed.groups:
         raise ValueError(f"w: expected {packed.groups} groups to take the channels of x, of shape "
                          f"{(<object>x).shape}, got shape {packed.shape}")
-    p.image.channels = packed.shape[1] * packed.groups // p.image.groups
+    set_window(p, images.window, name)
+    p.image.channels = packed.ic * packed.groups // p.image.groups
     p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.channel == 1
                         and images.window.has_no_padding() and (packed.depthwise or p.image.channels % 4 == 0))
-    quads = quads_of(p.kernel, p.image.channels)
+    return 0
+
+
+cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish finish, cnp.ndarray y,
+                  Py_ssize_t num_threads) except -1:
+    """Set the fields of p that depend on the result, y in NHWC, and convolve."""
+    cdef cnp.ndarray zeros, starts
+    cdef Py_ssize_t quads = quads_of(p.kernel, p.image.channels)
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
-    is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
+    cdef bint is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
     p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
-    starts = finish.starts(&p, packed)
+    starts = finish.starts(p, packed)
     if starts is not None:
         p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
-    y = result(out, finish.typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
-    set_result(&p, finish.codes, y)
+    set_result(p, finish.codes, y)
     zeros = finish.w_zero_points(packed)
     windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
-    _kept = set_w_zero_points(&p, zeros, windows)  # memory that p reads
-    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads)
-    return y
+    _kept = set_w_zero_points(p, zeros, windows)  # memory that p reads
+    return run_convolution(p, cnp.PyArray_DIM(images.x, 0), num_threads)
 
 
 cdef void set_weights(Convolution *p, PackedWeights packed):
     """Set the fields of p that depend on the weights only."""
     p.kernel = p.image.kernel = packed.kernel
-    p.groups = packed.groups
-    p.oc = packed.shape[0] // p.groups
-    p.kh = packed.shape[2]
-    p.kw = packed.shape[3]
+    p.groups, p.oc, p.kh, p.kw = packed.groups, packed.oc, packed.kh, packed.kw
     p.image.groups = 1 if packed.depthwise else p.groups
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.padded_sums)
     p.panels = packed.panels
@@ -196,12 +215,12 @@ cdef void set_weights(Convolution *p, PackedWeights packed):
         p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
 
 
-cdef int set_window(Convolution *p, Window window) except -1:
-    """Set the fields of p that depend on the window and the sizes; ValueError if no window fits."""
+cdef int set_window(Convolution *p, Window window, str name) except -1:
+    """Set the fields of p that depend on the window and the sizes; ValueError with `name` if no window fits."""
     p.sh, p.dh = window.down.stride, window.down.dilation
     p.sw, p.dw = window.across.stride, window.across.dilation
     p.image.top, p.image.left = window.down.before, window.across.before
-    window.places(p.image.height, p.image.width, p.kh, p.kw, &p.oh, &p.ow)
+    window.places(p.image.height, p.image.width, p.kh, p.kw, &p.oh, &p.ow, name)
     p.image.pixels = (p.ow - 1) * p.sw + (p.kw - 1) * p.dw + 1
     return 0
 
@@ -214,34 +233,49 @@ cdef cnp.ndarray channels_last(cnp.ndarray x):
 
 
 @cython.final
-cdef class Planes:
-    """A prepared convolution of NCHW images. Its `zero_point` is that of x and the code of the padding."""
+cdef class Conv2D:
+    """A prepared convolution of images NHWC, of NCHW with `planes`. `zero_point` is that of x and the code of padding.
+
+    typenum: numpy's number of the dtype of images. same: the padding is what TensorFlow calls SAME, for the size of
+    the images of each call, and that of `window` is not read.
+    """
     cdef PackedWeights packed
     cdef Window window
     cdef Finish finish
     cdef int32_t zero_point
+    cdef int typenum
+    cdef bint same, planes
 
-    def __init__(self, PackedWeights packed, Window window, Finish finish,
-                 int32_t zero_point=0):
+    def __init__(self, PackedWeights packed, Window window, Finish finish, int32_t zero_point, int typenum, *,
+                 bint same=False, bint planes=False):
         self.packed, self.window, self.finish, self.zero_point = packed, window, finish, zero_point
+        self.typenum, self.same, self.planes = typenum, same, planes
 
-    def __call__(self, cnp.ndarray x, out=None, Py_ssize_t num_threads=1):
-        """Convolve images; the result is NCHW, in `out` if that is given."""
-        cdef Images images = Images(channels_last(x), self.window, self.zero_point, self.zero_point)
-        cdef tuple w = self.packed.shape
-        cdef cnp.ndarray made = None
-        cdef cnp.npy_intp[4] shape
-        cdef Py_ssize_t oh, ow
-        self.window.places(x.shape[2], x.shape[3], w[2], w[3], &oh, &ow, "x, w")
-        shape = [x.shape[0], w[0], oh, ow]
-        if out is not None:
-            writable(out, self.finish.typenum, 4, shape)
-            apart(out, x, None)
-            made = out if cnp.PyArray_ISALIGNED(out) else None
-        if made is None:
-            made = cnp.PyArray_EMPTY(4, shape, self.finish.typenum, 0)
-        convolved(images, self.packed, channels_last(made), self.finish, num_threads)
-        if out is not None and made is not out:
-            np.copyto(out, made)
-            return out
-        return made
+    def __call__(self, x, out=None, num_threads=1):
+        """Convolve images, into `out` if that is given, whose errors name x, w, out and num_threads."""
+        cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1)
+        cdef cnp.ndarray data = array_of(x, "x"), y
+        cdef PackedWeights packed = self.packed
+        cdef Images images = Images.__new__(Images)
+        cdef Convolution p
+        cdef int channels = 1 if self.planes else 3
+        take(data, "x", self.typenum)
+        if cnp.PyArray_NDIM(data) != 4 or cnp.PyArray_DIM(data, channels) != packed.ic * packed.groups:
+            raise ValueError(f"x: expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
+                             f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
+        data = channels_last(data) if self.planes else data
+        set_images(images, data, self.moves(data), self.zero_point, self.zero_point)
+        set_operands(&p, images, packed, "x, w")
+        cdef Py_ssize_t count = cnp.PyArray_DIM(data, 0), oc = packed.oc * packed.groups
+        cdef cnp.npy_intp[4] shape = [count, p.oh, p.ow, oc]
+        if self.planes:
+            shape[1], shape[2], shape[3] = oc, p.oh, p.ow
+        y = place(out, self.finish.typenum, data, shape)
+        run_into(&p, images, packed, self.finish, channels_last(y) if self.planes else y, threads)
+        return put(y, out)
+
+    cdef Window moves(self, cnp.ndarray x):
+        """Give the window over images NHWC."""
+        if not self.same:
+            return self.window
+        return self.window.with_same(cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), self.packed.kh, self.packed.kw)

@@ -50,7 +50,7 @@ cdef class Finish:
         cdef Py_ssize_t i, j, padded = cnp.PyArray_SIZE(packed.padded_sums) // p.groups
         if self.bias is None:
             return None
-        if (<object>self.bias).shape != packed.shape[:1]:
+        if cnp.PyArray_NDIM(self.bias) != 1 or cnp.PyArray_SIZE(self.bias) != p.oc * p.groups:
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>self.bias).shape}")
         made = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(packed.padded_sums), cnp.NPY_INT32, 0)
         start, bias = <uint32_t *>cnp.PyArray_DATA(made), <const int32_t *>cnp.PyArray_DATA(self.bias)

@@ -6,6 +6,7 @@ from qops._kernels.gemm.tile cimport gemm_kernel
 cdef class PackedWeights:
     cdef readonly tuple shape  # OIHW
     cdef readonly Py_ssize_t groups
+    cdef Py_ssize_t oc, ic, kh, kw  # output channels of one group, and the rest of the shape
     cdef readonly bint saturating
     cdef readonly str tier
     cdef readonly cnp.ndarray sums  # int32: the sum of the packed weights of each output channel, modulo 2^32

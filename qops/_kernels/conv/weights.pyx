@@ -44,7 +44,8 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     if groups < 1 or w.shape[0] % groups:
         raise ValueError(f"groups: expected a divisor of the {w.shape[0]} output channels, got {groups}")
     packed.shape = w.shape
-    packed.groups = groups
+    packed.oc, packed.ic, packed.kh, packed.kw = w.shape
+    packed.groups, packed.oc = groups, packed.oc // groups
     packed.saturating = saturating
     packed.tier = isa.TIERS[on]
     packed.depthwise = w.shape[1] == 1 and w.shape[0] == groups and groups > 1

@@ -5,14 +5,15 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from qops._kernels.arrays.checks cimport apart, array, writable
+from qops._kernels.arrays.checks cimport MAX_DIMS, apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.gemm.blocks cimport Product, shifted
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFTED, aligned
+from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFTED, aligned, padded_columns
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -30,11 +31,23 @@ cdef enum:
 
 ctypedef struct Coded:  # a product whose accumulators become codes, in parts of whole rows
     Product product  # without C
+    const int32_t *bias  # one for each column, or NULL
     const Stage *stage
     char *codes  # m x n, in C order
     int typenum, size  # numpy's number of the dtype of codes, and their bytes
     Py_ssize_t at_once  # rows of accumulators that are made before their codes
     Py_ssize_t parts
+
+
+cdef void begin_with_bias(Product *p, const int32_t *bias, int32_t *starts) noexcept nogil:
+    """Have accumulators begin with their bias too: tiles begin with times * sums, here with 1 * starts."""
+    cdef uint32_t shift = <uint32_t>(SHIFTED if shifted(p) else 0), times = shift - p.a_offset
+    cdef Py_ssize_t j
+    for j in range(p.n):
+        starts[j] = <int32_t>(times * <uint32_t>p.sums[j] + <uint32_t>bias[j])
+    for j in range(p.n, padded_columns(p.kernel, p.n)):
+        starts[j] = 0
+    p.sums, p.a_offset = starts, shift - 1
 
 
 cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
@@ -45,10 +58,13 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
     cdef Py_ssize_t first = <Py_ssize_t>(units * i // p.parts) * GEMM_ROWS
     cdef Py_ssize_t end = min(<Py_ssize_t>(units * (i + 1) // p.parts) * GEMM_ROWS, p.product.m)
     cdef Py_ssize_t row, n = p.product.n
-    cdef int64_t bytes = 64 + <int64_t>4 * min(p.at_once, end - first) * n
+    cdef Py_ssize_t columns = padded_columns(p.product.kernel, n)
+    cdef int64_t bytes = 64 + <int64_t>4 * (columns + min(p.at_once, end - first) * n)
     cdef void *memory = PyMem_RawMalloc(<size_t>bytes) if bytes <= PY_SSIZE_T_MAX else NULL
     cdef int failed = memory == NULL
-    some.c, some.ldc = <int32_t *>aligned(memory), n
+    if not failed and p.bias != NULL:
+        begin_with_bias(&some, p.bias, <int32_t *>aligned(memory))
+    some.c, some.ldc = <int32_t *>aligned(memory) + columns, n
     for row from first <= row < end by p.at_once:
         some.a, some.m = p.product.a + row * p.product.lda, min(p.at_once, end - row)
         failed = failed or sums_of_products(&some)
@@ -125,15 +141,12 @@ cdef class MatMul:
                         Py_ssize_t rows) except -1:
         """On each thread make the accumulators of `rows` rows, which stay in the cache, then their codes, and so on."""
         cdef Coded p
-        cdef cnp.ndarray starts
-        cdef uint32_t shift
         set_left(&p.product, a, a_offset)
         set_packed(&p.product, self.b)
         p.product.caches, p.product.accumulate = caches, False
-        if self.bias is not None:  # tiles begin with (shift - a_offset) * sums: here with 1 * starts
-            shift = <uint32_t>(SHIFTED if shifted(&p.product) else 0)
-            starts = self.starts(shift - a_offset)
-            p.product.sums, p.product.a_offset = <const int32_t *>cnp.PyArray_DATA(starts), shift - 1
+        p.bias = NULL
+        if self.bias is not None:
+            p.bias = <const int32_t *>cnp.PyArray_DATA(self.bias)
         p.stage, p.at_once = &self.codes.stage, rows
         p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
         p.size = <int>cnp.PyArray_ITEMSIZE(made)
@@ -144,16 +157,6 @@ cdef class MatMul:
             return 0
         return run_parts(make_part, &p, p.parts)
 
-    cdef cnp.ndarray starts(self, uint32_t times):
-        """Give what accumulators of each column begin with: ``times * sums[j] + bias[j]``, modulo 2**32."""
-        cdef cnp.ndarray made = self.b.sums.copy()
-        cdef uint32_t *start = <uint32_t *>cnp.PyArray_DATA(made)
-        cdef const int32_t *bias = <const int32_t *>cnp.PyArray_DATA(self.bias)
-        cdef Py_ssize_t j
-        for j in range(self.b.n):
-            start[j] = times * start[j] + <uint32_t>bias[j]
-        return made
-
     cdef int make_some(self, cnp.ndarray sums, Py_ssize_t first, cnp.ndarray made) except -1:
         """Make the codes of accumulators of whole rows, of which the first is row `first`, in their place in `made`."""
         cdef Py_ssize_t start = first * self.b.n, n = cnp.PyArray_SIZE(sums)
@@ -163,3 +166,49 @@ cdef class MatMul:
         with nogil:
             stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, start, n)
         return 0
+
+
+@cython.final
+cdef class Rows:
+    """A prepared product, to codes, of x in any shape, which is read as rows of as many codes as B has rows.
+
+    typenum: numpy's number of the dtype of x. keeps: the result has all axes of x but the last, which then must be
+    whole rows; else it has two axes.
+    """
+    cdef MatMul matmul
+    cdef int typenum
+    cdef int32_t zero_point
+    cdef bint keeps
+
+    def __init__(self, MatMul matmul, int typenum, int32_t zero_point=0, *, bint keeps=False):
+        self.matmul, self.typenum, self.zero_point, self.keeps = matmul, typenum, zero_point, keeps
+
+    def __call__(self, x, out=None, num_threads=1):
+        """Multiply x - zero_point by B, into `out` if that is given; errors name x, w, out and num_threads."""
+        cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1)
+        cdef cnp.ndarray data = array_of(x, "x"), made = None
+        cdef Py_ssize_t k = self.matmul.b.k, ndim = cnp.PyArray_NDIM(data)
+        cdef cnp.npy_intp[MAX_DIMS] shape
+        take(data, "x", self.typenum)
+        if k == 0 or cnp.PyArray_SIZE(data) % k or self.keeps and (ndim == 0 or cnp.PyArray_DIM(data, ndim - 1) != k):
+            raise ValueError(f"x, w: shape {(<object>data).shape} does not fit weights of {k} inputs")
+        shape[0] = cnp.PyArray_SIZE(data) // k
+        if self.keeps:
+            for i in range(ndim - 1):
+                shape[i] = cnp.PyArray_DIM(data, i)
+        else:
+            ndim = 2
+        shape[ndim - 1] = self.matmul.b.n
+        if out is not None:
+            writable(out, self.matmul.typenum, ndim, shape)
+            apart(out, data, None)
+            made = out if cnp.PyArray_ISCARRAY(out) else None
+        if made is None:
+            made = cnp.PyArray_EMPTY(ndim, shape, self.matmul.typenum, 0)
+        if cnp.PyArray_NDIM(data) != 2 or cnp.PyArray_DIM(data, 1) != k:
+            data = (<object>data).reshape(-1, k)
+        self.matmul.make_codes(data, self.zero_point, made, threads)
+        if out is not None and made is not out:
+            cnp.PyArray_CopyInto(out, made)
+            return out
+        return made
