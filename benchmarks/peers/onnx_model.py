@@ -9,7 +9,7 @@ TYPES = {np.dtype(t): code for code, t in ((1, np.float32), (2, np.uint8), (3, n
 OPSET, MICROSOFT_OPSET, IR_VERSION = 18, 1, 8
 MICROSOFT = (
     *("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearConcat", "QLinearSigmoid"),
-    *("QLinearLeakyRelu", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
+    *("QLinearLeakyRelu", "QLinearSoftmax", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
 )
 """Operators of onnxruntime's own domain."""
 

@@ -56,6 +56,7 @@ SPECS = {
     "QLinearGlobalAveragePool": Spec((Codes(0, 1, 2),), (3, 4), "GlobalAveragePool"),
     "QLinearSigmoid": Spec((Codes(0, 1, 2),), (3, 4), "Sigmoid"),
     "QLinearLeakyRelu": Spec((Codes(0, 1, 2),), (3, 4), "LeakyRelu"),
+    "QLinearSoftmax": Spec((Codes(0, 1, 2),), (3, 4), "Softmax"),
     "QGemm": Spec((Codes(0, 1, 2), Codes(3, 4, 5, -1)), (7, 8), "Gemm", 6),
     "MatMulIntegerToFloat": Spec((Codes(0, 2, 4), Codes(1, 3, 5, -1)), None, "MatMul"),
     "DynamicQuantizeMatMul": Spec((Codes(1, 2, 3, -1),)),

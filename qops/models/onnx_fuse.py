@@ -15,7 +15,10 @@ import numpy as np
 from qops.models.onnx_file import Node
 from qops.models.onnx_makers import OWN_DOMAIN
 from qops.models.onnx_net import Net, Sink, Source
+from qops.models.onnx_pairs import merged, refuse_around_moves
+from qops.models.onnx_weights import quantized
 from qops.models.tensor import Tensor
+from qops.onnx.qlinear_softmax import ONE_AXIS
 
 __all__ = ["fused"]
 
@@ -24,9 +27,10 @@ _ONE = {
     "GlobalAveragePool": "QLinearGlobalAveragePool",
     "Sigmoid": "QLinearSigmoid",
     "LeakyRelu": "QLinearLeakyRelu",
+    "Softmax": "QLinearSoftmax",
 }
 _PAIR = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
-_AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool")
+_AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 """What rounds the zero point with the value, so that another one may give other bits."""
 
 
@@ -39,7 +43,7 @@ def fused(
     ----------
     nodes : sequence of Node
     tensors : dict of str to Tensor
-        Biases that onnxruntime quantizes are added to it.
+        Constants that onnxruntime makes are added to it.
     outputs : sequence of str
         Names of the graph's outputs, which stay.
 
@@ -54,12 +58,18 @@ def fused(
     ValueError
         What onnxruntime fuses and qops does not have.
     """
+    nodes, words = merged(nodes, tensors, outputs)
     nodes = _with_gemms(nodes, Net(nodes, tensors, outputs))
+    nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
+    words += more
+    while len((left := merged(nodes, tensors, outputs))[0]) < len(nodes):
+        nodes, more = left
+        words += more
     fuser = _Fuser(Net(nodes, tensors, outputs))
     made: list[Node] = []
     for node in nodes:
         made += fuser.replaced(node)
-    return _used(made, outputs), tuple(fuser.words)
+    return _used(made, outputs), (*words, *fuser.words)
 
 
 def _with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
@@ -76,7 +86,7 @@ def _with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
         add = readers[0]
         other = add.inputs[0] if add.inputs[1] == name else add.inputs[1]
         weights = net.source(node.inputs[1])
-        b = None if weights is None or weights.moves else net.tensors.get(weights.codes)
+        b = net.tensors.get(node.inputs[1] if weights is None else "" if weights.moves else weights.codes)
         if b is None or b.data is None or b.data.ndim != 2 or _length(net, other) != b.data.shape[1]:
             made.append(node)
             continue
@@ -112,12 +122,8 @@ class _Fuser:
             return self._one(node)
         if node.kind in _PAIR and not node.domain:
             return self._pair(node)
-        if node.kind == "Softmax" and self._ends(node, 1) is not None:
-            raise ValueError(
-                f"{node.kind} ({node.name}): onnxruntime makes QLinearSoftmax of it, which qops does not have"
-            )
         if node.kind == "QuantizeLinear":
-            self._refuse_two_pairs(node)
+            refuse_around_moves(self._net, node)
         return [node]
 
     def _ends(self, node: Node, count: int) -> tuple[list[Source], Sink] | None:
@@ -148,13 +154,9 @@ class _Fuser:
     def _product(self, node: Node) -> list[Node]:
         """Conv, MatMul and Gemm: data and weights of codes, to codes, or but for Conv to float32."""
         data, weights, sink = self._net.source(node.inputs[0]), self._net.source(node.inputs[1]), self._net.sink(node)
-        if data is not None and sink is not None and node.kind != "MatMul" and self._net.constant(node, 1) is not None:
-            raise ValueError(
-                f"{node.kind} ({node.name}): onnxruntime quantizes its weights itself, which is not modelled"
-            )
         bias = None
         if data is not None and weights is not None and self._is_taken(node, data, weights, sink):
-            bias = self._bias(node, data, weights, sink)
+            bias = self._bias(node, data, weights)
         if data is None or weights is None or bias is None:
             self._refuse_blocks(node, weights)
             return [node]
@@ -182,7 +184,7 @@ class _Fuser:
         if tensor is None or tensor.data is None or tensor.data.ndim != 2 or node.get("transB", 0):
             return
         if not any(reader.kind == "QuantizeLinear" for reader in readers):
-            what = "MatMulNBits, which quantizes its data again by blocks; qops does not have it"
+            what = "MatMulNBits, which quantizes its data again by blocks of 32, and is not modelled; runtime='onnx' is"
             raise ValueError(f"{node.kind} ({node.name}): onnxruntime makes {what}")
 
     def _fits(self, node: Node, weights: Source) -> bool:
@@ -197,19 +199,16 @@ class _Fuser:
             return bool(axis == 0)
         return tensor.data.ndim == 2 and axis == (0 if node.get("transB", 0) else 1)
 
-    def _bias(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> str | None:
+    def _bias(self, node: Node, data: Source, weights: Source) -> str | None:
         """Give the name of an int32 bias, "" if there is none, None if onnxruntime does not take it."""
         if len(node.inputs) < 3 or not node.inputs[2]:
             return ""
         if node.kind == "Gemm" and (node.get("beta", 1.0) != 1.0 or node.get("alpha", 1.0) != 1.0):
             return None
         scale = self._scale(data).reshape(()) * np.ravel(self._scale(weights))
-        writer, plain = self._net.writer.get(node.inputs[2]), self._net.constant(node, 2)
-        if writer is not None and writer.kind == "DequantizeLinear":
-            return self._codes_of_bias(node, writer, scale)
-        if plain is None or plain.dtype != np.float32 or plain.ndim != 1 or sink is None:
-            return None
-        return self._quantized(node, plain / scale)
+        writer = self._net.writer.get(node.inputs[2])
+        is_codes = writer is not None and writer.kind == "DequantizeLinear"
+        return self._codes_of_bias(node, writer, scale) if is_codes and writer is not None else None
 
     def _codes_of_bias(self, node: Node, writer: Node, scale: Any) -> str | None:
         given, own = self._net.constant(writer, 0), self._net.constant(writer, 1)
@@ -218,14 +217,6 @@ class _Fuser:
         if node.kind == "Conv" and not np.allclose(np.ravel(own), scale, rtol=1e-2, atol=1e-6):
             return None
         return writer.inputs[0]
-
-    def _quantized(self, node: Node, steps: Any) -> str:
-        """Add a bias as onnxruntime quantizes it: half to even; what int32 does not hold is its lowest number."""
-        near = np.rint(steps)
-        codes = np.where(np.abs(near) < 2.0**31, near, -(2.0**31)).astype(np.int32)
-        name = self._free(f"{node.inputs[2]}:int32")
-        self._net.tensors[name] = Tensor(name, codes.shape, "int32", data=codes)
-        return name
 
     def _put(self, node: Node, kind: str, sources: list[Source], sink: Sink, more: tuple[str, ...]) -> list[Node]:
         """Give the op on codes, between what moves them in front of it and behind it."""
@@ -236,7 +227,10 @@ class _Fuser:
         own_order = (*(more or ("",)), *numbers)
         inputs = (*operands, *(own_order if kind == "QGemm" else (*numbers, *more)))
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
-        if sink.as_uint8 and kind in _AS_UINT8:
+        if kind == "QLinearSoftmax":
+            attributes["opset"] = min(node.opset, ONE_AXIS)
+        ends = {sink.dtype, *(source.dtype for source in (sources if kind in _PAIR.values() else sources[:1]))}
+        if (sink.as_uint8 and kind in _AS_UINT8) or len(ends) > 1:
             attributes["as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
@@ -264,7 +258,7 @@ class _Fuser:
             for move in source.moves:
                 known = self._moved.get(move.outputs[0])
                 if known is None:
-                    known = self._moved[move.outputs[0]] = self._free(f"{move.outputs[0]}:codes")
+                    known = self._moved[move.outputs[0]] = self._net.free(f"{move.outputs[0]}:codes")
                     made.append(
                         replace(move, name=f"{move.name}:codes", inputs=(name, *move.inputs[1:]), outputs=(known,))
                     )
@@ -277,10 +271,10 @@ class _Fuser:
         last = sink.quantize.outputs[0]
         if not sink.moves:
             return last, []
-        own = name = self._free(f"{node.outputs[0]}:codes")
+        own = name = self._net.free(f"{node.outputs[0]}:codes")
         made = []
         for i, move in enumerate(sink.moves):
-            made_name = last if i == len(sink.moves) - 1 else self._free(f"{move.outputs[0]}:codes")
+            made_name = last if i == len(sink.moves) - 1 else self._net.free(f"{move.outputs[0]}:codes")
             made.append(replace(move, inputs=(name, *move.inputs[1:]), outputs=(made_name,)))
             name = made_name
         return own, made
@@ -290,36 +284,6 @@ class _Fuser:
         name = f"{dtype}:0"
         self._net.tensors.setdefault(name, Tensor(name, (), dtype, data=np.zeros((), dtype)))
         return name
-
-    def _free(self, name: str) -> str:
-        while name in self._net.tensors or name in self._net.writer or name in self._moved.values():
-            name += "'"
-        return name
-
-    def _refuse_two_pairs(self, node: Node) -> None:
-        """Refuse pairs that follow each other with other numbers: onnxruntime makes one of them, which changes bits.
-
-        They may also come to follow each other where moves between three of them undo each other.
-        """
-        first, moves = self._quantize_before(node)
-        before, more = (None, 0) if first is None else self._quantize_before(first)
-        chain = [node, first, before] if moves and more else [node, first] if not moves else []
-        known = [quantize for quantize in chain if quantize is not None]
-        for place in (1, 2):
-            constants = (self._net.constant(quantize, place) for quantize in known)
-            numbers = [x for x in constants if x is not None]
-            if any(not np.array_equal(x, numbers[0]) for x in numbers[1:]):
-                what = "two pairs of QuantizeLinear and DequantizeLinear with other numbers"
-                raise ValueError(
-                    f"QuantizeLinear ({node.name}): onnxruntime makes one of {what}, which is not modelled"
-                )
-
-    def _quantize_before(self, node: Node) -> tuple[Node | None, int]:
-        """Give the QuantizeLinear whose codes, dequantized and moved, a node reads; and how many moves there are."""
-        source = self._net.source(node.inputs[0])
-        found = None if source is None else self._net.writer.get(source.codes)
-        is_one = found is not None and found.kind == "QuantizeLinear"
-        return (found, len(source.moves)) if is_one and source is not None else (None, 0)
 
 
 def _used(nodes: list[Node], outputs: Sequence[str]) -> list[Node]:

@@ -76,6 +76,7 @@ QUANTIZED = {
     "QLinearMul": Quantized(onnx.qlinear_mul, onnx.QLinearMul, 8, data=(0, 3)),
     "QLinearSigmoid": Quantized(onnx.qlinear_sigmoid, onnx.QLinearSigmoid, 5),
     "QLinearLeakyRelu": Quantized(onnx.qlinear_leaky_relu, onnx.QLinearLeakyRelu, 5, attributes=("alpha",)),
+    "QLinearSoftmax": Quantized(onnx.qlinear_softmax, onnx.QLinearSoftmax, 5, attributes=("axis", "opset")),
     "QLinearAveragePool": Quantized(
         onnx.qlinear_average_pool,
         onnx.QLinearAveragePool,
@@ -179,7 +180,7 @@ def _concatenated(given: Given, axis: int) -> NDArray[Any]:
     return onnx.qlinear_concat(given[0], given[1], *parts, axis=axis)
 
 
-def as_uint8(run: Run, zero_points: Sequence[int], data: Sequence[int]) -> Run:
+def as_uint8(run: Run, zero_points: Sequence[int], data: Sequence[int], is_signed: bool) -> Run:
     """Run codes of int8 as uint8, which are 128 larger, and so are the zero points: as onnxruntime does on x86.
 
     Parameters
@@ -187,7 +188,9 @@ def as_uint8(run: Run, zero_points: Sequence[int], data: Sequence[int]) -> Run:
     run : callable
         What runs the node on uint8.
     zero_points, data : sequence of int
-        Places of the inputs that are such.
+        Places of the inputs that may be such.
+    is_signed : bool
+        Whether the result is such.
 
     Returns
     -------
@@ -196,10 +199,10 @@ def as_uint8(run: Run, zero_points: Sequence[int], data: Sequence[int]) -> Run:
     places = {*zero_points, *data}
 
     def moved(x: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128)
+        return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128) if x.dtype == np.int8 else x
 
     def on_uint8(given: Given) -> NDArray[Any]:
         made = run([moved(x) if i in places and x is not None else x for i, x in enumerate(given)])
-        return (made ^ np.uint8(128)).view(np.int8)
+        return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
 
     return on_uint8

@@ -13,9 +13,9 @@ from qops.models.onnx_codes import constant
 from qops.models.onnx_file import Node
 from qops.models.tensor import Tensor
 
-__all__ = ["Net", "Sink", "Source"]
+__all__ = ["MOVED", "Net", "Sink", "Source"]
 
-_THROUGH = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool", "Identity")
+MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool", "Identity")
 """What onnxruntime moves to the other side of a DequantizeLinear or a QuantizeLinear."""
 
 
@@ -82,10 +82,24 @@ class Net:
         self.tensors, self.outputs = tensors, {*outputs}
         self.writer = {name: node for node in nodes for name in node.outputs if name}
         self.readers: dict[str, list[Node]] = defaultdict(list)
+        self._taken: set[str] = set()
         for node in nodes:
             for name in node.inputs:
                 if name:
                     self.readers[name].append(node)
+
+    def free(self, name: str) -> str:
+        """Give a name like this one that no tensor has, and note that it is taken."""
+        while name in self.tensors or name in self.writer or name in self._taken:
+            name += "'"
+        self._taken.add(name)
+        return name
+
+    def added(self, name: str, data: NDArray[Any]) -> str:
+        """Add a constant, and give the name under which it stands."""
+        name = self.free(name)
+        self.tensors[name] = Tensor(name, data.shape, data.dtype.name, data=data)
+        return name
 
     def constant(self, node: Node, place: int) -> NDArray[Any] | None:
         """Give the constant that an input is; None if it is none."""
@@ -94,7 +108,7 @@ class Net:
     def source(self, name: str) -> Source | None:
         """Find the codes that a float tensor is made of; None if it is made of no codes of 8 bits."""
         moves: list[Node] = []
-        while (node := self.writer.get(name)) is not None and node.kind in _THROUGH:
+        while (node := self.writer.get(name)) is not None and node.kind in MOVED:
             moves.insert(0, node)
             name = node.inputs[0]
         if node is None or node.kind != "DequantizeLinear" or node.get("block_size", 0):
@@ -117,7 +131,7 @@ class Net:
                 break
             if reader.kind in ("Relu", "Clip"):
                 clamps.append(reader)
-            elif reader.kind in _THROUGH:
+            elif reader.kind in MOVED:
                 moves.append(reader)
             else:
                 return None

@@ -29,7 +29,7 @@ Arrays = tuple[NDArray[Any], ...]
 Given = Sequence[Any]
 _OWN = (
     *("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearAveragePool"),
-    *("QLinearGlobalAveragePool", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
+    *("QLinearGlobalAveragePool", "QLinearSoftmax", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
 )
 
 
@@ -135,9 +135,7 @@ def _made(site: Site) -> tuple[Callable[[Given], Any], Callable[[Given], Any] | 
     if node.domain != domain and not (kind in ("QuantizeLinear", "DequantizeLinear") and node.domain == OWN_DOMAIN):
         raise Missing(f"qops has no such operator of {node.domain!r}")
     if (kind in QUANTIZED and (kind != "MaxPool" or reads_codes)) or kind == "QLinearConcat":
-        run, prepared = run_of(site)
-        if node.get("as_uint8"):
-            run, prepared = _as_uint8(site), None
+        run, prepared = (_as_uint8(site), None) if node.get("as_uint8") else run_of(site)
         return run, _real(site), _rule(kind, site.runtime), prepared
     if kind in MOVES:
         return partial(MOVES[kind], node), partial(MOVES[kind], node), "moves codes", None
@@ -181,14 +179,17 @@ def _cast_of_values(site: Site) -> Callable[[Given], Any]:
 
 
 def _as_uint8(site: Site) -> Callable[[Given], Any]:
+    """Run a node on uint8; weights, which stand second, stay as they are."""
     spec = spec_of(site.node)
     assert spec is not None
     assert spec.y is not None
-    zeros, data = [*(codes.zero_point for codes in spec.of), spec.y[1]], [codes.tensor for codes in spec.of]
+    operands = spec.of if spec.bias is None and site.node.kind != "QLinearMatMul" else spec.of[:1]
+    zeros, data = [*(codes.zero_point for codes in operands), spec.y[1]], [codes.tensor for codes in operands]
     row = QUANTIZED[site.node.kind]
     names = [name for name in row.attributes if name in site.node.attributes]
-    given_attributes = {name: site.node.attributes[name] for name in names}
-    return as_uint8(lambda given: row.function(*given, **given_attributes), zeros, data)
+    how = {name: site.node.attributes[name] for name in names} | ({"runtime": site.runtime} if row.has_runtime else {})
+    is_signed = site.tensors[site.node.outputs[0]].dtype == "int8"
+    return as_uint8(lambda given: row.function(*given, **how), zeros, data, is_signed)
 
 
 def _real(site: Site) -> Callable[[Given], Any] | None:

@@ -12,8 +12,8 @@ all of that for a single call, and keeps nothing.
 onnxruntime's own operators (``com.microsoft``) have no reference: ``qlinear_add``, ``qgemm`` and their like have its
 bits.
 
-Not modelled: ``QAttention``, ``QLinearSoftmax``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulNBits``; onnxruntime
-on ARM and on GPUs, and its own operators without AVX2.
+Not modelled: ``QAttention``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulNBits``; onnxruntime on ARM and on
+GPUs, and its own operators without AVX2.
 """
 
 from qops.onnx.convolution import ConvInteger, conv_integer
@@ -41,6 +41,7 @@ from qops.onnx.qlinear_leaky_relu import QLinearLeakyRelu, qlinear_leaky_relu
 from qops.onnx.qlinear_matmul import QLinearMatMul, qlinear_matmul
 from qops.onnx.qlinear_mul import QLinearMul, qlinear_mul
 from qops.onnx.qlinear_sigmoid import QLinearSigmoid, qlinear_sigmoid
+from qops.onnx.qlinear_softmax import QLinearSoftmax, qlinear_softmax
 from qops.onnx.quantize import QuantizeLinear, quantize_linear
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "QLinearMatMul",
     "QLinearMul",
     "QLinearSigmoid",
+    "QLinearSoftmax",
     "QuantizeLinear",
     "conv_integer",
     "dequantize_linear",
@@ -77,6 +79,7 @@ __all__ = [
     "qlinear_matmul",
     "qlinear_mul",
     "qlinear_sigmoid",
+    "qlinear_softmax",
     "quantize_linear",
 ]
 __dir__ = __all__.copy

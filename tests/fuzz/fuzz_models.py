@@ -171,7 +171,7 @@ HOW = {
 def drawn(seed, number):
     """The suffix, the name of the damage, and the bytes of a file: the same on every machine."""
     rng = np.random.default_rng([seed, number])
-    suffix = pick(rng, (".onnx", ".onnx", ".onnx", ".tflite"))
+    suffix = pick(rng, (".onnx", ".tflite"))
     data, other = (pick(rng, seeds(suffix)) for _ in "ab")
     how = pick(rng, HOW[suffix])
     return suffix, how.__name__, how(rng, data, other)

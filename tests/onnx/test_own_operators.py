@@ -98,6 +98,40 @@ def test_leaky_relu(rng):
         )
 
 
+def test_softmax(rng):
+    """Along each axis; before version 13 along an axis and all behind it."""
+    for dtype in TYPES:
+        x, zero = numbers(rng, dtype, "X"), numbers(rng, dtype, "Y")["Y_zero_point"]
+        q, y_scale = codes(rng, (2, 3, 4), dtype), rng.choice([2**-8, 1 / 255, 0.003, 0.3, 1.5])
+        given = {**x, "Y_scale": y_scale, "Y_zero_point": zero}
+
+        def row(part, numbers=(x["X_scale"], y_scale, zero)):
+            return twin.softmax(part, *numbers)
+
+        for axis in range(-3, 3):
+            equal(onnx.qlinear_softmax(q, **given, axis=axis), np.apply_along_axis(row, axis, q))
+        for axis, rows in ((0, (1, 24)), (1, (2, 12)), (2, (6, 4))):
+            want = np.apply_along_axis(row, 1, q.reshape(rows)).reshape(q.shape)
+            equal(onnx.qlinear_softmax(q, **given, axis=axis, opset=12), want)
+        equal(onnx.qlinear_softmax(q, **given), onnx.qlinear_softmax(q, **given, axis=2))
+        equal(onnx.qlinear_softmax(q, **given, opset=1), onnx.qlinear_softmax(q, **given, axis=1, opset=1))
+
+
+def test_softmax_gives_what_onnxruntime_gave():
+    """Codes of onnxruntime 1.32.0: one code, a scale whose reciprocal is no whole number, the highest code."""
+    q = np.uint8([[9, 9], [200, 190], [0, 255]])
+    assert onnx.qlinear_softmax(q, 0.1, 3, 1 / 255, 0).tolist() == [[127, 127], [186, 68], [0, 254]]
+    assert onnx.qlinear_softmax(q, 0.1, 3, 0.0067, 10).tolist() == [[84, 84], [119, 50], [10, 159]]
+    assert onnx.qlinear_softmax(q[:, :1], 0.1, 3, 1 / 255, 0).tolist() == [[254]] * 3
+    q = np.int8([[-128, 127], [5, 4]])
+    assert onnx.qlinear_softmax(q, 1.0, 0, 2**-8, -128).tolist() == [[-128, 127], [59, -59]]
+    with pytest.raises(ValueError, match="Y_scale: expected a number whose reciprocal"):
+        onnx.QLinearSoftmax(0.5, 0, 1e-42)
+    with pytest.raises(ValueError, match="axis: expected an axis of 2 dimensions, got 2"):
+        onnx.QLinearSoftmax(0.5, 0, 0.5, axis=2)(q)
+    assert onnx.qlinear_softmax(np.empty((0, 3), np.int8), 0.5, 0, 0.5).shape == (0, 3)
+
+
 SIGMOIDS = [
     (
         np.uint8,

@@ -56,8 +56,8 @@ def pick(rng, values):
 class Random:
     """Draws one network: layers on an image, a branch, and matrices at the end."""
 
-    def __init__(self, rng, *, exact, dtype=None):
-        self.rng, self.net = rng, Network()
+    def __init__(self, rng, *, exact, dtype=None, more=False):
+        self.rng, self.net, self.more = rng, Network(), more
         self.scales = SCALES if exact else SCALES + OTHERS
         self.dtype = dtype or pick(rng, (np.uint8, np.uint8, np.int8))
 
@@ -68,7 +68,20 @@ class Random:
         return pick(self.rng, self.scales), self.dtype(zero)
 
     def both(self, x):
-        return self.net.both(x, *self.numbers())
+        y = self.net.both(x, *self.numbers())
+        while self.more and self.rng.random() < 0.2:
+            y = self.pair(y)
+        return y
+
+    def pair(self, x):
+        """One more pair, perhaps with the numbers of the first; without a zero point, or read twice."""
+        scale, zero = self.numbers()
+        if self.rng.random() < 0.1:
+            number = self.net.constant(F32(scale))
+            return self.net.node("DequantizeLinear", self.net.node("QuantizeLinear", x, number), number)
+        q = self.net.quantize(x, scale, zero)
+        y = self.net.dequantize(q, scale, zero)
+        return self.net.node("Add", y, self.net.dequantize(q, scale, zero)) if self.rng.random() < 0.1 else y
 
     def weights(self, shape, axis):
         """Weights, dequantized; with scales of channels or one scale. Gives also the scale."""
@@ -80,6 +93,8 @@ class Random:
             dtype
         )
         zeros = np.full(scale.shape, zero)
+        if self.more and self.rng.random() < 0.3:
+            return self.net.constant((self.rng.integers(-30, 30, shape) * scale.flat[0]).astype(F32)), None
         name = self.net.constant(codes)
         return self.net.dequantize(name, scale, zeros, **({"axis": axis} if many else {})), scale
 
@@ -88,6 +103,8 @@ class Random:
         producer = next(n for n in self.net.nodes if x in n.output)
         if producer.op_type != "DequantizeLinear":  # a Transpose, whose codes have the scale of those before it
             return []
+        if scale is None:  # onnxruntime makes it
+            return [self.net.constant((self.rng.integers(-30, 30, count) * F32(0.5)).astype(F32))]
         own = next(numpy_helper.to_array(c) for c in self.net.constants if c.name == producer.input[1])
         steps, kind = self.rng.integers(-30, 30, count), self.rng.random()
         if kind < 0.3:
@@ -120,7 +137,8 @@ class Random:
         return self.both(self.clamped(y)), outs
 
     def one(self, x, channels):
-        kind = pick(self.rng, ["AveragePool", "MaxPool", "Sigmoid", "LeakyRelu", "Transpose", "Mul", "Concat", "Relu"])
+        kinds = ["AveragePool", "MaxPool", "Sigmoid", "LeakyRelu", "Transpose", "Mul", "Concat", "Relu"]
+        kind = pick(self.rng, kinds + ["Softmax"] * self.more)
         if kind in ("AveragePool", "MaxPool"):
             pads = {"pads": [1, 0, 0, 1]} if self.rng.random() < 0.4 else {}
             y = self.net.node(kind, x, kernel_shape=[2, 2], **pads)
@@ -135,6 +153,8 @@ class Random:
             y = self.net.node(kind, x, self.net.dequantize(self.net.constant(codes), *self.numbers()))
         elif kind == "Concat":
             y, channels = self.net.node(kind, x, x, axis=1), 2 * channels
+        elif kind == "Softmax":
+            y = self.net.node(kind, x, axis=int(self.rng.integers(1, 4)))
         else:
             y = self.net.node(kind, x)
         return self.both(y), channels
@@ -159,17 +179,17 @@ class Random:
         w, _ = self.weights((channels, 5), 1)
         kind = pick(self.rng, ["Gemm", "MatMul", "Add"])
         if kind == "Gemm":
-            y = self.net.node("Gemm", y, w)
+            y = self.net.node("Gemm", y, w, *([self.net.constant(np.arange(5, dtype=F32))] * self.more))
         else:
             y = self.net.node("MatMul", y, w)
             y = self.net.node("Add", y, self.net.constant(np.arange(5, dtype=F32))) if kind == "Add" else y
         return self.net.model(y if self.rng.random() < 0.3 else self.both(y))
 
 
-def drawn(seed, *, exact=True, dtype=None):
-    """A network, and the data of its input."""
+def drawn(seed, *, exact=True, dtype=None, more=False):
+    """A network, and the data of its input; `more`: with what onnxruntime quantizes itself, and pairs behind pairs."""
     rng = np.random.default_rng(seed)
-    model = Random(rng, exact=exact, dtype=dtype).network()
+    model = Random(rng, exact=exact, dtype=dtype, more=more).network()
     return model, (rng.integers(-60, 60, (2, 3, 8, 7)) * F32(0.25)).astype(F32)
 
 

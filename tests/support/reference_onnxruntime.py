@@ -5,7 +5,7 @@ Arrays are given; scales and zero points are numbers.
 
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor, prod
+from math import ceil, exp, floor, log, prod
 
 import numpy as np
 from reference_onnx import cut, matmul, pads_of, wrapped
@@ -54,6 +54,18 @@ def table(function, x, x_scale, x_zero, scale, zero):
     values = (function(F32(x_scale) * F32(q - x_zero)) for q in x.ravel().tolist())
     codes = [cut(round(float(v / F32(scale))) + zero, x.dtype) for v in values]
     return np.array(codes, x.dtype).reshape(x.shape)
+
+
+def softmax(x, x_scale, scale, zero):
+    """The codes of one row: exponentials as large as float32 allows, their sum in float32, one after the other."""
+    shift = max(0.0, float(F32(log(np.finfo(F32).max / F32(len(x))))) - 5) / float(F32(x_scale))
+    each = [F32(exp((int(q) - int(x.max()) + shift) * float(F32(x_scale)))) for q in x]
+    total = F32(0)
+    for value in each:
+        total = total + value
+    parts = floor(F32(1) / F32(scale))
+    codes = [cut(round(float(value) * parts / float(total)) + zero, x.dtype) for value in each]
+    return np.array(codes, x.dtype)
 
 
 def leaky(alpha):

@@ -30,6 +30,7 @@ CALLS = {
     "onnx.qlinear_mul": Op({"A": CODES, "B": OTHER, **PAIR, "C_scale": 9.0}, np.uint8),
     "onnx.qlinear_sigmoid": Op({"X": CODES, **X_TO_Y, "Y_scale": 0.004, "Y_zero_point": 0}, np.uint8),
     "onnx.qlinear_leaky_relu": Op({"X": CODES, **X_TO_Y, "alpha": 0.25}, np.uint8),
+    "onnx.qlinear_softmax": Op({"X": CODES, **X_TO_Y, "Y_scale": 0.004, "Y_zero_point": 0}, np.uint8, each=False),
     "onnx.qlinear_concat": Op(
         {"Y_scale": 0.5, "Y_zero_point": 3, "tensors": [CODES, OTHER], "scales": [0.5, 0.75], "zero_points": [3, 9]}
         | {"axis": 1},
@@ -61,6 +62,7 @@ PREPARED = {
     "onnx.QLinearMul": ("onnx.qlinear_mul", ("A", "B")),
     "onnx.QLinearSigmoid": ("onnx.qlinear_sigmoid", ("X",)),
     "onnx.QLinearLeakyRelu": ("onnx.qlinear_leaky_relu", ("X",)),
+    "onnx.QLinearSoftmax": ("onnx.qlinear_softmax", ("X",)),
     "onnx.QLinearAveragePool": ("onnx.qlinear_average_pool", ("X",)),
     "onnx.QLinearGlobalAveragePool": ("onnx.qlinear_global_average_pool", ("X",)),
     "onnx.MaxPool": ("onnx.max_pool", ("X",)),
@@ -79,6 +81,7 @@ OTHER_CALLS = {
     "onnx.MatMulInteger": {"b_zero_point": np.uint8([1, 2]), "a_zero_point": np.uint8([3, 4])},
     "onnx.QLinearMatMul": {"b_scale": np.float32([0.5, 0.25]), "b_zero_point": np.int8([1, -2]), "runtime": "ort"},
     "onnx.QuantizeLinear": {"y_scale": np.float32([0.01, 0.02, 0.03]), "y_zero_point": np.int8([1, 2, 3])},
+    "onnx.QLinearSoftmax": {"axis": 0, "opset": 11, "Y_scale": 0.001},
     "onnx.QLinearAveragePool": {"channels_last": 1, "count_include_pad": 1, "ceil_mode": 1, "strides": None},
     "onnx.QLinearGlobalAveragePool": {"channels_last": 1},
     "onnx.MaxPool": {"auto_pad": "SAME_LOWER", "pads": None, "dilations": [1, 2], "strides": [2, 1]},

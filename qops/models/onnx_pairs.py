@@ -1,0 +1,174 @@
+"""What onnxruntime makes of two pairs of QuantizeLinear and DequantizeLinear that follow each other: one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from qops.models.onnx_file import Node
+from qops.models.onnx_net import Net
+from qops.models.tensor import Tensor
+
+__all__ = ["merged", "refuse_around_moves"]
+
+F32 = np.float32
+
+
+class _Numbers(NamedTuple):
+    """Scale and zero point of a pair."""
+
+    scale: Any
+    zero: Any
+
+
+def merged(
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
+) -> tuple[list[Node], list[str]]:
+    """Make one pair of two that follow each other, whose nodes are read by the next alone.
+
+    Of four pairs in a row two are left, which another round makes one of.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+        In the order in which they run.
+    tensors : dict of str to Tensor
+        The numbers of new pairs are added to it.
+    outputs : sequence of str
+        Names of the graph's outputs, which stay.
+
+    Returns
+    -------
+    nodes : list of Node
+        As many as before if there are no such pairs.
+    words : list of str
+        A sentence for each pair whose numbers changed.
+
+    Raises
+    ------
+    ValueError
+        Pairs whose ranges have only 0 in common.
+    """
+    net, words = Net(nodes, tensors, outputs), []
+    now, done = {node.name: node for node in nodes}, set()
+    for name in list(now):
+        found = None if name in done else _two_pairs(net, now, name)
+        if found is None:
+            continue
+        first, second, last = found
+        a, each = _numbers(net, first, now[name]), [_numbers(net, second, node) for node in last]
+        if a is None or any(b is None or b.zero.dtype != a.zero.dtype for b in each):
+            continue
+        inputs, (b, *_) = first.inputs[1:], each
+        if b is not None and a != b:
+            made = _common(a, b, f"QuantizeLinear ({second.name})")
+            inputs = tuple(net.added(f"{first.outputs[0]}:{word}", np.asarray(x)) for word, x in made._asdict().items())
+            what = f"QuantizeLinear ({first.name}) and QuantizeLinear ({second.name}) with their DequantizeLinear"
+            words.append(f"{what} became one pair of scale {made.scale!s} and zero point {made.zero!s}.")
+        now[first.name] = replace(first, inputs=(first.inputs[0], *inputs))
+        for node in last:
+            now[node.name] = replace(node, inputs=(first.outputs[0], *inputs))
+            done.add(node.name)
+        net.readers[first.outputs[0]] = last
+        del now[name], now[second.name]
+    return list(now.values()), words
+
+
+def _two_pairs(net: Net, now: dict[str, Node], name: str) -> tuple[Node, Node, list[Node]] | None:
+    """Give the nodes around a DequantizeLinear between two QuantizeLinear: both, and what dequantizes the second."""
+    node = now.get(name)
+    if node is None or node.kind != "DequantizeLinear":
+        return None
+    writer = net.writer.get(node.inputs[0])
+    first = None if writer is None else now.get(writer.name)
+    second = _only_reader(net, now, node)
+    if first is None or second is None or _only_reader(net, now, first) is not node:
+        return None
+    if {first.kind, second.kind} != {"QuantizeLinear"} or second.outputs[0] in net.outputs:
+        return None
+    last = [now[reader.name] for reader in net.readers[second.outputs[0]] if reader.name in now]
+    is_pair = all(reader.kind == "DequantizeLinear" and reader.inputs[0] == second.outputs[0] for reader in last)
+    return (first, second, last) if last and is_pair else None
+
+
+def _only_reader(net: Net, now: dict[str, Node], node: Node) -> Node | None:
+    """Give the node that alone reads a result, as its data; None if there are others, or the graph gives it."""
+    name = node.outputs[0]
+    if name in net.outputs or len(net.readers[name]) != 1:
+        return None
+    reader = now.get(net.readers[name][0].name)
+    return reader if reader is not None and reader.inputs[0] == name else None
+
+
+def _numbers(net: Net, quantize: Node, dequantize: Node) -> _Numbers | None:
+    """Give the numbers of a pair, if both nodes have the same constants, of 8 bits."""
+    constants = (net.constant(node, place) for node in (quantize, dequantize) for place in (1, 2))
+    found = [x.reshape(-1)[0] for x in constants if x is not None and x.size == 1]
+    if len(found) < 4:
+        return None
+    scale, zero, other, other_zero = found
+    is_same = scale == other and zero == other_zero and zero.dtype == other_zero.dtype
+    is_known = scale.dtype == other.dtype == F32 and zero.dtype in (np.uint8, np.int8)
+    return _Numbers(scale, zero) if is_same and is_known else None
+
+
+@np.errstate(all="ignore")
+def _common(a: _Numbers, b: _Numbers, where: str) -> _Numbers:
+    """Give the numbers of the range that both ranges have in common, each step in float32."""
+    info = np.iinfo(a.zero.dtype)
+    lows, highs = ([F32(int(end) - int(n.zero)) * n.scale for n in (a, b)] for end in (info.min, info.max))
+    low, high = max(lows), min(highs)
+    scale = (high - low) / F32(info.max - info.min)
+    if not scale > 0:
+        raise ValueError(f"{where}: onnxruntime makes one of two pairs, whose ranges have only 0 in common")
+    place = F32(info.min) - low / scale
+    zero = np.copysign(np.floor(abs(place) + F32(0.5)), place)  # half away from 0
+    return _Numbers(scale, a.zero.dtype.type(zero))
+
+
+_MAY_VANISH = ("Identity", "Slice")
+
+
+def refuse_around_moves(net: Net, node: Node) -> None:
+    """Refuse a QuantizeLinear whose pair has other numbers than one before it, with moves that may vanish between them.
+
+    Where two transposes undo each other, or a move moves nothing, pairs come to follow each other, and onnxruntime
+    makes one of them. The transposes may stand between the first and second, and the second and third of three pairs.
+
+    Parameters
+    ----------
+    net : Net
+    node : Node
+        A QuantizeLinear.
+
+    Raises
+    ------
+    ValueError
+        There are such pairs.
+    """
+    known, moves = [node], []
+    for _ in range(2):
+        found, between = _quantize_before(net, known[-1])
+        if found is None or not between:
+            break
+        known.append(found)
+        moves += [move.kind for move in between]
+    if moves.count("Transpose") < 2 and not {*moves} & {*_MAY_VANISH}:
+        return
+    for place in (1, 2):
+        constants = (net.constant(quantize, place) for quantize in known)
+        numbers = [x for x in constants if x is not None]
+        if any(not np.array_equal(x, numbers[0]) for x in numbers[1:]):
+            what = "two pairs of QuantizeLinear and DequantizeLinear with other numbers, as moves between them vanish"
+            raise ValueError(f"QuantizeLinear ({node.name}): onnxruntime may make one of {what}, which is not modelled")
+
+
+def _quantize_before(net: Net, node: Node) -> tuple[Node | None, tuple[Node, ...]]:
+    """Give the QuantizeLinear whose codes, dequantized and moved, a node reads; and the moves."""
+    source = net.source(node.inputs[0])
+    found = None if source is None else net.writer.get(source.codes)
+    is_one = found is not None and found.kind == "QuantizeLinear"
+    return (found, source.moves) if is_one and source is not None else (None, ())

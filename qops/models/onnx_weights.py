@@ -1,0 +1,146 @@
+"""Weights and biases of float32 that onnxruntime quantizes itself, where data and result of a layer are codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops import onnx
+from qops.models.onnx_file import Node
+from qops.models.onnx_net import MOVED, Net
+from qops.models.tensor import Tensor
+
+__all__ = ["quantized"]
+
+F32 = np.float32
+
+
+def quantized(
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
+) -> tuple[list[Node], list[str]]:
+    """Give layers codes in place of constant weights and biases of float32.
+
+    Weights become int8, with one scale and one zero point of their lowest and highest value. Biases become int32, with
+    the scale of the sums.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+    tensors : dict of str to Tensor
+        Codes and scales are added to it.
+    outputs : sequence of str
+        Names of the graph's outputs.
+
+    Returns
+    -------
+    nodes : list of Node
+        With a DequantizeLinear of each such constant.
+    words : list of str
+        A sentence for each layer whose weights became codes.
+    """
+    net = Net(nodes, tensors, outputs)
+    made: list[Node] = []
+    words: list[str] = []
+    for node in nodes:
+        is_layer = node.kind in ("Conv", "ConvTranspose", "Gemm") and not node.domain
+        is_between = is_layer and _reads_codes(net, node) and _leads_to_codes(net, node)
+        made += _layer(net, node, words) if is_between else [node]
+    return made, words
+
+
+def _reads_codes(net: Net, node: Node) -> bool:
+    """Whether the data of a node are dequantized, with one scale."""
+    return _scale_of(net, _writer(net, node.inputs[0])) is not None
+
+
+def _writer(net: Net, name: str) -> Node | None:
+    """Find what writes a tensor, before moves."""
+    while (node := net.writer.get(name)) is not None and node.kind in MOVED:
+        name = node.inputs[0]
+    return node
+
+
+def _scale_of(net: Net, node: Node | None) -> NDArray[Any] | None:
+    """Give the one scale of a DequantizeLinear; None if it is no such node, or no constant of float32."""
+    scale = None if node is None or node.kind != "DequantizeLinear" else net.constant(node, 1)
+    return scale.reshape(()) if scale is not None and scale.size == 1 and scale.dtype == F32 else None
+
+
+def _leads_to_codes(net: Net, node: Node) -> bool:
+    """Whether the result of a node is read once, by a QuantizeLinear; Relu, Clip and moves may stand between them."""
+    while len(readers := net.readers[node.outputs[0]]) == 1 and readers[0].inputs[0] == node.outputs[0]:
+        (node,) = readers
+        if node.kind == "QuantizeLinear":
+            return True
+        if node.kind not in ("Relu", "Clip", *MOVED):
+            return False
+    return False
+
+
+def _layer(net: Net, node: Node, words: list[str]) -> list[Node]:
+    """Give a layer, behind what dequantizes its weights and its bias."""
+    weights, writer = net.constant(node, 1), net.writer.get(node.inputs[1])
+    dequantizes = writer is not None and writer.kind == "DequantizeLinear"
+    has_bias = len(node.inputs) > 2 and bool(node.inputs[2])
+    bias = net.constant(node, 2) if has_bias else None
+    is_plain = not dequantizes and weights is not None and weights.dtype == F32 and weights.size > 0
+    if not (is_plain or dequantizes) or (has_bias and (bias is None or bias.ndim != 1 or bias.dtype != F32)):
+        return [node]
+    if dequantizes and (bias is None or not _fits(net, node, writer, bias)):
+        return [node]
+    made, inputs = [], list(node.inputs)
+
+    def dequantized(place: int, *numbers: NDArray[Any], **attributes: int) -> None:
+        """Put codes, and what dequantizes them, in place of a constant."""
+        words = ("codes", "scale", "zero_point")[: len(numbers)]
+        names = (net.added(f"{inputs[place]}:{word}", x) for word, x in zip(words, numbers, strict=True))
+        name = net.free(f"{inputs[place]}:dequantized")
+        made.append(Node("DequantizeLinear", "", name, tuple(names), (name,), attributes, node.opset))
+        inputs[place] = name
+
+    scale = net.constant(writer, 1) if writer is not None and dequantizes else None
+    if scale is None:
+        assert weights is not None
+        codes, scale, zero = _codes_of(weights)
+        dequantized(1, codes, scale, zero)
+        said = f"became int8, with scale {scale!s} and zero point {zero!s}"
+        words.append(f"{node.kind} ({node.name}): its weights of float32 {said}.")
+    if bias is not None:
+        data = _scale_of(net, _writer(net, node.inputs[0]))
+        assert data is not None
+        step = data * (scale.reshape(()) if scale.size == 1 else scale)
+        dequantized(2, _whole(bias, step), step, **({"axis": 0} if step.ndim else {}))
+    return [*made, replace(node, inputs=tuple(inputs))]
+
+
+def _fits(net: Net, node: Node, dequantize: Node | None, bias: NDArray[Any]) -> bool:
+    """Whether weights that are codes have one scale, or one for each bias, along the axis of the results."""
+    scale = None if dequantize is None else net.constant(dequantize, 1)
+    if dequantize is None or scale is None or scale.dtype != F32 or dequantize.get("block_size", 0):
+        return False
+    weights = net.tensors.get(dequantize.inputs[0])
+    rank = 0 if weights is None else len(weights.shape)
+    wanted = 1 if node.kind == "Gemm" and not node.get("transB", 0) else 0
+    axis = int(dequantize.get("axis", 1))
+    return bool(scale.size == 1 or (scale.shape == bias.shape and rank and axis % rank == wanted))
+
+
+def _codes_of(weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Quantize weights to int8: their range, with 0, has all 256 codes. The zero point is rounded half to even."""
+    low, high = min(weights.min(), F32(0)), max(weights.max(), F32(0))
+    with np.errstate(all="ignore"):
+        scale = np.asarray((high - low) / F32(255) if high != low else F32(1), F32)
+        zero = np.asarray(np.rint(np.clip(F32(-128) - low / scale, -128, 127)), np.int8)
+    return onnx.quantize_linear(weights, scale, zero, runtime="ort"), scale, zero
+
+
+def _whole(bias: NDArray[Any], step: NDArray[Any]) -> NDArray[np.int32]:
+    """Quantize a bias: half to even; what int32 does not hold is its lowest number."""
+    with np.errstate(all="ignore"):
+        near = np.rint(bias / step)
+    return np.where(np.abs(near) < 2.0**31, near, -(2.0**31)).astype(np.int32)
+

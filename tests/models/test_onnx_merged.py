@@ -1,0 +1,141 @@
+"""Pairs that onnxruntime makes one of, and weights that it quantizes: its numbers, and its codes."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto
+from onnx_networks import Network
+
+from qops import models, onnx
+
+F32 = np.float32
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Loads a model of the package onnx."""
+
+    def loaded(model, runtime="ort"):
+        path = tmp_path / "network.onnx"
+        path.write_bytes(model.SerializeToString())
+        return models.load(path, runtime=runtime)
+
+    return loaded
+
+
+def numbers(graph):
+    """Scale and zero point of each tensor of codes."""
+    found = [graph.tensors[op.outputs[0]] for op in graph.ops if op.kind == "QuantizeLinear"]
+    return [(float(t.scale), int(t.zero_point)) for t in found]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "dtype", "one"),
+    [
+        ([(0.5, 3), (0.25, 3)], np.uint8, (0.25, 3)),
+        ([(0.5, 3), (0.25, 7)], np.uint8, (0.24901960790157318, 6)),
+        ([(0.1, 100), (0.03, 7)], np.uint8, (0.030000001192092896, 7)),
+        ([(0.1, -10), (0.03, 7)], np.int8, (0.029999999329447746, 7)),
+        ([(0.5, 3), (0.5, 3)], np.uint8, (0.5, 3)),
+    ],
+)
+def test_one_pair_has_the_range_that_both_have(load, pairs, dtype, one):
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model."""
+    net = Network()
+    x = net.input([None])
+    for scale, zero in pairs:
+        x = net.both(x, scale, dtype(zero))
+    graph = load(net.model(x))
+    assert numbers(graph) == [one]
+    assert [op.kind for op in graph.ops] == ["QuantizeLinear", "DequantizeLinear"]
+    assert len(graph.fused) == (pairs[0] != pairs[1])
+    if graph.fused:
+        begin = "QuantizeLinear (QuantizeLinear_0) and QuantizeLinear (QuantizeLinear_2) with their DequantizeLinear"
+        assert graph.fused[0].startswith(f"{begin} became one pair of scale ")
+    values = np.linspace(-30, 90, 500).astype(F32)
+    codes = onnx.quantize_linear(values, F32(one[0]), dtype(one[1]), runtime="ort")
+    want = onnx.dequantize_linear(codes, F32(one[0]), dtype(one[1]))
+    np.testing.assert_array_equal(graph.run(values)[graph.outputs[0]], want)
+    assert numbers(load(net.model(x), "onnx")) == [(float(F32(s)), z) for s, z in pairs]
+
+
+def test_pairs_are_taken_two_by_two(load):
+    """Of four pairs the first two and the last two become one each, and then these: the order decides the rounding."""
+    each = [(0.7, 128), (0.1, 3), (0.011, 100), (0.03, 120)]
+    net = Network()
+    x = net.input([None])
+    for scale, zero in each:
+        x = net.both(x, scale, np.uint8(zero))
+    graph = load(net.model(x))
+    assert numbers(graph) == [(0.00786274578422308, 38)]
+    assert len(graph.fused) == 3
+
+
+def test_a_pair_that_others_read_stays(load):
+    """Who reads the first pair needs its numbers; who reads the second one gets those of both."""
+    net = Network()
+    q = net.quantize(net.input([None]), 0.5, np.uint8(3))
+    first, again = (net.dequantize(q, 0.5, np.uint8(3)) for _ in "ab")
+    second = net.both(first, 0.25, np.uint8(7))
+    assert numbers(load(net.model(again, second))) == [(0.5, 3), (0.25, 7)]
+    net = Network()
+    q = net.quantize(net.both(net.input([None]), 0.5, np.uint8(3)), 0.25, np.uint8(7))
+    model = net.model(*(net.dequantize(q, 0.25, np.uint8(7)) for _ in "ab"))
+    assert numbers(load(model)) == [(0.24901960790157318, 6)]
+
+
+def test_moves_keep_pairs_apart(load):
+    net = Network()
+    x = net.both(net.input([4, 4]), 0.5, np.uint8(3))
+    x = net.both(net.node("Transpose", x, perm=[1, 0]), 0.25, np.uint8(7))
+    assert numbers(load(net.model(x))) == [(0.5, 3), (0.25, 7)]
+
+
+@pytest.mark.parametrize("kind", ["Gemm", "MatMul"])
+def test_weights_become_codes(load, kind):
+    """Scale, zero point, bias and codes are those of onnxruntime 1.32.0."""
+    net, rng = Network(), np.random.default_rng(0)
+    x = net.both(net.input([2, 4]), 0.5, np.uint8(3))
+    w, bias = net.constant(rng.normal(size=(4, 3)).astype(F32)), net.constant(F32([1, 2, 3]))
+    y = net.node("Gemm", x, w, bias) if kind == "Gemm" else net.node("Add", net.node("MatMul", x, w), bias)
+    model = net.model(net.both(y, 0.5, np.uint8(3)))
+    graph = load(model)
+    assert [op.kind for op in graph.ops] == ["QuantizeLinear", "QGemm", "DequantizeLinear"]
+    layer = graph.ops[1].layer
+    assert (layer.weights.dtype, layer.w_zero_point) == (np.int8, -2)
+    assert float(layer.numbers["w_scale"]) == 0.010076162405312061
+    assert layer.bias.tolist() == [198, 397, 595]
+    assert "its weights of float32 became int8, with scale 0.010076162 and zero point -2." in graph.fused[0]
+    got = graph.run(F32([[1, 2, 3, 4], [-1, 0.5, 7, 20]]))[graph.outputs[0]]
+    assert got.tolist() == [[0.0, 1.0, 2.5], [-1.5, -1.5, -1.5]]
+    assert load(model, "onnx").ops[2].kind == kind
+
+
+def test_without_codes_behind_it_a_layer_keeps_its_weights(load):
+    net = Network()
+    x = net.both(net.input([2, 4]), 0.5, np.uint8(3))
+    graph = load(net.model(net.node("Gemm", x, net.constant(np.ones((4, 3), F32)))))
+    assert [op.kind for op in graph.ops] == ["QuantizeLinear", "DequantizeLinear", "Gemm"]
+    assert not graph.fused
+
+
+def test_a_softmax_between_codes(load):
+    """Codes of int8 that one node writes and one reads become uint8, as onnxruntime has them; 1/256 ends at 127."""
+    net = Network()
+    x = net.both(net.input([None, 3]), 0.1, np.int8(-5))
+    y = net.node("Softmax", x)
+    graph = load(net.model(net.both(y, 2**-8, np.int8(-128))))
+    assert graph.fused[0].startswith("Softmax (Softmax_2) with its DequantizeLinear and QuantizeLinear became QLinearS")
+    values = F32([[0, 0, 0], [1, 2, 3], [0, 9, 0]])
+    got = graph.run(values)[graph.outputs[0]] * 256
+    assert got.tolist() == [[85, 85, 85], [23, 63, 170], [0, 255, 0]]
+
+
+def test_codes_of_both_types(load):
+    """An Add of codes of uint8 to codes of int8 that onnxruntime has as uint8."""
+    net = Network()
+    a, b = net.input([4], TensorProto.UINT8), net.dequantize(net.constant(np.uint8([1, 2, 3, 4])), 0.5, np.uint8(2))
+    y = net.node("Add", net.dequantize(a, 0.5, np.uint8(100)), b)
+    graph = load(net.model(net.both(y, 0.25, np.int8(-3))))
+    assert graph.ops[0].kind == "QLinearAdd"
+    made = graph.run(np.uint8([0, 99, 100, 255]), keep="all")
+    assert made[graph.ops[0].outputs[0]].tolist() == [-128, -5, -1, 127]
