@@ -2,8 +2,8 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -29,7 +29,6 @@ from analysis import (
     requantize_error,
     rules_apart,
     summary,
-    sweep,
     sweep_error,
     systems_apart,
     tidy,
@@ -68,17 +67,12 @@ def stem(view: ModuleType) -> str:
     return view.__name__.rpartition(".")[2]
 
 
-@contextmanager
-def pools(options: Namespace) -> Iterator[list[pool.Pool]]:
-    """Where sweeps run: on a cluster or processes; for the whole report also on one and on two, to show their speed."""
-    if options.scheduler:
-        with pool.cluster(options.scheduler) as cluster:
-            yield [cluster]
-    else:
-        yield [pool.processes(n) for n in sorted({options.workers} | (set() if options.sweep else {1, 2}))]
+def place(options: Namespace) -> AbstractContextManager[pool.Pool]:
+    """Where sweeps run: on a cluster or processes."""
+    return pool.cluster(options.scheduler) if options.scheduler else nullcontext(pool.processes(options.workers))
 
 
-def measure(where: Sequence[pool.Pool], count: int) -> dict[str, Any]:
+def measure(where: pool.Pool, count: int) -> dict[str, Any]:
     """Measure everything: what each view found, by its stem."""
     work = {stem(v): v.measure for v in VIEWS} | {"sweep_error": lambda: sweep_error.measure(where, count)}
     return {name: timed(f"[{i}/{len(work)}] measuring {name} ", f) for i, (name, f) in enumerate(work.items(), 1)}
@@ -115,7 +109,7 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
     for page, views in PAGES.items():
         report.write(out, page, [draw(v, found[stem(v)], out) for v in views], names)
     report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)])], names)
-    tidy.write(out / "sweep.csv", sweep.columns(found["sweep_error"].rows))
+    tidy.write(out / "sweep.csv", found["sweep_error"].rows)
     first = {page: (stem(views[0]), views[0].figures(found[stem(views[0])])) for page, views in PAGES.items()}
     cards = "".join(report.card(page, view, next(iter(figures))) for page, (view, figures) in first.items())
     body = first_page.body(lines(VIEWS, found), checked, links(found), cards)
@@ -135,16 +129,16 @@ def show_image(file: Path, out: Path) -> int:
     return 0
 
 
-def show_sweep(file: Path, where: Sequence[pool.Pool], count: int) -> int:
+def show_sweep(file: Path, where: pool.Pool, count: int) -> int:
     """Sweep, and write the table."""
     found = sweep_error.measure(where, count)
-    tidy.write(file, sweep.columns(found.rows))
+    tidy.write(file, found.rows)
     print("\n".join(map(report.as_text, sweep_error.tables(found))))
-    print(f"{len(found.rows):,} rows of {sweep.PAIRS:,} pairs of codes in {file}")
+    print(f"{len(found.rows):,} rows of {sweep_error.PAIRS:,} pairs of codes in {file}")
     return 0
 
 
-def show_all(options: Namespace, where: Sequence[pool.Pool]) -> int:
+def show_all(options: Namespace, where: pool.Pool) -> int:
     """Measure everything; 0, or 1 if a claim is broken."""
     start = perf_counter()
     found = measure(where, options.ranges)
@@ -183,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return show_image(options.image, options.out or OUT / "picture")
         if options.sweep:
             tidy.check(options.sweep)
-        with pools(options) as where:
+        with place(options) as where:
             if options.sweep:
                 return show_sweep(options.sweep, where, options.ranges)
             return show_all(options, where)

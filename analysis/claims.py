@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis import network_error, ops_error, photograph_error, sweep
+from analysis import network_error, ops_error, photograph_error, sweep_error
 from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS
+from analysis.ranges import hold_zero
 from analysis.requantize_error import RATIOS
 from analysis.summary import Claim
 from analysis.systems import ALONE, CHAIN, FUSED, PRODUCTS
@@ -34,7 +35,7 @@ def measured(found: Mapping[str, Any]) -> dict[str, float]:
     """The value of every claim by its key."""
     return {
         **of_adds(found),
-        **of_sweep(found["sweep_error"].rows),
+        **of_sweep(found["sweep_error"]),
         **of_codes(found),
         **of_ops(found["ops_error"]),
         **of_photograph(found["photograph"]),
@@ -54,18 +55,18 @@ def of_adds(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def of_sweep(rows: Sequence[sweep.Row]) -> dict[str, float]:
+def of_sweep(found: sweep_error.Measured) -> dict[str, float]:
     """Adds and products of all pairs of codes of many ranges."""
-    fused, chain, product = (sweep.of(rows, s) for s in (FUSED[0], CHAIN[0], PRODUCTS[0]))
-    wide = {s.op: sweep.of(rows, s) for s in ALONE}
+    fused, chain, product = (found.of(s) for s in (FUSED[0], CHAIN[0], PRODUCTS[0]))
+    wide = {s.op: found.of(s) for s in ALONE}
     return {
         "add8_largest": max(r.max_lsb for r in fused),
-        "add8_passes": max(r.passes for r in fused),
-        "chain_largest": max(r.max_lsb for r in chain if r.holds_zero),
+        "add8_passes": max(r.info for r in fused),
+        "chain_largest": max(r.max_lsb for r in chain if hold_zero(*r.ranges)),
         "sub8_largest": max(r.max_lsb for r in wide["subtract into 8 bits"]),
         "sub32_largest": max(r.max_lsb for r in wide["subtract into 32 bits"]),
         "mul8_largest": max(r.max_lsb for r in product),
-        "mul8_passes": max(r.passes for r in product),
+        "mul8_passes": max(r.info for r in product),
         "add32_largest": max(r.max_lsb for r in wide["add into 32 bits"]),
         "mul32_largest": max(r.max_lsb for r in wide["multiply into 32 bits"]),
     }

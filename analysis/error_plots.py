@@ -4,9 +4,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from analysis.style import BOUND, bounds, lines
-
-SCALE = 1.25  # LSB: end of the colour scale of every map, and of every histogram
+from analysis.style import BOUND, lines
+from qops import plot
 
 
 def colour_bar(figure: Figure, bound: float | None, what: str = "error\nin LSB") -> None:
@@ -33,29 +32,19 @@ def histograms(columns: dict[str, dict[str, tuple[str, NDArray]]], bound: float)
     """Spread of signed errors: a column a data set, a row a system, {column: {system: (colour, errors)}}."""
     rows = max(map(len, columns.values()))
     figure, axes = lines(rows, len(columns), height=0.8)
-    edges = np.linspace(-SCALE, SCALE, 81)
     for column, (title, systems) in zip(axes.T, columns.items(), strict=True):
         for ax, (name, (colour, off)) in zip(column, systems.items(), strict=True):
-            share = 100 * np.histogram(off.clip(-SCALE, SCALE), edges)[0] / off.size
-            ax.stairs(share, edges, fill=True, color=colour, zorder=2)
-            bounds(ax, bound)
-            ax.set(
-                xlim=(-SCALE, SCALE), xticks=np.linspace(-1, 1, 5), ylim=(0, 1.5 * share.max()), yticks=[0, share.max()]
-            )
-            ax.set_yticklabels(["0", f"{share.max():.0f} %"])
+            plot.error_histogram(off, bound=bound, colour=colour, ax=ax)
+            ax.get_legend().remove()
+            top = ax.dataLim.y1
+            ax.set(xlabel="", ylabel="", xticks=np.linspace(-1, 1, 5), ylim=(0, 1.5 * top), yticks=[0, top])
+            ax.set_yticklabels(["0", f"{top:.0f} %"])
             ax.tick_params(labelbottom=ax is column[-1])
-            ax.text(
-                1,
-                1,
-                f"bias {round(off.mean(), 3) + 0:+.3f}",
-                transform=ax.transAxes,
-                va="top",
-                ha="right",
-                fontsize=8.5,
-            )
+            ax.set_title(title if ax is column[0] else "", loc="left")
+            bias = f"bias {round(off.mean(), 3) + 0:+.3f}"
+            ax.text(1, 1, bias, transform=ax.transAxes, va="top", ha="right", fontsize=8.5)
             if column[0] is axes[0, 0]:
                 ax.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
-        column[0].set_title(title)
         column[-1].xaxis.set_major_formatter("{x:g}")
         column[-1].set_xlabel("error in LSB")
     return figure

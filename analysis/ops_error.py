@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from analysis import style, sweep
+from analysis import style
 from analysis.ops import OPS, Op, Tried
+from analysis.ranges import both_kinds, hold_zero
 from analysis.report import Figures, Table
 from analysis.summary import Line
 from analysis.systems import Range
@@ -49,7 +50,7 @@ def measure() -> list[Measured]:
 def of(op: Op) -> Measured:
     """Try one op on ranges of all kinds."""
     rng, found, refused = np.random.default_rng(3), [], 0
-    for a, b in sweep.pieces(COUNT):
+    for a, b in both_kinds(COUNT):
         try:
             found.append(errors(op.run(rng, *(a, b)[: op.operands]), (a, b)[: op.operands]))
         except ValueError as refusal:
@@ -72,8 +73,8 @@ def errors(t: Tried, operands: Sequence[Range]) -> Errors:
     ranges = " and ".join(f"[{lo:.4g}, {hi:.4g}]" for lo, hi in operands)
     worst = f"{ranges}, element {tuple(map(int, at))}: {got[at]:.4g} for {t.exact[at]:.4g}"
     part = float(np.abs(real).max() / max(map(abs, operands[0])))
-    holds = all(lo <= 0 <= hi for lo, hi in operands)
-    return Errors(holds, float(abs(off[at])), float(np.abs(off).mean()), float(off.mean()), float(sqnr), part, worst)
+    numbers = (float(abs(off[at])), float(np.abs(off).mean()), float(off.mean()), float(sqnr))
+    return Errors(hold_zero(*operands), *numbers, part, worst)
 
 
 def summary(found: Sequence[Measured]) -> list[Line]:

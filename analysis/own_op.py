@@ -15,6 +15,7 @@ from matplotlib.pyplot import subplots
 from analysis import pictures, pool, report, style
 from analysis.options import BadOption
 from analysis.ranges import holding_zero, many_ranges
+from analysis.systems import all_pairs
 from qops import QTensor, Sweep, SweepRow, error, plot, quantize, signed_error, sweep, values
 
 HEAD = ("ranges", "result", "max LSB", "mean LSB", "bias LSB", "SQNR dB", "worst case")
@@ -60,14 +61,6 @@ def ranges_of(own: Own, count: int) -> list[Ranges]:
     return list(dict.fromkeys(chosen))[:count]
 
 
-def measure(own: Own, ranges: list[Ranges], workers: int) -> Sweep:
-    """Sweep on so many processes; here if one is asked for."""
-    if workers == 1:
-        return sweep(own.op, own.exact, ranges)
-    with pool.processes(workers).open() as executor:
-        return sweep(own.op, own.exact, ranges, executor=executor)
-
-
 def draw(own: Own, tensors: list[QTensor], what: str) -> Figure:
     """Draw the error on these tensors: as a map, or along the value of the only operand; and its histogram."""
     exact = own.exact(*map(values, tensors))
@@ -86,8 +79,7 @@ def draw(own: Own, tensors: list[QTensor], what: str) -> Figure:
 
 def all_codes(ranges: Ranges) -> list[QTensor]:
     """All codes of one range, or all pairs of codes of two."""
-    codes = [np.arange(256, dtype=np.uint8)] if len(ranges) == 1 else np.indices((256, 256), np.uint8)
-    return [QTensor(x, *ends) for x, ends in zip(codes, ranges, strict=True)]
+    return [QTensor(np.arange(256, dtype=np.uint8), *ranges[0])] if len(ranges) == 1 else [*all_pairs(*ranges)]
 
 
 def cells(row: SweepRow) -> list[str]:
@@ -110,7 +102,7 @@ def table(own: Own, found: Sweep) -> report.Table:
 def show(options: Namespace, out: Path) -> int:
     """Measure, print the table, write the page and the table of the sweep."""
     own = read(options)
-    found = measure(own, ranges_of(own, options.ranges), options.workers)
+    found = sweep(own.op, own.exact, ranges_of(own, options.ranges), executor=pool.processes(options.workers).open)
     if all(row.refused for row in found):
         raise BadOption(f"--op {options.op}: it refuses every choice of ranges, such as by {found[0].refused!r}")
     out.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,17 @@ def many_ranges(count: int = MANY) -> list[tuple[Range, Range]]:
     return [tuple((float(np.float32(lo)), float(np.float32(hi))) for lo, hi in pair) for pair in pairs[:count]]
 
 
+def both_kinds(count: int = MANY) -> list[tuple[Range, Range]]:
+    """Give `count` pairs of ranges of all kinds, and each widened to hold 0; none twice."""
+    drawn = many_ranges(count)
+    return list(dict.fromkeys([*drawn, *((holding_zero(a), holding_zero(b)) for a, b in drawn)]))
+
+
 def holding_zero(ends: Range) -> Range:
     """The range, widened to hold 0."""
     return min(ends[0], 0.0), max(ends[1], 0.0)
+
+
+def hold_zero(*ranges: Range) -> bool:
+    """Whether all ranges hold 0, as those of `qops.quantize` do."""
+    return all(lo <= 0 <= hi for lo, hi in ranges)

@@ -66,12 +66,6 @@ def lsb_scale(axes: Axes, top: float) -> None:
     axes.minorticks_off()
 
 
-def bounds(axes: Axes, value: float, text: str = "") -> None:
-    """Draw the bound of a signed error, on both sides of 0 of the x axis."""
-    for side in (-value, value):
-        axes.axvline(side, color=BOUND, lw=1.5, ls=(0, (5, 2)), label=text if side > 0 else None, zorder=3)
-
-
 def bound_line(axes: Axes, value: float, text: str) -> None:
     """Draw a bound across a line plot and name it in its legend."""
     axes.axhline(value, color=BOUND, lw=1.4, ls=(0, (5, 3)), label=text, zorder=6)

@@ -2,79 +2,106 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from analysis import pool, reasons, style, sweep
-from analysis.ranges import MANY
+from analysis import pool, reasons, style
+from analysis.ranges import MANY, both_kinds, hold_zero
 from analysis.report import Figures, Table
 from analysis.summary import Line
-from analysis.systems import ALL, CHAIN, FUSED, PRODUCTS, System
+from analysis.systems import ALL, CHAIN, FUSED, PRODUCTS, Answer, Range, System
+from qops import QTensor, Sweep, SweepRow, sweep
 from qops.frontdoor.add import BOUND_8P8TO8
 
-TENTHS = 10
+PAIRS = 256 * 256  # of codes, in every row
+SIGNS = {"add": "+", "sub": "-", "mul": "*"}
+
+
+class Form(NamedTuple):
+    """A system with one guess: an op of two tensors, which pickles; it gives the passes beside its result."""
+
+    number: int  # of the system
+    guess: str
+
+    @property
+    def name(self) -> str:
+        """The name of the rows."""
+        return f"{ALL[self.number].op}, {ALL[self.number].name}, guess {self.guess}"
+
+    def __call__(self, a: QTensor, b: QTensor) -> Answer:
+        """Run the system; the guess is the range of the results, or a quarter of it."""
+        system = ALL[self.number]
+        guess: Range | None = None
+        if self.guess != "none":
+            ends = [float(system.exact(x, y)) for x in (a.min, a.max) for y in (b.min, b.max)]
+            lo, hi = min(ends), max(ends)
+            guess = (lo, hi) if self.guess == "exact" else (lo / 4, max(lo / 4, hi / 4))
+        return system.run(a, b, guess)
+
+
+FORMS = {
+    form.name: form
+    for i, system in enumerate(ALL)
+    for form in (Form(i, guess) for guess in (("none", "exact", "quarter") if system.guessed else ("none",)))
+}
 
 
 class Measured(NamedTuple):
-    """Every row of the sweep, and the pairs of codes a second of each pool that took a share of it."""
+    """Every row of the sweep, and how fast it was: pairs of codes a second of the pool."""
 
-    rows: Sequence[sweep.Row]
-    speeds: dict[str, float]
+    rows: Sweep
+    where: str
+    speed: float
 
-
-def measure(pools: Sequence[pool.Pool] = (), count: int = MANY) -> Measured:
-    """Sweep over so many pairs of ranges; each pool takes its share, by default of one, two and all processes."""
-    pools = pools or [pool.processes(n) for n in sorted({1, 2, os.cpu_count() or 1})]
-    rows, speeds = [], {}
-    for where, share in zip(pools, sweep.batches(sweep.pieces(count), len(pools)), strict=True):
-        done = pool.run(where, sweep.measure_piece, share, Progress(where.name))
-        found = [row for piece in done.results for row in piece]
-        rows += found
-        speeds[where.name] = done.rate * sweep.PAIRS * len(found) / max(len(share), 1)
-    return Measured(rows, speeds)
+    def of(self, system: System, guess: str = "") -> list[SweepRow]:
+        """Give the rows of one system that it did not refuse, with every guess or with one."""
+        names = {n for n, f in FORMS.items() if ALL[f.number] is system and guess in ("", f.guess)}
+        return [r for r in self.rows if r.op in names and not r.refused]
 
 
-class Progress:
-    """Tells on stderr how far a sweep is: on a terminal in one line that is written anew, elsewhere every tenth."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.start, self.tenths = name, perf_counter(), 0
-        print(file=sys.stderr)
-
-    def __call__(self, done: int, of: int) -> None:
-        """Tell that so many pieces are done."""
-        tenths, terminal = TENTHS * done // of, sys.stderr.isatty()
-        if terminal or tenths > self.tenths:
-            left = (perf_counter() - self.start) * (of - done) / done
-            text = f"  {self.name}: {done} of {of} pairs of ranges, {left:.0f} s left "
-            print(end=("\r" if terminal else "") + text + ("" if terminal else "\n"), file=sys.stderr, flush=True)
-        self.tenths = tenths
+def measure(where: pool.Pool | None = None, count: int = MANY) -> Measured:
+    """Sweep over so many pairs of ranges, and each widened to hold 0."""
+    where, start, found = where or pool.processes(os.cpu_count() or 1), perf_counter(), Sweep()
+    print(f"\n  {where.name}: {len(FORMS)} forms of ops", end=" ", file=sys.stderr, flush=True)
+    for exact in dict.fromkeys(s.exact for s in ALL):
+        ops = {name: form for name, form in FORMS.items() if ALL[form.number].exact is exact}
+        found += sweep(ops, exact, both_kinds(count), executor=where.open)
+    return Measured(found, where.name, len(found) * PAIRS / (perf_counter() - start))
 
 
-def worst(rows: Iterable[sweep.Row]) -> sweep.Row:
+def worst(rows: Sequence[SweepRow]) -> SweepRow:
     """The row with the largest error."""
     return max(rows, key=lambda r: r.max_lsb)
 
 
+def told(row: SweepRow) -> str:
+    """Ranges and codes of the largest error."""
+    form, (a, b) = FORMS[row.op], row.ranges
+    ranges = f" {SIGNS[row.op[:3]]} ".join(f"[{lo:.4g}, {hi:.4g}]" for lo, hi in (a, b))
+    guess = "" if form.guess == "none" else f", guess {form.guess}"
+    codes = " and ".join(map(str, row.codes))
+    return f"{ranges}{guess}, codes {codes}: {row.value:.4g} for {row.exact:.4g}"
+
+
 def summary(found: Measured) -> list[Line]:
     """A line a system: over ranges that hold 0, and the largest error of all ranges."""
-    return [line(s, sweep.of(found.rows, s)) for s in ALL]
+    return [line(s, found.of(s)) for s in ALL]
 
 
-def line(system: System, rows: Sequence[sweep.Row]) -> Line:
+def line(system: System, rows: Sequence[SweepRow]) -> Line:
     """Largest, mean and largest mean signed error, lowest SQNR."""
-    held = [r for r in rows if r.holds_zero]
+    held = [r for r in rows if hold_zero(*r.ranges)]
     top, bias = worst(held), max((r.bias_lsb for r in held), key=abs)
     mean, sqnr = float(np.mean([r.mean_lsb for r in held])), min(r.sqnr_db for r in held)
     anywhere = worst(rows)
-    whys = [reasons.why(r.op, r.system, (r.a_min, r.a_max), (r.b_min, r.b_max)) for r in (top, anywhere)]
+    whys = [reasons.why(system.op, system.name, *r.ranges) for r in (top, anywhere)]
     why = "; ".join(dict.fromkeys(reason for text in whys if text for reason in text.split("; ")))
     errors = (top.max_lsb, mean, bias, sqnr)
-    return Line(system.op, system.name, *errors, system.bound, top.worst, anywhere.max_lsb, why)
+    return Line(system.op, system.name, *errors, system.bound, told(top), anywhere.max_lsb, why)
 
 
 def draw(found: Measured) -> Drawing:
@@ -83,7 +110,7 @@ def draw(found: Measured) -> Drawing:
     panels = {"add, fused": FUSED, "add, chain": CHAIN, "multiply": PRODUCTS}
     for ax, (title, systems) in zip(axes[0], panels.items(), strict=True):
         for i, s in enumerate(systems):
-            errors = np.sort([r.max_lsb for r in sweep.of(found.rows, s) if r.guess == "none"])
+            errors = np.sort([r.max_lsb for r in found.of(s, "none")])
             share = 100 * np.arange(1, errors.size + 1) / errors.size
             ax.plot(share, errors, color=s.colour, lw=1.7, label=s.name, zorder=5 - i)
         bound = systems[0].bound
@@ -95,8 +122,7 @@ def draw(found: Measured) -> Drawing:
         ax.set_yticklabels(["0", "0.5", "1", "1.5", "100", "10⁴", "10⁶", "10⁸", "10¹⁰"])
         ax.legend(loc="upper left", fontsize=8.5)
     axes[0, 0].set_ylabel("largest error over all pairs of codes, in LSB")
-    largest = worst(r for r in sweep.of(found.rows, FUSED[0])).max_lsb
-    count = len(sweep.of(found.rows, FUSED[0])) // 3
+    largest, count = worst(found.of(FUSED[0])).max_lsb, len(found.of(FUSED[0], "none"))
     finding = f"Over {count} pairs of ranges qops 8p8to8 stays within {largest:.2f} LSB (bound {BOUND_8P8TO8})"
     style.headline(figure, finding, "each line: the largest errors, in order; logarithmic above 1.5 LSB; no guess")
     return figure
@@ -107,25 +133,17 @@ def tables(found: Measured) -> list[Table]:
     head = ("op", "system", "pairs of ranges", "refused", "both hold 0: median of max LSB", "max LSB")
     rows = []
     for s in ALL:
-        of = [r for r in found.rows if (r.op, r.system) == (s.op, s.name)]
-        taken = [r for r in of if not r.refused]
-        held = [r.max_lsb for r in taken if r.holds_zero]
-        others = [r.max_lsb for r in taken if not r.holds_zero]
-        numbers = [f(errors) if errors else np.nan for errors in (held, others) for f in (np.median, max)]
-        refused = len(of) - len(taken)
-        rows.append([s.op, s.name, str(len(of)), str(refused), *(f"{n:.4g}" for n in numbers)])
+        of, taken = [r for r in found.rows if ALL[FORMS[r.op].number] is s], found.of(s)
+        kinds = ([r.max_lsb for r in taken if hold_zero(*r.ranges) is held] for held in (True, False))
+        numbers = [f(errors) if errors else np.nan for errors in kinds for f in (np.median, max)]
+        rows.append([s.op, s.name, str(len(of)), str(len(of) - len(taken)), *(f"{n:.4g}" for n in numbers)])
     head = (*head, "one excludes 0: median of max LSB", "max LSB")
     notes = reasons.notes({f"{x.op}, {x.system}": (max(x.max, x.anywhere), x.why) for x in summary(found)})
-    speeds = [[name, f"{rate / 1e6:.1f}"] for name, rate in found.speeds.items()]
+    title = "Every system over all pairs of codes of many pairs of ranges, with all guesses"
+    speed = [[found.where, f"{found.speed / 1e6:.1f}"]]
     return [
-        Table(
-            "Every system over all pairs of codes of many pairs of ranges, with all guesses",
-            head,
-            rows,
-            words=2,
-            notes=notes,
-        ),
-        Table("Speed of the sweep", ("pool", "million pairs of codes a second"), speeds),
+        Table(title, head, rows, words=2, notes=notes),
+        Table("Speed of the sweep", ("where", "million pairs of codes a second"), speed),
     ]
 
 

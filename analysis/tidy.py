@@ -1,12 +1,10 @@
-"""One tidy table as a file: .csv, or .parquet where pyarrow is installed."""
+"""The rows of a sweep as a file: .csv, or .parquet where pyarrow is installed."""
 
-import csv
-from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from analysis.options import BadOption
+from qops import Sweep
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -20,14 +18,13 @@ def check(file: Path) -> Path:
     return file
 
 
-def write(file: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns of one length."""
+def write(file: Path, found: Sweep) -> None:
+    """Write a table with a column for each number."""
     check(file).parent.mkdir(parents=True, exist_ok=True)
     if file.suffix == ".csv":
-        with file.open("w", newline="", encoding="utf-8") as lines:
-            csv.writer(lines).writerows([columns, *zip(*columns.values(), strict=True)])
+        found.to_csv(file)
         return
     import pyarrow
     from pyarrow import parquet
 
-    parquet.write_table(pyarrow.table(dict(columns)), file)
+    parquet.write_table(pyarrow.table(found.to_columns()), file)

@@ -11,11 +11,12 @@ LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "obje
 """Tag -> the attribute that has the browser fetch something at once."""
 CODE = ("code", "kbd", "math", "pre", "script", "style")
 MARKUP = re.compile(r"\S*(?:`|\w\*\*(?=[\s.,;:)]|$))\S*")
-ENTITY = re.compile(r"\S*&#?\w+;\S*")
+ENTITY = re.compile(r"\S*(?:&#?\w+;|``)\S*")
+TAGS = ("h1", "title")
 
 
 class Page(HTMLParser):
-    """The anchors of a page, its links, what it loads, its words that are no code, its images without words."""
+    """The anchors of a page, its links, what it loads, its words, its images without words, its titles."""
 
     def __init__(self, text: str) -> None:
         """Read the page."""
@@ -26,12 +27,14 @@ class Page(HTMLParser):
         self.words: list[str] = []
         self.entities: list[str] = []
         self.unsaid: list[str] = []
+        self.tags: list[str] = []
         self.code = 0
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what one tag names and wants."""
         self.code += tag in CODE
+        self.tags += [tag] if tag in TAGS else []
         found = {key: value for key, value in attrs if value}
         self.anchors |= {found[key] for key in ("id", "name") if key in found}
         wanted = found.get(LOADED.get(tag, ""))
@@ -47,7 +50,7 @@ class Page(HTMLParser):
         self.code -= tag in CODE
 
     def handle_data(self, data: str) -> None:
-        """Note words, and names of characters that should be characters, in code too."""
+        """Note words, and in code too what should have become characters or code."""
         self.entities += ENTITY.findall(data) if self.lasttag not in ("script", "style") else []
         if not self.code:
             self.words.append(data)
@@ -77,6 +80,7 @@ def complaints(folder: Path) -> list[str]:
         found += [f"{name} has no words for {image}" for image in page.unsaid]
         found += [f"{name} shows its markup: {word}" for text in page.words for word in MARKUP.findall(text)]
         found += [f"{name} shows its markup: {word}" for word in page.entities]
+        found += [f"{name} has {page.tags.count(tag)} of <{tag}>" for tag in TAGS if page.tags.count(tag) != 1]
         for link in page.loaded + page.links:
             parts = urlsplit(link)
             if parts.scheme == "data":

@@ -67,12 +67,23 @@ def write_block(writer: nodes.NodeVisitor, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def with_breaks(app: Sphinx, page: str, template: str, context: dict[str, object], tree: object) -> None:
+    """Let long names in headings break at their dots and underscores."""
+    if "body" in context:
+        context["body"] = re.sub(
+            r"(<h[1-3]>)(.*?)(<a )",
+            lambda found: found[1] + re.sub(r"(\w[._])(?=\w)", r"\1<wbr>", found[2]) + found[3],
+            str(context["body"]),
+        )
+
+
 def with_neighbours(app: Sphinx, page: str, template: str, context: dict[str, object], tree: object) -> None:
     """Give the pages that are read one after the other their links to the previous and the next."""
     context["theme_show_prev_next"] = page.startswith(("notebooks/", "guide/"))
 
 
 def setup(app: Sphinx) -> None:
-    """Register the writers of formulas, and what puts links at the foot of pages."""
+    """Register the writers of formulas, and what changes pages."""
     app.connect("html-page-context", with_neighbours, priority=900)
+    app.connect("html-page-context", with_breaks)
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))

@@ -6,8 +6,10 @@ import os
 import runpy
 from pathlib import Path
 
+from qops import plot
+
 SCRIPTS = sorted((Path(__file__).parent / "gallery").glob("*.py"))
-STYLE = {"font.size": 9.5, "savefig.dpi": 150, "svg.fonttype": "none", "svg.hashsalt": "qops", "axes.axisbelow": True}
+STYLE = {**plot.STYLE, "savefig.dpi": 150, "svg.fonttype": "none", "svg.hashsalt": "qops"}
 
 
 def words(script: Path) -> tuple[str, str]:

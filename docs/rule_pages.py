@@ -30,8 +30,8 @@ RANGES = ((-1.0, 2.0), (-0.3, 0.7), (0.0, 6.0), (-4.0, 3.9), (-1e-3, 0.002), (0.
 BEYOND = {
     "saturates": "saturates",
     "lowest": "floats become the lowest code",
-    "lowest, wraps": "floats become -2**31, and the sum with the zero point wraps",
-    "cut, wraps": "floats become 2**31 - 128 or -2**31, and the sum with the zero point wraps",
+    "lowest, wraps": "floats become `-2**31`, and the sum with the zero point wraps",
+    "cut, wraps": "floats become `2**31 - 128` or `-2**31`, and the sum with the zero point wraps",
 }
 
 

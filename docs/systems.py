@@ -89,7 +89,7 @@ def kind(dotted: str) -> int:
 def stem_page(room: str, stem: str, names: list[str]) -> str:
     """The page with the docstrings of one file."""
     module = module_of(room, stem)
-    body = "\n".join(map(directive, sorted(names, key=kind)))
+    body = "\n".join(map(directive, sorted(names, key=lambda name: (kind(name), not name.endswith(f".{stem}")))))
     return f"# {title_of(stem, names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
 
 

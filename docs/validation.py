@@ -1,6 +1,7 @@
 """The validation page: what real systems returned, counted from the files at every build."""
 
 import json
+import re
 from functools import cache
 from io import BytesIO
 from math import prod
@@ -83,7 +84,7 @@ def pages() -> dict[str, str]:
         every += ops
         rows.append(row(f"[{system}](golden_{system}.md)", ops))
         table = head.format("op") + "".join(row(f"`{count.op}`", [count]) for count in ops)
-        made = (GOLDEN / system / "README.md").read_text("utf-8")
+        made = re.sub(r"(?m)^(\|.*\n)(?=[^|\n])", r"\1\n", (GOLDEN / system / "README.md").read_text("utf-8"))
         found[f"trust/golden_{system}.md"] = f"{made}\n## How many cases\n\n{table}"
     total = head.format("vectors") + "".join(rows) + row("**all**", every)
     tree = "\n".join(f"golden_{system}" for system in systems())

@@ -143,7 +143,12 @@ def error_map(
 
 
 def error_histogram(
-    off: ArrayLike, *, bound: float | None = None, scale: float = _SCALE, ax: Axes | None = None
+    off: ArrayLike,
+    *,
+    bound: float | None = None,
+    scale: float = _SCALE,
+    colour: str = _BLUE,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show how errors are spread: the share of elements in each of 80 bins.
 
@@ -155,6 +160,8 @@ def error_histogram(
         Bound of the error in LSB, drawn on both sides of 0.
     scale : float, optional
         Error in LSB at both ends of the axis.
+    colour : str, optional
+        Colour of the bins, by a name or number that matplotlib knows.
     ax : matplotlib.axes.Axes, optional
         Where it is drawn.
 
@@ -179,13 +186,14 @@ def error_histogram(
     ax = _axes(ax)
     edges = np.linspace(-scale, scale, 81)
     share = 100 * np.histogram(x.clip(-scale, scale), edges)[0] / x.size
-    ax.stairs(share, edges, fill=True, color=_BLUE, zorder=2)
+    ax.stairs(share, edges, fill=True, color=colour, zorder=2)
     for side in () if bound is None else (-bound, bound):
         ax.axvline(side, color=BOUND_COLOUR, lw=1.5, ls=(0, (5, 2)), label="bound" if side > 0 else None, zorder=3)
     ax.set(xlim=(-scale, scale), xlabel="error in LSB", ylabel="elements in %")
     ax.set_title(f"{words}, bias {round(float(x.mean()), 3) + 0:+.3f}", loc="left")
     if bound is not None:
-        ax.legend(frameon=False)
+        ax.margins(y=0.3)  # room for the legend
+        ax.legend(frameon=False, loc="upper right")
     return ax
 
 

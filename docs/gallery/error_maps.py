@@ -31,10 +31,9 @@ adders = {
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.9), layout="constrained", sharey=True)
 for panel, (name, add) in zip(panels, adders.items(), strict=True):
     total = add(x, y)
-    error = (total.dequantize() - exact) / total.scale
-    image = panel.imshow(error[:64, :64], cmap="RdBu_r", vmin=-1, vmax=1, origin="lower", interpolation="nearest")
-    panel.set_title(f"{name}\nat most {np.abs(error).max():.2f}, on average {error.mean():+.2f}", fontsize=10)
+    off = qops.signed_error(total, exact)
+    qops.plot.error_map(off[:64, :64], scale=1, bar=name.startswith("TensorFlow"), ax=panel)
+    panel.set_title(f"{name}\nat most {np.abs(off).max():.2f}, on average {off.mean():+.2f}")
     panel.set(xlabel="code of b", xticks=[0, 32, 63], yticks=[0, 32, 63])
-panels[0].set_ylabel("code of a")
-figure.colorbar(image, label="error, in steps of the result", shrink=0.8)
+panels[0].set_ylabel("code of a, 0 to 63 downward")
 plt.savefig("error_maps.png")

@@ -22,6 +22,7 @@ for (i, j), count in np.ndenumerate(differ):
         axes.text(j, i, text, ha="center", va="center", fontsize=6.5, color="white" if count > 5000 else "black")
 axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
 axes.set_yticks(range(len(names)), names)
+axes.grid(visible=False)
 axes.tick_params(length=0, labelsize=8)
 axes.set_title("Codes that differ, of 84,001", loc="left", weight="bold")
 plt.savefig("rules_apart.svg")

@@ -1,4 +1,4 @@
-"""What the ops on two tensors share: their signatures, and the report of how they found their output range."""
+"""How an op on two tensors found the range of its result, and the signatures that these ops share."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, overload

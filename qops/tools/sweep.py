@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from os import PathLike
+from time import monotonic
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,12 +18,14 @@ from qops.checks import integer
 from qops.codes import of_dtype
 from qops.frontdoor.error import error
 from qops.frontdoor.signed_error import values
-from qops.qtensor import QTensor, TensorLike
+from qops.qtensor import QTensor
 from qops.tools.progress import Progress
+from qops.tools.workers import Open, run
 
 __all__ = ["Sweep", "SweepRow", "sweep"]
 
 Range = tuple[float, float]
+Op = Callable[..., Any]
 
 
 class SweepRow(NamedTuple):
@@ -44,6 +47,10 @@ class SweepRow(NamedTuple):
         The codes of the operands with the largest error.
     value, exact : float
         What the op made of these, and what is right.
+    op : str
+        The name of the op; empty if it has none.
+    info : object
+        What the op gave beside its tensor; None if it gave nothing.
     """
 
     ranges: tuple[Range, ...]
@@ -58,10 +65,12 @@ class SweepRow(NamedTuple):
     codes: tuple[int, ...] = ()
     value: float = np.nan
     exact: float = np.nan
+    op: str = ""
+    info: Any = None
 
 
 class Sweep(list[SweepRow]):
-    """The rows of a sweep, in the order of the ranges."""
+    """The rows of a sweep: those of the first op in the order of the ranges, then those of the next."""
 
     @property
     def worst(self) -> SweepRow:
@@ -80,12 +89,12 @@ class Sweep(list[SweepRow]):
             The ranges are columns named ``min_0``, ``max_0``, ``min_1`` and so on, the codes ``code_0`` and so on.
         """
         count = max((len(row.ranges) for row in self), default=0)
-        columns: dict[str, list[Any]] = {}
+        columns: dict[str, list[Any]] = {"op": [row.op for row in self]}
         for i in range(count):
             columns[f"min_{i}"] = [row.ranges[i][0] for row in self]
             columns[f"max_{i}"] = [row.ranges[i][1] for row in self]
             columns[f"code_{i}"] = [row.codes[i] if row.codes else None for row in self]
-        names = (name for name in SweepRow._fields if name not in ("ranges", "codes"))
+        names = (name for name in SweepRow._fields if name not in ("op", "ranges", "codes"))
         return columns | {name: [getattr(row, name) for row in self] for name in names}
 
     def to_csv(self, file: str | PathLike[str]) -> None:
@@ -102,20 +111,21 @@ class Sweep(list[SweepRow]):
 
 
 def sweep(
-    op: Callable[..., TensorLike],
+    op: Op | Mapping[str, Op],
     exact: Callable[..., Any],
     ranges: Iterable[Range | Sequence[Range]],
     *,
     codes: Literal["all"] | int = "all",
     dtype: DTypeLike = "uint8",
-    executor: Executor | None = None,
+    executor: Executor | Open | None = None,
 ) -> Sweep:
-    """Measure the error of an op against an exact function, on all codes or some, for many ranges.
+    """Measure the error of ops against an exact function, on all codes or some, for many ranges.
 
     Parameters
     ----------
-    op : callable
-        Takes a tensor for each operand and gives a tensor. With an executor of processes, a function that pickles.
+    op : callable, or dict of str to callable
+        Takes a tensor for each operand and gives a tensor; or a tensor and something else, which is kept as
+        `SweepRow.info`. Several ops that are compared have names. With an executor of processes, functions that pickle.
     exact : callable
         Takes the real values of the codes, a float64 array for each operand, and gives the true results.
     ranges : iterable of (float, float), or of sequences of them
@@ -125,13 +135,15 @@ def sweep(
         random, the same at every call.
     dtype : data type
         Type of the codes of all operands: uint8 or int8; with a number of `codes`, any type that has codes.
-    executor : concurrent.futures.Executor, optional
-        Where the rows are measured, such as a pool of processes or what a dask client gives; here if not given.
+    executor : concurrent.futures.Executor, or a function that opens one, optional
+        Where the rows are measured, such as a pool of processes or what ``get_executor`` of a dask client gives; here
+        if not given. If it is a function, such as the class ``ProcessPoolExecutor``, the rows that were lost with a
+        worker that died are measured again by a new executor.
 
     Returns
     -------
     Sweep
-        A list with a row for each element of `ranges`.
+        A list with a row for each element of `ranges`, of each op.
 
     Raises
     ------
@@ -139,6 +151,8 @@ def sweep(
         Arguments of other types, ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with
         more than two operands or with codes of more than 8 bits. A ValueError of the op is kept in the row, as
         `SweepRow.refused`; any other error of `op` or `exact` is raised.
+    RuntimeError
+        The executor broke; if a function opens it, three in a row did.
 
     See Also
     --------
@@ -150,17 +164,21 @@ def sweep(
     >>> found = qops.sweep(qops.quantized_add_8p8to8, np.add, [((-1, 1), (0, 3)), ((2, 5), (-4, -3))])
     >>> found.worst.max_lsb < 0.6
     True
+    >>> both = {"qops": qops.quantized_add_8p8to8, "nnlib": qops.nnlib.quantized_add_8p8to8}
+    >>> print(*(f"{row.op} {row.max_lsb:.2f}" for row in qops.sweep(both, np.add, [((-1, 1), (0, 3))])))
+    qops 0.40 nnlib 0.67
     >>> def halve(t):
     ...     return t.data // 2, 0.0, 255.0
     >>> [row.max_lsb for row in qops.sweep(halve, lambda x: x / 2, [(0, 255)])]
     [0.5]
     """
     row, chosen = of_dtype(dtype), [_operands(given) for given in _listed(ranges)]
-    for function, name in ((op, "op"), (exact, "exact")):
+    ops = op if isinstance(op, Mapping) else {"": op}
+    for function, name in (*((each, "op") for each in ops.values()), (exact, "exact")):
         if not callable(function):
             raise TypeError(f"{name}: expected a function, got {shown(function)}")
-    if not (executor is None or isinstance(executor, Executor)):
-        raise TypeError(f"executor: expected a concurrent.futures.Executor, got {shown(executor)}")
+    if not (executor is None or isinstance(executor, Executor) or callable(executor)):
+        raise TypeError(f"executor: expected a concurrent.futures.Executor, or what opens one, got {shown(executor)}")
     if not (isinstance(codes, str) and codes == "all"):
         codes = integer(codes, "codes", 1, 2**31 - 1)
     for given in chosen:
@@ -170,13 +188,15 @@ def sweep(
             )
         for lo, hi in given:
             QTensor(np.empty(0, row.dtype), lo, hi)
-    work = partial(_measured, op, exact, codes, row.dtype.name)
-    found = Sweep()
-    with Progress() as tell:
-        for made in map(work, chosen) if executor is None else executor.map(work, chosen):
-            found.append(made)
-            tell(f"{len(found)} of {len(chosen)} ranges")
-    return found
+    pieces = [(name, each, given) for name, each in ops.items() for given in chosen]
+    start = monotonic()
+    with Progress() as show:
+
+        def tell(done: int) -> None:
+            left = (monotonic() - start) * (len(pieces) - done) / done
+            show(f"{done} of {len(pieces)} rows, {left:.0f} s left")
+
+        return Sweep(run(partial(_measured, exact, codes, row.dtype.name), pieces, executor, tell))
 
 
 def _listed(ranges: Any) -> list[Any]:
@@ -197,26 +217,25 @@ def _operands(given: Any) -> tuple[Range, ...]:
 
 
 def _measured(
-    op: Callable[..., TensorLike],
-    exact: Callable[..., Any],
-    codes: Literal["all"] | int,
-    dtype: str,
-    ranges: tuple[Range, ...],
+    exact: Callable[..., Any], codes: Literal["all"] | int, dtype: str, piece: tuple[str, Op, tuple[Range, ...]]
 ) -> SweepRow:
-    """Run the op once, and sum up its error."""
+    """Run an op once, and sum up its error."""
+    name, op, ranges = piece
     data = _codes(codes, np.dtype(dtype), len(ranges))
     tensors = [QTensor(x, lo, hi) for x, (lo, hi) in zip(data, ranges, strict=True)]
     try:
         made = op(*tensors)
     except ValueError as refusal:
-        return SweepRow(ranges, str(refusal))
-    report = error(made, exact(*map(values, tensors)))
+        return SweepRow(ranges, str(refusal), op=name)
+    t, info = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
+    report = error(t, exact(*map(values, tensors)))
     lo: Any
     hi: Any
-    lo, hi = (made.min, made.max) if isinstance(made, QTensor) else made[1:]
+    lo, hi = (t.min, t.max) if isinstance(t, QTensor) else t[1:]
     errors = (report.max, report.mean, report.rms, report.bias, report.sqnr)
     worst = tuple(int(x[report.worst.index]) for x in data)
-    return SweepRow(ranges, "", lo, hi, *errors, worst, report.worst.value, report.worst.reference)
+    where = (worst, report.worst.value, report.worst.reference)
+    return SweepRow(ranges, "", lo, hi, *errors, *where, name, info)
 
 
 def _codes(codes: Literal["all"] | int, dtype: np.dtype[Any], operands: int) -> list[NDArray[Any]]:

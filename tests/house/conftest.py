@@ -1,7 +1,5 @@
 """What the analysis measures, once for all tests of it, and the pages made of that; imported only where it is used."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 
@@ -10,8 +8,7 @@ def found():
     from analysis import __main__ as main
     from analysis import pool
 
-    # in this process: test_analysis_sweep.py has pools of processes
-    return main.measure([pool.Pool(name, lambda: ThreadPoolExecutor(1)) for name in ("a thread", "another")], 100)
+    return main.measure(pool.processes(1), 100)  # in this process: test_analysis_sweep.py has pools of processes
 
 
 @pytest.fixture(scope="session")

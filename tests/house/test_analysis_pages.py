@@ -8,7 +8,9 @@ import ops
 import pytest
 
 import analysis.__main__ as main
-from analysis import chart, claims, first_page, reasons, report, summary
+from analysis import chart, claims, first_page, reasons, report, summary, sweep_error
+from analysis.ranges import hold_zero
+from analysis.systems import FUSED
 
 pytestmark = pytest.mark.long  # all that the analysis measures
 PAGES = ["index", *main.PAGES, "claims"]
@@ -122,11 +124,11 @@ def test_summary_counts_every_claim_once(found):
 
 def test_summary_keeps_what_was_measured(found):
     lines = {(x.op, x.system): x for x in main.lines(main.VIEWS, found)}
-    ours = [r for r in found["sweep_error"].rows if (r.op, r.system) == ("add into 8 bits", "qops 8p8to8")]
+    ours = found["sweep_error"].of(FUSED[0])
     line = lines["add into 8 bits", "qops 8p8to8"]
     assert line.anywhere == max(r.max_lsb for r in ours) <= line.bound
-    assert line.max == max(r.max_lsb for r in ours if r.holds_zero)
-    assert line.worst in {r.worst for r in ours if r.max_lsb == line.max}
+    assert line.max == max(r.max_lsb for r in ours if hold_zero(*r.ranges))
+    assert line.worst in {sweep_error.told(r) for r in ours if r.max_lsb == line.max}
     assert lines["digits in int8", "exact"].max < lines["digits in int8", "saturating"].max
 
 

@@ -249,27 +249,33 @@ def test_every_script_of_the_gallery_draws_its_figure(script, tmp_path):
 
 
 def test_pages_that_are_wrong_are_found(tmp_path):
-    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="f.html">2</a><a href="#x">3</a></p>')
-    (tmp_path / "b.html").write_text(
-        '<a href="https://example.org">1</a><script src="https://example.org/x.js"></script>'
-    )
-    (tmp_path / "c.html").write_text("<p>at most 0.5 + 2**-7 LSB** of **kw, <code>a` 2** b</code></p><p>a `b</p>")
-    (tmp_path / "d.html").write_text("<p><code>max&amp;#124;T&amp;#124;</code> a &amp; b</p>")
+    pages = {
+        "a": '<p id="x"><a href="b.html#y">1</a><a href="f.html">2</a><a href="#x">3</a></p>',
+        "b": '<a href="https://example.org">1</a><script src="https://example.org/x.js"></script>',
+        "c": "<p>at most 0.5 + 2**-7 LSB** of **kw, <code>a` 2** b</code></p><p>a `b</p>",
+        "d": "<p><code>max&amp;#124;T&amp;#124;</code> a &amp; b</p><code>``a</code>",
+        "e": '<img alt="" src="d.png"><img alt="a map" src="d.png"><img alt="d.png" src="d.png">',
+        "f": "<h1>Another</h1>",
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(f"<title>{name}</title><h1>{name}</h1>{text}")
+    (tmp_path / "g.html").write_text("<h1>g</h1>")
     (tmp_path / "d.png").touch()
-    (tmp_path / "e.html").write_text(
-        '<img alt="" src="d.png"><img alt="a map" src="d.png"><img alt="d.png" src="d.png">'
-    )
     (tmp_path / "s.css").write_text("@font-face { src: url(https://example.org/f.woff) }")
     assert check.complaints(tmp_path) == [
         "a.html links to b.html#y, which has no such anchor",
-        "a.html links to f.html, which is not there",
         "b.html loads https://example.org/x.js",
         "c.html shows its markup: LSB**",
         "c.html shows its markup: `b",
         "d.html shows its markup: max&#124;T&#124;",
+        "d.html shows its markup: ``a",
         "e.html has no words for d.png",
+        "f.html has 2 of <h1>",
+        "g.html has 0 of <title>",
         "s.css loads from the network",
     ]
+    (tmp_path / "f.html").unlink()
+    assert "a.html links to f.html, which is not there" in check.complaints(tmp_path)
 
 
 def test_figures_of_notebooks_have_words():

@@ -61,6 +61,23 @@ def test_what_an_op_refuses_is_a_row():
 def test_an_executor_gives_the_same_rows():
     with ThreadPoolExecutor(2) as pool:
         assert qops.sweep(floored, half, [(0, 1), (0, 2)], executor=pool) == qops.sweep(floored, half, [(0, 1), (0, 2)])
+    opened = qops.sweep(floored, half, [(0, 1), (0, 2)], executor=ThreadPoolExecutor)
+    assert opened == qops.sweep(floored, half, [(0, 1), (0, 2)])
+
+
+def test_several_ops_have_names_and_what_an_op_tells_is_kept():
+    def told(t):
+        return qops.QTensor(*floored(t)), int(t.data[-1])
+
+    ranges = [(0.0, 255.0), (0.0, 1.0)]
+    found = qops.sweep({"floored": floored, "told": told}, half, ranges)
+    assert [(row.op, row.ranges[0], row.info) for row in found] == [
+        *(("floored", each, None) for each in ranges),
+        *(("told", each, 255) for each in ranges),
+    ]
+    assert [row._replace(op="") for row in found[:2]] == qops.sweep(floored, half, ranges)
+    assert [row._replace(op="", info=None) for row in found[2:]] == qops.sweep(floored, half, ranges)
+    assert found.to_columns()["op"] == ["floored", "floored", "told", "told"]
 
 
 def test_the_table_as_a_file(tmp_path):
@@ -79,6 +96,8 @@ def test_the_table_as_a_file(tmp_path):
         ({"ranges": [3]}, TypeError, "ranges: expected"),
         ({"ranges": [((0, 1), 2)]}, TypeError, "ranges: expected"),
         ({"ranges": [((0, 1),) * 3]}, ValueError, "codes: 'all' is for"),
+        ({"op": {"mine": 3}}, TypeError, "op: expected a function"),
+        ({"executor": 3}, TypeError, "executor: expected"),
         ({"codes": 0}, ValueError, "codes: "),
         ({"codes": "some"}, TypeError, "codes: "),
         ({"dtype": "int16"}, ValueError, "codes: 'all' is for"),
