@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from html import escape
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -93,13 +94,13 @@ def links(found: Mapping[str, Any]) -> dict[str, str]:
     return {line.op: f"{page}.html" for page, own in by_page(found).items() for line in own}
 
 
-def draw(view: ModuleType, found: Any, out: Path) -> str:
+def draw(view: ModuleType, found: Any, out: Path, tag: str = "h2") -> str:
     """Draw all figures of a view; its part of a page."""
     figures = [
         timed(f"drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out))
         for name, draw in view.figures(found).items()
     ]
-    return report.section(stem(view), figures, view.tables(found))
+    return report.section(stem(view), figures, view.tables(found), tag)
 
 
 def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path:
@@ -107,8 +108,10 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
     out.mkdir(parents=True, exist_ok=True)
     names = [*PAGES, "claims"]
     for page, views in PAGES.items():
-        report.write(out, page, [draw(v, found[stem(v)], out) for v in views], names)
-    report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)])], names)
+        tags = ["h1", *["h2"] * (len(views) - 1)]
+        body = [draw(v, found[stem(v)], out, tag) for v, tag in zip(views, tags, strict=True)]
+        report.write(out, page, body, names)
+    report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)], "h1")], names)
     tidy.write(out / "sweep.csv", found["sweep_error"].rows)
     first = {page: (stem(views[0]), views[0].figures(found[stem(views[0])])) for page, views in PAGES.items()}
     cards = "".join(report.card(page, view, next(iter(figures))) for page, (view, figures) in first.items())
@@ -124,7 +127,8 @@ def show_image(file: Path, out: Path) -> int:
     table = summary.table(f"{file.name}, {picture.told}", photograph.summary(found), [])
     print("\n".join(map(report.as_text, [*photograph.tables(found), table])))
     out.mkdir(parents=True, exist_ok=True)
-    page = report.write(out, "index", [report.as_html(table), draw(photograph, found, out)], [])
+    title = f"<h1>{escape(file.name)}</h1>"
+    page = report.write(out, "index", [title, report.as_html(table), draw(photograph, found, out)], [])
     print(f"Open {page} in a browser.")
     return 0
 

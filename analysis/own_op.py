@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from html import escape
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
-from analysis import pictures, pool, report, style
+from analysis import pictures, pool, report, style, summary
 from analysis.options import BadOption
 from analysis.ranges import holding_zero, many_ranges
 from analysis.systems import all_pairs
@@ -68,7 +69,7 @@ def draw(own: Own, tensors: list[QTensor], what: str) -> Figure:
     figure, axes = subplots(1, 2, figsize=(10, 4.4), layout="constrained")
     scale = max(1.25, float(np.abs(off).max()) * 1.05)
     if off.ndim == 2:
-        plot.error_map(off, scale=scale, ax=axes[0])
+        plot.error_map(off, scale=scale, ax=axes[0]).set_aspect("equal")
     else:
         plot.error_curve(values(tensors[0]), off, ax=axes[0]).set_xlabel("value of the operand")
     plot.error_histogram(off, scale=scale, ax=axes[1])
@@ -115,7 +116,9 @@ def show(options: Namespace, out: Path) -> int:
         figures.append(("picture", tensors, f"{options.image.name}: {', '.join(scene.names[: own.operands])}"))
         print(error(own.op(*tensors), own.exact(*map(values, tensors))))
     body = [report.drawn(stem, lambda t=t, w=w: draw(own, t, w), out, f"{own.name}, {w}.") for stem, t, w in figures]
-    page = report.write(out, "index", [report.as_html(shown), *body], [])
+    verdict = f"On {len(found)} choices of ranges, {own.name} is at most {summary.size(found.worst.max_lsb)} LSB off."
+    title = f'<h1>{escape(own.name)}</h1><p class="verdict">{escape(verdict)}</p>'
+    page = report.write(out, "index", [title, report.as_html(shown), *body], [])
     print(report.as_text(shown))
     print(f"Open {page} in a browser; {out / 'sweep.csv'} has all rows.")
     return 0

@@ -97,9 +97,9 @@ def sentences(stem: str) -> str:
     return next(w[stem] for name, w in WORDS.items() if name != "pages" and stem in w).strip()
 
 
-def section(stem: str, figures: Iterable[str], tables: Iterable[Table]) -> str:
-    """One view: heading, text, figures, tables."""
-    return "\n".join([heading(stem, "h2"), *figures, *map(as_html, tables)])
+def section(stem: str, figures: Iterable[str], tables: Iterable[Table], tag: str = "h2") -> str:
+    """One view: heading, text, figures, tables; the first one of a page has its title, h1."""
+    return "\n".join([heading(stem, tag), *figures, *map(as_html, tables)])
 
 
 def heading(stem: str, tag: str, answer: str = "") -> str:

@@ -8,10 +8,12 @@ from importlib import import_module
 from pathlib import Path
 
 import qops
+from docs import figures
 from docs.names import TITLES, grouped, rooms, short, title_of, value_of
 from qops.prepared import Prepared
 
 TEXT = Path(__file__).parent / "text"
+GALLERY = Path(__file__).parent / "gallery"
 
 
 def power(value: float) -> str:
@@ -90,7 +92,17 @@ def stem_page(room: str, stem: str, names: list[str]) -> str:
     """The page with the docstrings of one file."""
     module = module_of(room, stem)
     body = "\n".join(map(directive, sorted(names, key=lambda name: (kind(name), not name.endswith(f".{stem}")))))
-    return f"# {title_of(stem, names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
+    top = (docstring_of(module) if module else "") + picture(stem)
+    return f"# {title_of(stem, names)}\n\n{top}\n```{{eval-rst}}\n{body}```\n"
+
+
+def picture(stem: str) -> str:
+    """The figure of the gallery whose script has the name of the file, if there is one."""
+    script = GALLERY / f"{stem}.py"
+    if not script.exists():
+        return ""
+    title, figure = figures.words(script)[0], f"../gallery/{stem}.{figures.kind(script)}"
+    return f"\n```{{image}} {figure}\n:alt: {title}\n:class: wide\n```\n\n[The script](../gallery/{stem}.md)\n"
 
 
 def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:

@@ -244,7 +244,7 @@ def error_curve(
     ax.set_ylabel("error in LSB")
     ax.set_title(words, loc="left")
     if label is not None or bound is not None:
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, loc="upper right", ncols=2)
     return ax
 
 

@@ -50,6 +50,10 @@ def test_index_begins_with_the_answer_and_leads_to_every_page(pages, found):
         assert re.findall(r'href="(\w+)\.html" aria-current="page"', pages[page]) == [page]
 
 
+def test_every_page_has_one_title(pages):
+    assert [text.count("<h1 ") for text in pages.values()] == [1] * len(pages)
+
+
 def test_pages_refer_to_nothing_outside_their_folder(pages, out):
     for text in pages.values():
         for link in re.findall(r"""(?:src|href|action|poster|srcset)\s*=\s*["']?([^"'>\s]+)""", text):
