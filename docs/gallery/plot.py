@@ -1,8 +1,9 @@
 """The error of an op, in four pictures.
 
 The average of two pictures in 8 bits, as a port may compute it: it adds the codes and 1, and shifts by one bit, so
-halves go up. The map shows where the average is off, the histogram how often. The curve shows the error of a sigmoid at each
-value: the port rounds down. The line shows which real numbers codes stand for, and the codes nearest to two points.
+halves go up. The map shows where the average is off, the histogram how often. The curve shows the error of a sigmoid
+at each value: the port rounds down. The line shows which real numbers codes stand for, and the codes nearest to two
+points.
 """
 
 import matplotlib.pyplot as plt
