@@ -32,7 +32,7 @@ from qops.tools.hunt import Hunt
 from qops.tools.page import page_of
 from qops.tools.params import FORMS as PARAM_FORMS
 from qops.tools.params import params
-from qops.tools.ports import PORTS
+from qops.tools.port_parts import PORTS
 from qops.tools.progress import Progress
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors

@@ -64,7 +64,8 @@ def alone(
         return _model(reads, Cut(operator, given, [y.shape for y in outputs], (), ""))
     if operator.kind not in _CUTS:
         return None
-    return _model(reads, _CUTS[operator.kind](operator, given, index))
+    cut = _CUTS[operator.kind](operator, given, index)
+    return None if cut is None else _model(reads, cut)
 
 
 def _model(reads: Sequence[str], cut: Cut) -> Alone:
@@ -187,16 +188,94 @@ def _row(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
     return Cut(operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes")
 
 
+def _turned(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+    """TRANSPOSE_CONV: the pixels that an element is made of, with their weights, as the channels of one pixel."""
+    size, w, x = given[:3]
+    o, (height, width) = index[3], w.shape[1:3]
+    stride = operator.options["StrideH"], operator.options["StrideW"]
+    pads = _pads_of(operator, [int(n) for n in np.ravel(size)[1:3]], stride, (height, width))
+    pixels, filters = [], []
+    for i, j in np.ndindex(height, width):
+        (row, above), (column, before) = (divmod(index[1 + n] + pads[n] - k, stride[n]) for n, k in ((0, i), (1, j)))
+        if not above and not before and 0 <= row < x.shape[1] and 0 <= column < x.shape[2]:
+            pixels.append(x[index[0], row, column])
+            filters.append(w[o, i, j])
+    seen, taken = (np.concatenate(part) if part else np.zeros(1, w.dtype) for part in (pixels, filters))
+    if not pixels:
+        seen = np.full(1, _zero(operator.inputs[2]), x.dtype)
+    (kept,) = _needed(seen, _zero(operator.inputs[2]), taken, _zero(operator.inputs[1]))
+    image, small = seen[kept].reshape(1, 1, 1, -1), taken[kept].reshape(1, 1, 1, -1)
+    options = {**operator.options, "StrideH": 1, "StrideW": 1, "Padding": 1}
+    biases = zip(operator.inputs[3:], given[3:], strict=True)
+    rest = [None if t is None else _with(t, bias[o : o + 1], o) for t, bias in biases]
+    one = _with(operator.inputs[0], np.ones(4, np.int32))
+    inputs = [one, _with(operator.inputs[1], small, o), operator.inputs[2], *rest]
+    made = replace(operator, inputs=inputs, options=options)
+    arrays = [one.data, small, image, *(None if t is None else t.data for t in rest)]
+    how = f"one output channel at one place, its {image.size} products that are not 0 as channels of one pixel"
+    return Cut(made, arrays, [(1, 1, 1, 1)], (0, 0, 0, 0), how)
+
+
+def _pads_of(operator: Operator, result: list[int], stride: Any, kernel: Any) -> list[int]:
+    """How many rows and columns of the full result are cut off in front."""
+    if PADDINGS[operator.options["Padding"]] == "VALID":
+        return [0, 0]
+    counts = (-(-n // s) for n, s in zip(result, stride, strict=True))
+    return [max(0, (c - 1) * s + k - n) // 2 for c, s, k, n in zip(counts, stride, kernel, result, strict=True)]
+
+
+def _along_axes(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+    """MEAN, SUM and their like: the codes that make one element."""
+    x, axes = given[0], given[1]
+    taken = {int(axis) % x.ndim for axis in np.ravel(axes)}
+    left = [axis for axis in range(x.ndim) if axis not in taken]
+    keeps = operator.options.get("KeepDims", False)
+    at = dict(zip(left, [index[axis] for axis in left] if keeps else index, strict=True))
+    few = x[tuple(slice(at[axis], at[axis] + 1) if axis in at else slice(None) for axis in range(x.ndim))]
+    shape = (1,) * len(index)
+    return Cut(operator, [few, axes], [shape], (0,) * len(index), f"one element of {few.size} codes")
+
+
+def _of_one_input(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+    """CONCATENATION: one element of the input that it stands in."""
+    axis, at = operator.options.get("Axis", 0) % given[0].ndim, list(index)
+    ends = np.cumsum([x.shape[axis] for x in given])
+    which = int(np.searchsorted(ends, at[axis], "right"))
+    tensor, x = operator.inputs[which], given[which]
+    at[axis] -= int(ends[which]) - x.shape[axis]
+    one = x[tuple(slice(n, n + 1) for n in at)]
+    held = tensor if tensor is None or tensor.data is None else _with(tensor, one)
+    return Cut(replace(operator, inputs=[held]), [one], [one.shape], (0,) * one.ndim, "one element of one input")
+
+
+def _matrices(operator: Operator, given: Sequence[Any], index: Index) -> Cut | None:
+    """One row on one column."""
+    a, b = given
+    turns = [bool(operator.options.get(name)) for name in ("AdjX", "AdjY")]
+    rows, columns = (x.swapaxes(-1, -2) if turned else x for x, turned in zip(given, turns, strict=True))
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    row = np.broadcast_to(rows, (*batch, *rows.shape[-2:]))[index[:-1]]
+    column = np.broadcast_to(columns, (*batch, *columns.shape[-2:]))[index[:-2]][:, index[-1]]
+    (kept,) = _needed(row, _zero(operator.inputs[0]), column, _zero(operator.inputs[1]))
+    few = [row[kept][None], column[kept][:, None]]
+    few = [x.T.copy() if turned else x for x, turned in zip(few, turns, strict=True)]
+    tensors = [t if t is None or t.data is None else _with(t, x) for t, x in zip(operator.inputs, few, strict=True)]
+    how = _sized("output of one row", row.shape, kept.shape)
+    return Cut(replace(operator, inputs=tensors), list(few), [(1, 1)], (0, 0), how)
+
+
 _OF_ONE_CODE = (
     *("LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "ELU", "GELU", "EXP", "SQRT", "RSQRT", "ABS", "NEG"),
     *("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "QUANTIZE", "DEQUANTIZE"),
 )
-_OF_TWO_CODES = ("ADD", "SUB", "MUL", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM")
-_CUTS: dict[str, Callable[[Operator, Sequence[Any], Index], Cut]] = {
+_OF_TWO_CODES = ("ADD", "SUB", "MUL", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM", "PRELU")
+_CUTS: dict[str, Callable[[Operator, Sequence[Any], Index], Cut | None]] = {
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D"), _convolution),
     "FULLY_CONNECTED": _connected,
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _pooled),
     **dict.fromkeys((*_OF_ONE_CODE, *_OF_TWO_CODES), _elementwise),
     **dict.fromkeys(("SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION"), _row),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), _along_axes),
+    **{"TRANSPOSE_CONV": _turned, "CONCATENATION": _of_one_input, "BATCH_MATMUL": _matrices},
 }
 """How an operator is cut down to one element; others are not."""

@@ -83,6 +83,15 @@ class QLinearSoftmax(ByType):
             result[...] = self._rows(rows, zero).reshape(data.shape)
         return result
 
+    def length_of(self, shape: tuple[int, ...]) -> int:
+        """Give how many exponentials make a sum, for data of this shape."""
+        axis = self._axis % len(shape)
+        return shape[axis] if self.opset >= ONE_AXIS else prod(shape[axis:])
+
+    def table_of(self, length: int) -> tuple[NDArray[np.float32], float]:
+        """Give the exponentials of differences of -255 to 0 steps in rows of this length, and 1 / Y_scale."""
+        return self._exponentials(length), self._numbers[1]
+
     def _rows(self, data: NDArray[Any], zero: int) -> NDArray[Any]:
         """Give the softmax of each row."""
         wide = data.astype(np.intp)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from qops.checks import choice
+from qops.rules.c_pairs import OPS, text_of
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
 
@@ -146,8 +147,8 @@ def _sum(kind: str, product: str) -> list[str]:
     ]
 
 
-def emit(rule: str, lang: Literal["c"] = "c") -> str:
-    """Write a requantization rule as a function in portable C11.
+def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
+    """Write a rule as a function in portable C11, with the functions that it calls.
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
     `qops.rules.integers` gives the multiplier and the shift. The function of any other rule takes
@@ -156,14 +157,22 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     float32; the second is just ``w_scale`` for convolutions. The text begins with the systems of the rule. x is
     int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t.
 
+    The functions of other ops are ``OP_RULE``. ``add``, ``sub`` and ``mul`` take two codes less their zero points, but
+    ``add_ort_x86``, which takes whole codes and the constant ``z - (ra * za + rb * zb)`` of both zero points;
+    ``average_pool`` takes a sum. Then come the numbers of the rule: those that `qops.rules.add` names in its rows, with
+    right shifts in place of shifts.
+
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 
     Parameters
     ----------
     rule : str
-        A name in `qops.rules.TABLE`.
+        A name in `qops.rules.TABLE`; of other ops one in `ADD`, `MUL` or `AVERAGE_POOL` that is no kernel of blocks.
+        ``add`` and ``sub`` also have ``powers-of-two``, TFLite's form of int16.
     lang : {"c"}
         The language.
+    op : {"requantize", "add", "sub", "mul", "average_pool"}
+        What the rule is of.
 
     Returns
     -------
@@ -173,7 +182,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     Raises
     ------
     ValueError
-        A rule or language that is not known.
+        A rule, language or op that is not known.
 
     Notes
     -----
@@ -194,9 +203,8 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     }
     <BLANKLINE>
     """
-    rule_of(rule)
     choice(lang, "lang", ["c"])
-    return emit_all([rule])
+    return emit_all([rule if choice(op, "op", ["requantize", *OPS]) == "requantize" else f"{op} {rule}"])
 
 
 def emit_all(rules: Iterable[str]) -> str:
@@ -205,7 +213,8 @@ def emit_all(rules: Iterable[str]) -> str:
     Parameters
     ----------
     rules : iterable of str
-        Names in `qops.rules.TABLE`; one that stands twice is written once.
+        Names in `qops.rules.TABLE`, or the op and the rule of others, as in "add xnnpack". One that stands twice is
+        written once.
 
     Returns
     -------
@@ -217,11 +226,16 @@ def emit_all(rules: Iterable[str]) -> str:
     ValueError
         A rule that is not known.
     """
-    rows = [rule_of(rule) for rule in dict.fromkeys(rules)]
-    is_float = ["float" in row.multiplier for row in rows]
-    made = zip(rows, is_float, strict=True)
-    bodies = [(_floats if floats else _integers)(row, row.name.replace("-", "_")) for row, floats in made]
+    names = list(dict.fromkeys(rules))
+    others = [text_of(*name.split(" ", 1)) for name in names if " " in name]
+    needed = [*(name for name in names if " " not in name), *(rule for text in others for rule in text.needs)]
+    rows = [rule_of(rule) for rule in dict.fromkeys(needed)]
+    made = [(_floats if "float" in row.multiplier else _integers)(row, row.name.replace("-", "_")) for row in rows]
+    bodies = [*made, *(text.body for text in others)]
     helpers = (text for word, text in (("shifted_64", _SHIFT), ("wrap_s32", _WRAP)) if word in "".join(bodies))
-    says = "\n".join(f"/* {row.name}: {row.systems} */" for row in rows)
-    includes = "#include <math.h>\n#include <stdint.h>\n" if any(is_float) else "#include <stdint.h>\n"
+    said = [(row.name, row.systems) for row in rows]
+    said += [(name, text.system) for name, text in zip((n for n in names if " " in n), others, strict=True)]
+    says = "\n".join(f"/* {name}: {systems} */" for name, systems in said)
+    has_floats = "float" in "".join(bodies) or "double" in "".join(bodies).replace("_double", "")
+    includes = "#include <math.h>\n#include <stdint.h>\n" if has_floats else "#include <stdint.h>\n"
     return "\n".join((f"{says}\n{includes}", *helpers, *bodies))

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import broadcast_shape, int32, native
+from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import stage
+from qops.tflite.weights import Rounding
 
 __all__ = ["BatchMatmul", "batch_matmul"]
 
@@ -27,7 +28,7 @@ class BatchMatmul(Op):
     the type of the codes of a: int8 or int16.
     """
 
-    __slots__ = ("_adjoint", "_b", "_matrices", "_stage", "_zeros")
+    __slots__ = ("_adjoint", "_b", "_matrices", "_rounding", "_stage", "_zeros")
     _name = "BATCH_MATMUL"
 
     def __init__(
@@ -59,12 +60,19 @@ class BatchMatmul(Op):
             scale = float(DERIVATIONS[derive](given.a_scale, given.b_scale, given.y_scale))
         if not np.isfinite(scale):
             raise ValueError(f"a_scale, b_scale, y_scale: {derive} gives {scale}, no finite number")
-        self._stage = stage(rule if is_8 else "tflite-int64acc", scale, given.y_zero_point, check.ends(self._dtype))
+        ends = check.ends(self._dtype)
+        self._rounding = Rounding(rule if is_8 else "tflite-int64acc", scale, given.y_zero_point, ends)
+        self._stage = self._rounding.stage()
         self._zeros, self._adjoint = (given.a_zero_point, given.b_zero_point), given.adj_x
         turned = data.swapaxes(-1, -2) if given.adj_y else data
         self._b = turned if is_8 else turned.astype(np.float64)
         flat = turned.reshape(prod(turned.shape[:-2]), *turned.shape[-2:]) if is_8 else ()
         self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in flat]
+
+    @property
+    def requantize(self) -> Requantize:
+        """What takes the sums of products to codes."""
+        return self._rounding.requantize(self._dtype)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) < 2:

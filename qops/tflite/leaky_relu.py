@@ -97,6 +97,13 @@ class Prelu(Op):
         self._above = quantized(float(x_scale / y_scale))
         self._below = quantized(float(x_scale * kind(given.alpha_scale) / y_scale))
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factors of codes from the zero point on and below it, and alpha less its zero point."""
+        (above, above_shift), (below, below_shift) = self._above, self._below
+        found = {"positive_multiplier": above, "positive_shift": above_shift}
+        return {**found, "negative_multiplier": below, "negative_shift": below_shift, "alpha": self._alpha.copy()}
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         try:
             fits = broadcast_shape(shape, self._alpha.shape) == shape

@@ -59,6 +59,15 @@ class LogSoftmax(Rows):
             steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factor of differences, the least one, and the factor back; or a table and the scale of differences."""
+        if self._table is not None:
+            return {"table": self._table.copy(), "x_scale": self._x_scale}
+        m, e = self._by
+        back = dict(zip(("back_multiplier", "back_shift"), quantized(2.0 ** (31 - e) / m), strict=True))
+        return {"multiplier": m, "shift": e, "least": self._least, **back}
+
     def _made(self, x: Codes) -> NDArray[Any]:
         down = x - x.max(-1, keepdims=True)
         if self._table is not None:

@@ -110,6 +110,17 @@ class UnidirectionalSequenceLstm(Op):
         else:
             self._last = quantized(2.0**-30 / hidden_scale)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factors of each gate (input, forget, cell, output) and of the result; weights, biases, clip."""
+        found: dict[str, Any] = dict(zip(("x_zero_point", "hidden_zero_point"), self._zeros, strict=True))
+        for name, each in (("input", self._by_w), ("recurrent", self._by_r)):
+            multipliers, shifts = zip(*each, strict=True)
+            found |= {f"{name}_multiplier": np.array(multipliers), f"{name}_shift": np.array(shifts)}
+        found |= dict(zip(("output_multiplier", "output_shift"), self._last, strict=True))
+        found |= {"cell_clip": self._clip, "cell_scale_power": self._power}
+        return {**found, "input_weights": self._w.copy(), "recurrent_weights": self._r.copy(), "bias": self._b.copy()}
+
     @staticmethod
     def _four(values: Any, name: str) -> list[float]:
         each = check.scales(values, name, 4, axis="gate")

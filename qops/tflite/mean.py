@@ -143,6 +143,12 @@ class Sum(Reduction):
         super()._fill(given)
         self._by = quantized(given.x_scale / given.y_scale)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factor of sums, in kernels that compute in integers."""
+        has_factor = self._facts.sum not in ("linear", "float")
+        return dict(zip(("multiplier", "shift"), self._by, strict=True)) if has_factor else {}
+
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         (x_scale, y_scale), (x_zero, y_zero), how = self._scales, self._zeros, self._facts.sum
         ratio = F32(x_scale) / F32(y_scale)

@@ -123,6 +123,14 @@ class SquaredDifference(Pair):
             raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, beyond a multiplier")
         self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), quantized(last)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """By how much codes are shifted to the left, and the factors of a, of b and of the square."""
+        found = {"left_shift": self._left}
+        for name, (multiplier, shift) in zip("aby", self._factors, strict=True):
+            found |= {f"{name}_multiplier": multiplier, f"{name}_shift": shift}
+        return found
+
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
         (first, second, last), scaled = self._factors, self._facts.scaled

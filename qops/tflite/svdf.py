@@ -92,6 +92,16 @@ class Svdf(Op):
         )
         self._first, self._last = quantized(float(x * f / s)), quantized(float(s * t / y))
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factors of both steps, weights and bias, zero points of data, state and result."""
+        found = dict(zip(("x_zero_point", "state_zero_point", "y_zero_point"), self._zeros, strict=True))
+        for name, (multiplier, shift) in (("state", self._first), ("output", self._last)):
+            found |= {f"{name}_multiplier": multiplier, f"{name}_shift": shift}
+        arrays = {"weights_feature": self._feature, "weights_time": self._time, "bias": self._bias}
+        arrays = {name: np.array(x) for name, x in arrays.items() if x is not None}
+        return {**found, "rank": self._rank, **arrays}
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 2 or shape[1] != self._feature.shape[1]:
             raise ValueError(f"x: expected (batch, {self._feature.shape[1]}), got shape {shape}")

@@ -44,8 +44,8 @@ class Unary(Op):
 
     @property
     def integers(self) -> dict[str, Any]:
-        """What all codes of 8 bits become, from the lowest code on: a port may hold it as a table."""
-        return {"table": np.roll(self._table, -check.ends(self._dtype)[0])} if self._dtype.itemsize == 1 else {}
+        """What all codes become, from the lowest code on: a port may hold it as a table."""
+        return {"table": np.roll(self._table, -check.ends(self._dtype)[0])}
 
     def _from(self, given: SimpleNamespace) -> int:
         """Give the lowest code that the op takes."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qops.rules.c_source import emit_all
+from qops.tools.port_rows import TEXTS
 
 __all__ = ["array", "comment", "constants", "inline_rules", "names", "rules_text"]
 
@@ -102,9 +103,10 @@ def constants(name: str, values: Mapping[str, Any]) -> str:
 def rules_text(rules: Iterable[str]) -> str:
     """Give rules in C with their helpers; "" for none."""
     rows = list(dict.fromkeys(rules))
-    return emit_all(rows) if rows else "#include <stdint.h>\n"
+    text = emit_all(row for row in rows if row not in TEXTS)
+    return "\n".join(["#include <math.h>", text, *(more for name, more in TEXTS.items() if name in rows)])
 
 
 def inline_rules(text: str) -> str:
     """Make functions inline, as those of a header must be that a program need not all call."""
-    return re.sub(r"^static (u?int\d+_t \w+\()", r"static inline \1", text, flags=re.M)
+    return re.sub(r"^static ((?:u?int\d+_t|int|float|void) \w+\()", r"static inline \1", text, flags=re.M)

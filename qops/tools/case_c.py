@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from qops.tflite.kernels import KERNELS
 from qops.tools import c_text
 from qops.tools.case import Case, Smallest
-from qops.tools.ports import Ported, ported
+from qops.tools.port_parts import Ported
+from qops.tools.ports import ported
 
 __all__ = ["Elements", "elements", "test_program"]
 
@@ -72,10 +73,14 @@ def _arguments(case: Case, layer: Ported, at: tuple[Any, ...]) -> dict[str, NDAr
         return {"sum": sums[at], "channel": np.asarray(at[own.requantize.axis], np.int64)}
     if layer.arguments == ("a", "b"):
         data = iter(case.inputs)
-        tensors = (case.graph.tensors[name].data for name in case.op.inputs[:2])
+        places = (0, 3) if case.op.kind.startswith("QLinear") else (0, 1)  # scale and zero point follow each operand
+        tensors = (case.graph.tensors[case.op.inputs[place]].data for place in places)
         pair = [next(data) if constant is None else constant for constant in tensors]
         a, b = (np.broadcast_to(x, case.wanted.shape)[at].astype(np.int64) for x in pair)
         return {"a": a, "b": b}
+    is_by_code = layer.arguments == ("x",) and case.inputs[0].shape == case.wanted.shape
+    if is_by_code and case.wanted.dtype.kind in "iu" and case.inputs[0].dtype.kind in "iu":
+        return {"x": case.inputs[0][at].astype(np.int64)}
     return {}
 
 

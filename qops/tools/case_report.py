@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from qops.models import Tensor
 from qops.rules import TABLE
+from qops.rules.c_pairs import OPS, text_of
 from qops.tools.case import Case, Smallest, apart
 from qops.tools.case_c import Elements, elements
 
@@ -128,8 +129,9 @@ def _table(case: Case, found: Elements) -> str:
 
 def _rules(found: Elements, first: First) -> str:
     lines = ["## The rule", ""]
-    lines += [f"- expected: {_rule(rule)}" for rule in found.layer.rules]
-    if not found.layer.rules:
+    expected = [words for rule in found.layer.rules for words in _expected(rule)]
+    lines += [f"- expected: {words}" for words in expected]
+    if not expected:
         lines.append(f"- expected: what {found.layer.op} computes there; it is no requantization of sums")
     fits = [_rule(rule) if rule in TABLE else _code(rule) for rule in first.rules]
     undone = "" if first.cause.startswith("rounded by another rule") else ", once the cause is undone"
@@ -139,6 +141,17 @@ def _rules(found: Elements, first: First) -> str:
     if found.layer.arguments == ("sum", "channel"):
         lines += ["", *_numbers(found)]
     return "\n".join([*lines, ""])
+
+
+def _expected(rule: str) -> list[str]:
+    """Tell what the C of a layer calls: a rule, or a sum, a product or a mean, and the rules that it consists of."""
+    if rule in TABLE:
+        return [_rule(rule)]
+    op, _, name = rule.partition(" ")
+    if op not in OPS:
+        return []
+    text = text_of(op, name)
+    return [f"{op} by {_code(name)} ({text.system})", *(f"in it {_rule(need)}" for need in text.needs)]
 
 
 def _rule(rule: str) -> str:

@@ -20,7 +20,8 @@ from qops.tools import c_text
 from qops.tools.debug import graph_of
 from qops.tools.device import noise
 from qops.tools.folder import write_new
-from qops.tools.ports import PORTS, Ported, ported
+from qops.tools.port_parts import PORTS, Ported
+from qops.tools.ports import ported
 
 __all__ = ["FORMS", "Params", "params"]
 
@@ -36,7 +37,7 @@ class Params:
     model : str
         The name of the file.
     port : str
-        "tflm", "cmsis-nn" or "xnnpack".
+        "tflm", "cmsis-nn", "xnnpack" or "onnxruntime".
     layers : list of Ported
         In the order in which they run: ``.name``, ``.op``, ``.rules``, ``.constants`` and the C of one code, ``.code``.
     """
@@ -170,9 +171,10 @@ def params(model: str | Path | Graph, port: str = "tflm") -> Params:
     ----------
     model : str, Path or Graph
         A model file, or one that `qops.models.load` has read.
-    port : {"tflm", "cmsis-nn", "xnnpack"}
+    port : {"tflm", "cmsis-nn", "xnnpack", "onnxruntime"}
         The system. TFLM and CMSIS-NN have shifts that are positive to the left, and add zero points that are negated;
-        XNNPACK multiplies by floats; ops of 8 bits that it lacks are as TFLite runs them beside it.
+        XNNPACK multiplies by floats; ops of 8 bits that it lacks are as TFLite runs them beside it. onnxruntime takes
+        .onnx files alone.
 
     Returns
     -------
@@ -197,7 +199,7 @@ def params(model: str | Path | Graph, port: str = "tflm") -> Params:
     --------
     >>> qops.params("model.tflite", "esp-nn")
     Traceback (most recent call last):
-    ValueError: port: expected one of tflm, cmsis-nn, xnnpack, got 'esp-nn'
+    ValueError: port: expected one of tflm, cmsis-nn, xnnpack, onnxruntime, got 'esp-nn'
     """
     own = choice(port, "port", PORTS)
     graph = graph_of(model, "model")
@@ -225,6 +227,10 @@ def _sized(graph: Graph) -> Graph:
 
 def _made_for(op: Op, graph: Graph, port: str) -> Op:
     """Give the op with the bits of a port; ValueError if that has no such op."""
+    if port == "onnxruntime":
+        if graph.runtime in KERNELS or op.remade is None:
+            raise ValueError("onnxruntime runs no operators of TFLite")
+        return op.remade(PORTS[port].runtime)
     if port == "xnnpack" and op.prepared is not None and graph.tensors[op.reads[0]].dtype == "int16":
         raise ValueError("XNNPACK computes no codes of 16 bits")
     runtime = PORTS[port].runtime

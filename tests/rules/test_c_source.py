@@ -10,6 +10,7 @@ import pytest
 
 from qops import rules
 from qops._kernels.machine import tiers
+from qops.rules.c_pairs import OPS
 from qops.tools.probes import boundaries
 
 MANY = int(os.environ.get("QOPS_EXHAUSTIVE", "0"))  # accumulators a rule and scale, besides those of every run
@@ -83,3 +84,64 @@ def test_bad_input_is_named():
         rules.emit("rndnu", lang="rust")
     with pytest.raises(ValueError, match=r"^rule: expected one of.* got 'x'"):
         rules.emit("x")
+
+
+SCALES_OF = {"a_scale": 0.031, "a_zero_point": 5, "b_scale": 0.02, "b_zero_point": -7, "y_scale": 0.043}
+F32 = np.float32
+
+
+def pairs_of(op, rule):
+    """The numbers that the C of a sum or a product takes, with their types; whether it takes whole codes."""
+    made = {"add": rules.Add, "mul": rules.Mul}[op](rule, **SCALES_OF, y_zero_point=3, dtype="int8")
+    int32, real = ctypes.c_int32, ctypes.c_float
+    a, b, y = (F32(SCALES_OF.get(f"{x}_scale")) for x in "aby")
+    if op == "mul":
+        is_float = rule in ("fp32-even", "ort-x86")
+        return [(real, a * b / y)] if is_float else [(int32, number) for number in made.integers], False
+    if rule == "ort-x86":
+        inner = F32(np.float64(a / y) * 5 + np.float64(b / y * F32(-7)))
+        return [(real, a / y), (real, b / y), (real, F32(3) - inner)], True
+    if rule[:6] == "tflite":
+        return [(int32, 20), *((int32, number) for step in made.integers for number in step)], False
+    first, second, last = made.integers
+    return [(int32, first.multiplier), (int32, second.multiplier), (int32, last.right_shift)], False
+
+
+@pytest.mark.parametrize(("op", "rule"), [(op, rule) for op in ("add", "mul") for rule in OPS[op]])
+def test_c_of_pairs_gives_the_codes_of_the_kernels(op, rule, tmp_path):
+    """On all pairs of codes of int8."""
+    if rule == "powers-of-two":  # no row of rules: `qops.tflite` has it
+        assert "add_powers_of_two" in rules.emit(rule, op="add")
+        return
+    numbers, takes_codes = pairs_of(op, rule)
+    kinds = {ctypes.c_int32: "int32_t", ctypes.c_float: "float"}
+    names = ", ".join(f"{kinds[kind]} n{i}" for i, (kind, _) in enumerate(numbers))
+    passed = ", ".join(f"n{i}" for i in range(len(numbers))) + ("" if takes_codes else ", 3")
+    less = ("a", "b") if takes_codes else ("a - 5", "b + 7")
+    loop = f"""
+void run(int32_t *y, {names})
+{{
+    for (int a = -128; a < 128; a++)
+        for (int b = -128; b < 128; b++)
+            *y++ = {op}_{rule.replace("-", "_")}({less[0]}, {less[1]}, {passed}, -128, 127);
+}}
+"""
+    (tmp_path / "rule.c").write_text(rules.emit(rule, op=op) + loop)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    library = tmp_path / "rule.so"
+    subprocess.run([*compiler, *FLAGS, "-o", str(library), str(tmp_path / "rule.c"), "-lm"], check=True)
+    run, got = ctypes.CDLL(str(library)).run, np.empty((256, 256), np.int32)
+    run.argtypes = [np.ctypeslib.ndpointer(np.int32), *(kind for kind, _ in numbers)]
+    run(got, *(number if kind is ctypes.c_int32 else float(number) for kind, number in numbers))
+    a, b = np.meshgrid(*[np.arange(-128, 128).astype(np.int8)] * 2, indexing="ij")
+    want = getattr(rules, op)(a.copy(), b.copy(), rule, **SCALES_OF, y_zero_point=3)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_c_of_means(tmp_path):
+    text = rules.emit("away-stored", op="average_pool")
+    assert "average_pool_away_stored(int32_t sum, int32_t count, int32_t lo, int32_t hi)" in text
+    with pytest.raises(ValueError, match=r"^rule: expected one of away-stored, ort-global, torch-qnnpack, got 'x'"):
+        rules.emit("x", op="average_pool")
+    with pytest.raises(ValueError, match=r"^op: expected one of requantize, add, sub, mul, average_pool, got 'div'"):
+        rules.emit("xnnpack", op="div")

@@ -24,6 +24,7 @@ LOOPS = {
     "FULLY_CONNECTED": "CONNECTED",
     "ADD": "PAIR",
     "AVERAGE_POOL_2D": "AVERAGE",
+    "SOFTMAX": "ROW",
 }
 RUNTIMES = {"tflm": "tflm", "cmsis-nn": "tflm", "xnnpack": "xnnpack"}
 
@@ -52,10 +53,7 @@ int main(void)
     return np.array(done.stdout.split(), np.int64)
 
 
-def loop_of(layer, dtype, port):
-    if layer.op == "SOFTMAX":
-        kind = "16" if dtype == "int16" else "FLOAT" if port == "xnnpack" else "8"
-        return f"SOFTMAX_{kind}({layer.name})"
+def loop_of(layer):
     return f"{LOOPS[layer.op]}({layer.name})"
 
 
@@ -80,7 +78,7 @@ def test_c_that_holds_the_constants_gives_every_code(dtype, port, tmp_path):
             own = op.layer.requantize
             numbers = {"scale": own.scale, "zero_point": 0, "qmin": own.ends[0], "qmax": own.ends[1]}
             wanted = rules.requantize(sums, "cmsis-s64", **numbers, dtype="int16")
-        loop = loop_of(layer, dtype, port)
+        loop = loop_of(layer)
         np.testing.assert_array_equal(ran(tmp_path, loop, codes, xnnpack=port == "xnnpack"), wanted.ravel())
         for packed in {"kernel_sums_with_bias", "packed_bias"} & set(layer.constants):
             if op.kind == "FULLY_CONNECTED":
@@ -130,6 +128,8 @@ def test_a_network_of_onnx_as_xnnpack_has_it(tmp_path):
     conv = found.layers[0].constants
     assert [conv[name] for name in ("stride_h", "stride_w", "pad_top", "pad_left")] == [2, 2, 1, 1]
     assert (conv["input_c"], conv["output_h"], conv["weights"].shape) == (3, 4, (6, 3, 3, 3))
+    with pytest.raises(ValueError, match=r"onnxruntime runs no operators of TFLite"):
+        params(small_network.file(tmp_path / "small.tflite")[0], "onnxruntime")
     with pytest.raises(ValueError, match=r"tflm does not have all of small.onnx:\n  QLinearConv_0 .*no uint8 CONV_2D"):
         params(graph, "tflm")
 
@@ -166,6 +166,31 @@ def test_an_op_of_one_code_is_a_table(tmp_path):
     codes = np.arange(-128, 128).astype(np.int8).reshape(64, 4)
     made = load(tmp_path / "one.tflite", runtime="tflm").run(codes)["y"]
     np.testing.assert_array_equal(table, made.ravel())
+
+
+def test_weights_of_4_bits_are_packed_as_cmsis_nn_has_them(tmp_path, rng):
+    """Two codes a byte, the first in the low half; C that unpacks them gives the codes of the layer."""
+    codes = rng.integers(-7, 8, (3, 5)).astype(np.int8)
+    x = Tensor("x", (1, 5), "int8", np.float32(0.1), np.asarray(-3))
+    w = Tensor("w", (3, 5), "int4", np.float32(0.05), np.asarray(0), data=codes)
+    y = Tensor("y", (1, 3), "int8", np.float32(0.03), np.asarray(4))
+    layer = Operator("FULLY_CONNECTED", [x, w, None], [y], {"FusedActivationFunction": 0}, [])
+    (tmp_path / "one.tflite").write_bytes(tflite_bytes([x, w, y], [layer], [x], [y]))
+    graph = load(tmp_path / "one.tflite", runtime="tflm")
+    found = params(graph, "cmsis-nn")
+    found.write(tmp_path)
+    packed = found.layers[0].constants["packed_weights"]
+    assert packed.shape == (8,)
+    data = rng.integers(-128, 128, (1, 5)).astype(np.int8)
+    loop = """for (int o = 0; o < 3; o++) {
+        int64_t sum = 0;
+        for (int c = 0; c < 5; c++) {
+            const int at = o * 5 + c, half = fully_connected_packed_weights[at / 2] >> 4 * (at % 2) & 15;
+            sum += (in[c] + fully_connected_input_offset) * (half < 8 ? half : half - 16);
+        }
+        printf("%d\\n", fully_connected_code(sum, o));
+    }"""
+    np.testing.assert_array_equal(ran(tmp_path, loop, data), graph.run(data)["y"].ravel())
 
 
 def test_names_of_a_hostile_file_are_no_c(tmp_path):

@@ -1,0 +1,168 @@
+"""What ports consist of: a `Port` is a system, a `Ported` a layer on it; and the texts of their C."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from qops.models import Tensor
+from qops.rules import TABLE, Requantize, reduced_multiplier
+from qops.rules.numbers import SINGLES
+
+__all__ = ["PORTS", "WIDE", "Port", "Ported", "call", "ending", "ends_of", "factors", "function"]
+
+_CENTRED = 31  # TFLite's shift is this less the total right shift
+WIDE = "tflite-int64acc"
+"""The rule of sums of 48 bits in TFLite and TFLM."""
+
+
+class Port(NamedTuple):
+    """A system to port to: whose bits, and what it calls zero points and ends of codes.
+
+    Attributes
+    ----------
+    runtime : str
+        Whose bits, as `qops.models.load` names them.
+    wide : str
+        The rule of sums of 48 bits.
+    offsets : tuple of str
+        The names of the zero points of data and weights, and of the result.
+    sign : int
+        1, or -1 where the system adds the zero points of data and weights, which are then negated.
+    ends : tuple of str
+        The names of the lowest and the highest code.
+    """
+
+    runtime: str
+    wide: str
+    offsets: tuple[str, str, str]
+    sign: int
+    ends: tuple[str, str]
+
+
+_ADDED = ("input_offset", "filter_offset", "output_offset")
+_OWN = ("input_zero_point", "kernel_zero_point", "output_zero_point")
+PORTS = {
+    "tflm": Port("tflm", WIDE, _ADDED, -1, ("activation_min", "activation_max")),
+    "cmsis-nn": Port("tflm", "cmsis-s64", _ADDED, -1, ("activation_min", "activation_max")),
+    "xnnpack": Port("xnnpack", WIDE, _OWN, 1, ("output_min", "output_max")),
+    "onnxruntime": Port("ort", WIDE, _OWN, 1, ("output_min", "output_max")),
+}
+"""The systems of `params`, by name."""
+
+
+class Ported(NamedTuple):
+    """One layer as a port holds it.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as C can have it.
+    op : str
+        The kind of the op.
+    rules : list of str
+        The rules that its C calls, as `qops.rules.c_source.emit_all` takes them.
+    constants : dict
+        Integers, floats and arrays, by name.
+    code : str
+        The function NAME_code in C, which makes one code of its result, or NAME_row, which makes a row of them; "" for
+        ops without one.
+    arguments : tuple of str
+        What the function takes: ("sum", "channel"), ("sum", "count"), ("sum",), ("a", "b"), ("largest",),
+        ("smallest",), ("x",), ("x", "input"), ("x", "alpha"), ("value",), ("taps", "count"), or ("row",).
+    reads, writes : tuple of Tensor
+        What the op reads, constants included, and what it writes.
+    """
+
+    name: str
+    op: str
+    rules: list[str]
+    constants: dict[str, Any]
+    code: str = ""
+    arguments: tuple[str, ...] = ()
+    reads: tuple[Tensor, ...] = ()
+    writes: tuple[Tensor, ...] = ()
+
+
+def factors(requantize: Requantize, rule: str) -> dict[str, Any]:
+    """Give the scale of a rule in floats, or its multiplier and shift; shifts are positive to the left.
+
+    Parameters
+    ----------
+    requantize : Requantize
+    rule : str
+        The rule of `TABLE` whose factors they are.
+
+    Returns
+    -------
+    dict
+    """
+    row = TABLE[rule]
+    if row.multiplier.startswith("float"):
+        dtype = np.float32 if row.multiplier in (*SINGLES, "float64 of a float32") else np.float64
+        return {"scale": np.asarray(requantize.scale, dtype)}
+    multiplier, right_shift = (np.asarray(part) for part in requantize.integers)
+    found = {"multiplier": multiplier.astype(np.int32), "shift": (_CENTRED - right_shift).astype(np.int32)}
+    if rule == "cmsis-s64":
+        found["reduced_multiplier"] = reduced_multiplier(multiplier).astype(np.int32)
+    return found
+
+
+def call(name: str, rule: str, value: str, of: str, rest: tuple[str, ...]) -> str:
+    """Give the call of a rule in C.
+
+    Parameters
+    ----------
+    name : str
+        Of the layer.
+    rule : str
+    value : str
+        What is requantized, in C.
+    of : str
+        The index of the channel, "" if there is one factor for all.
+    rest : tuple of str
+        The constants that come last.
+
+    Returns
+    -------
+    str
+    """
+    last = ", ".join(f"{name}_{part}" for part in rest)
+    if TABLE[rule].multiplier.startswith("float"):
+        numbers = f"{name}_scale{of}"
+    elif rule == "cmsis-s64":
+        numbers = f"{name}_reduced_multiplier{of}, 15 - {name}_shift{of}"
+    else:
+        numbers = f"{name}_multiplier{of}, 31 - {name}_shift{of}"
+    return f"{rule.replace('-', '_')}({value}, {numbers}, {last})"
+
+
+def function(name: str, arguments: str, lines: list[str], kind: str = "int32_t", what: str = "code") -> str:
+    """Give a function of a layer in C.
+
+    Parameters
+    ----------
+    name : str
+        Of the layer.
+    arguments : str
+    lines : list of str
+        Its body.
+    kind, what : str
+        The type of its result, and what stands behind the name of the layer.
+
+    Returns
+    -------
+    str
+    """
+    return "\n".join([f"static {kind} {name}_{what}({arguments})", "{", *lines, "}", ""])
+
+
+def ending(how: Port) -> str:
+    """Give what the zero points of operands are called."""
+    return "offset" if how.sign < 0 else "zero_point"
+
+
+def ends_of(integers: dict[str, Any], zero: int, how: Port) -> dict[str, Any]:
+    """Give the zero point of the result and the ends of its codes by their names."""
+    return {how.offsets[2]: zero, **dict(zip(how.ends, (integers["qmin"], integers["qmax"]), strict=True))}
