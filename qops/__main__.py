@@ -163,7 +163,8 @@ def _add_debug(commands: Any) -> None:
     made.add_argument("--data", type=Path, metavar="FILE.npz", help="the inputs, by name")
     made.add_argument("--device", type=Path, metavar="DUMP", help="what the device gave; see below")
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
-    made.add_argument("--jobs", type=int, metavar="N", help="run layers as tasks of dask, on so many processes")
+    jobs = "run layers as tasks of dask, on so many processes, which take seconds to start"
+    made.add_argument("--jobs", type=int, metavar="N", help=jobs)
     made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.add_argument("--html", type=Path, metavar="DIR", help="write a page with pictures, hunt.html")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qops.models.onnx_file import Node
 from qops.models.op import Alone
 from qops.models.tensor import Tensor
+from qops.onnx.pool_window import Window
 from qops.onnx.window import Moves
 
 __all__ = ["alone"]
@@ -23,12 +24,13 @@ _WINDOW = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": 
 
 
 class Cut(NamedTuple):
-    """A smaller node: its attributes, the inputs that are others than those of the node, and where the element is."""
+    """A smaller node: attributes, inputs that are others than those of the node, shape, words, where the element is."""
 
     attributes: dict[str, Any]
     inputs: dict[int, NDArray[Any]]
     shape: Index
     how: str
+    place: Index = ()
 
 
 def alone(
@@ -69,7 +71,7 @@ def alone(
     if cut is None:
         return None
     data = [cut.inputs.get(i, x) for i, x in enumerate(data)]
-    return _model(node, reads, data, cut.attributes, [cut.shape], outputs, cut.how, (0,) * len(cut.shape))
+    return _model(node, reads, data, cut.attributes, [cut.shape], outputs, cut.how, cut.place or (0,) * len(cut.shape))
 
 
 def _model(
@@ -129,13 +131,39 @@ def _channel(data: Sequence[Any], places: Sequence[int], o: int) -> dict[int, ND
     return {i: x.reshape(-1)[o : o + 1] for i, x in found.items() if x.size > 1}
 
 
+class _Places(NamedTuple):
+    """Where a layer of sums has its inputs: the zero point of data, weights and theirs, numbers of channels, bias."""
+
+    x_zero: int
+    w: int
+    w_zero: int
+    channels: tuple[int, ...]
+    bias: int = -1
+
+
+_QLINEAR = _Places(2, 3, 5, (4, 5))
+_LAYERS = {
+    "QLinearConv": _QLINEAR._replace(channels=(4, 5, 8)),
+    "ConvInteger": _Places(2, 1, 3, (3,)),
+    "QLinearMatMul": _QLINEAR,
+    "QGemm": _QLINEAR._replace(bias=6),
+    "MatMulInteger": _Places(2, 1, 3, (3,)),
+    "MatMulIntegerToFloat": _Places(4, 1, 5, (3, 5, 6)),
+}
+
+
+def _at(data: Sequence[Any], place: int) -> Any:
+    return data[place] if place < len(data) else None
+
+
 def _convolution(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """One filter on what is under it, without padding."""
-    x, w, o = data[0], data[3], index[1]
+    places = _LAYERS[node.kind]
+    x, w, o = data[0], data[places.w], index[1]
     if node.get("channels_last"):
         return None
     moves = Moves.of(w, [node.get(name, otherwise) for name, otherwise in _WINDOW.items()])
-    zeros = _zero(data[2]), _zero(data[5])
+    zeros = _zero(_at(data, places.x_zero)), _zero(_at(data, places.w_zero))
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each
     seen = x[index[0], first : first + each]
@@ -148,29 +176,31 @@ def _convolution(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
         seen = np.where(inside.reshape(shape), taken, np.asarray(zeros[0], x.dtype))
     kept = _needed(seen, zeros[0], w[o], zeros[1])
     few, filters = seen[kept][None], w[o][kept][None]
-    inputs = {0: few, 3: filters} | _channel(data, (4, 5, 8), o)
+    inputs = {0: few, places.w: filters} | _channel(data, places.channels, o)
     return Cut({}, inputs, (1,) * x.ndim, _sized("output channel at one place", x.shape[1:], few.shape[1:]))
 
 
 def _product(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """One row on one column."""
-    a, b, o = data[0], data[3], index[-1]
+    places = _LAYERS[node.kind]
+    a, b, o = data[0], data[places.w], index[-1]
     attributes, turned = dict(node.attributes), bool(node.get("transB", 0))
-    if b is None or b.ndim != 2 or a.ndim < 2:
+    a_zero = _at(data, places.x_zero)
+    if b is None or b.ndim != 2 or a.ndim < 2 or (a_zero is not None and a_zero.size > 1):
         return None
     row = a[:, index[0]] if node.get("transA", 0) else a[index[:-1]]
     column = b[o] if turned else b[:, o]
-    (kept,) = _needed(row, _zero(data[2]), column, _zero(data[5]))
+    (kept,) = _needed(row, _zero(a_zero), column, _zero(_at(data, places.w_zero)))
     some, few = column[kept], row[kept]
     inputs = {
         0: few[:, None] if node.get("transA", 0) else few[None],
-        3: some[None] if turned else some[:, None],
-    } | _channel(data, (4, 5), o)
-    bias = data[6] if node.kind == "QGemm" and len(data) > 6 else None
+        places.w: some[None] if turned else some[:, None],
+    } | _channel(data, places.channels, o)
+    bias = _at(data, places.bias) if places.bias > 0 else None
     if bias is not None:
         if bias.size > 1 and bias.size != b.shape[0 if turned else 1]:
             return None  # a bias for each element
-        inputs[6] = bias.reshape(-1)[min(o, bias.size - 1)].reshape(1)
+        inputs[places.bias] = bias.reshape(-1)[min(o, bias.size - 1)].reshape(1)
     return Cut(attributes, inputs, (1, 1), _sized("output of one row", row.shape, few.shape))
 
 
@@ -181,9 +211,63 @@ def _pair(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     return Cut(dict(node.attributes), inputs, (1,), "one element")
 
 
+def _one_code(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """One element, by one scale."""
+    if any(x is not None and x.size > 1 for x in data[1:]):
+        return None
+    return Cut(dict(node.attributes), {0: data[0][index].reshape(1)}, (1,), "one element")
+
+
+def _floats(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """One element of each operand."""
+    shape = np.broadcast_shapes(*(x.shape for x in data if x is not None))
+    few = {i: np.broadcast_to(x, shape)[index].reshape(1) for i, x in enumerate(data) if x is not None}
+    return Cut(dict(node.attributes), few, (1,), "one element")
+
+
+def _whole_image(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """One channel of one image."""
+    last = bool(node.get("channels_last", 0))
+    one = np.moveaxis(data[0], -1, 1)[index[0], index[-1]] if last else data[0][index[0], index[1]]
+    few = one[None, ..., None] if last else one[None, None]
+    return Cut(dict(node.attributes), {0: few}, (1,) * data[0].ndim, f"one channel of one image, {one.size} codes")
+
+
+def _window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """The codes of one window that are inside of the image; where padding counts, the node stays whole."""
+    if node.get("channels_last", 0) or node.get("count_include_pad", 0):
+        return None
+    x, kernel = data[0], node.get("kernel_shape")
+    strides, dilations, pads = (node.get(name) for name in ("strides", "dilations", "pads"))
+    axes = Window.of(kernel, strides, dilations, pads, node.get("auto_pad", "NOTSET"), 0)
+    if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
+        return None
+    few = x[index[0], index[1]]
+    for axis, (at, along) in enumerate(zip(index[2:], axes.axes(x.shape[2:], "X"), strict=True)):
+        start = at * along.stride - along.before
+        few = few.take(np.arange(max(start, 0), min(start + along.kernel, few.shape[axis])), axis)
+    how = f"one channel of one window, {few.size} codes"
+    return Cut({"kernel_shape": list(few.shape)}, {0: few[None, None]}, (1,) * x.ndim, how)
+
+
+def _row(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+    """What makes one sum of a softmax, as the last axis."""
+    if node.get("opset", 13) < 13:
+        return None
+    x, axis = data[0], node.get("axis", -1) % data[0].ndim
+    row = np.moveaxis(x, axis, -1)[(*index[:axis], *index[axis + 1 :])]
+    place = (0, index[axis])
+    return Cut({**node.attributes, "axis": -1}, {0: row[None]}, (1, row.size), f"one row of {row.size} codes", place)
+
+
 _CUTS: dict[str, Callable[[Node, Sequence[Any], Index], Cut | None]] = {
-    "QLinearConv": _convolution,
-    **dict.fromkeys(("QLinearMatMul", "QGemm"), _product),
+    **dict.fromkeys(("QLinearConv", "ConvInteger"), _convolution),
+    **dict.fromkeys(("QLinearMatMul", "QGemm", "MatMulInteger", "MatMulIntegerToFloat"), _product),
     **dict.fromkeys(("QLinearAdd", "QLinearMul"), _pair),
+    **dict.fromkeys(("QLinearSigmoid", "QLinearLeakyRelu", "QuantizeLinear", "DequantizeLinear"), _one_code),
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Relu", "Clip", "Sigmoid", "LeakyRelu", "Tanh"), _floats),
+    **dict.fromkeys(("QLinearGlobalAveragePool", "GlobalAveragePool"), _whole_image),
+    **dict.fromkeys(("QLinearAveragePool", "MaxPool", "AveragePool"), _window),
+    "QLinearSoftmax": _row,
 }
 """How a node is cut down to one element; others are not."""

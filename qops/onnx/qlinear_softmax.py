@@ -84,12 +84,35 @@ class QLinearSoftmax(ByType):
         return result
 
     def length_of(self, shape: tuple[int, ...]) -> int:
-        """Give how many exponentials make a sum, for data of this shape."""
+        """Give how many exponentials make a sum.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Of the data.
+
+        Returns
+        -------
+        int
+        """
         axis = self._axis % len(shape)
         return shape[axis] if self.opset >= ONE_AXIS else prod(shape[axis:])
 
     def table_of(self, length: int) -> tuple[NDArray[np.float32], float]:
-        """Give the exponentials of differences of -255 to 0 steps in rows of this length, and 1 / Y_scale."""
+        """Give what a port holds.
+
+        Parameters
+        ----------
+        length : int
+            Of rows.
+
+        Returns
+        -------
+        table : ndarray of float32
+            The exponentials of differences of -255 to 0 steps.
+        parts : float
+            1 / Y_scale, cut to a whole number.
+        """
         return self._exponentials(length), self._numbers[1]
 
     def _rows(self, data: NDArray[Any], zero: int) -> NDArray[Any]:

@@ -73,7 +73,7 @@ def client_of(jobs: int | None) -> Iterator[Any]:
     Parameters
     ----------
     jobs : int or None
-        How many processes; None gives no cluster.
+        How many processes; None and 1 give no cluster.
 
     Yields
     ------
@@ -86,10 +86,10 @@ def client_of(jobs: int | None) -> Iterator[Any]:
     ValueError
         Less than one process.
     """
-    if jobs is None:
+    count = 1 if jobs is None else integer(jobs, "jobs", 1, 1024)
+    if count == 1:
         yield None
         return
-    count = integer(jobs, "jobs", 1, 1024)
     try:
         distributed: Any = import_module("distributed")
     except ModuleNotFoundError as why:

@@ -5,6 +5,7 @@ import pytest
 import small_network
 import small_onnx
 import tflite_models
+from onnx_networks import drawn
 
 from qops.models import load
 
@@ -114,3 +115,37 @@ def test_nodes_of_onnx(runtime, tmp_path, rng):
             assert sum(x.size for x in one.inputs.values()) <= sum(x.size for x in given)
             _, values = again(tmp_path / "one.onnx", one, runtime)
             assert values[op.outputs[0]][one.place] == wanted[0][index]
+
+
+CUT = {
+    *("QuantizeLinear", "DequantizeLinear", "QLinearConv", "QLinearAdd", "QLinearMul", "QGemm", "QLinearMatMul"),
+    *("QLinearSigmoid", "QLinearLeakyRelu", "QLinearAveragePool", "QLinearGlobalAveragePool", "MaxPool", "Relu"),
+    *("MatMulIntegerToFloat", "Sigmoid", "LeakyRelu", "Add", "Mul", "AveragePool", "GlobalAveragePool"),
+}
+"""Nodes of random networks that are cut down to one element."""
+
+
+def test_nodes_of_random_networks(tmp_path, rng):
+    """Of uint8, whose graphs hold each node as a file can; both as written and as onnxruntime fuses them."""
+    cut = set()
+    for seed in range(24):
+        model, x = drawn(seed, dtype=np.uint8)
+        (tmp_path / "network.onnx").write_bytes(model.SerializeToString())
+        runtime = ("onnx", "ort")[seed % 2]
+        try:
+            graph = load(tmp_path / "network.onnx", runtime=runtime)
+        except ValueError:  # what qops does not have of onnxruntime's
+            continue
+        made = graph.run(x, keep="all")
+        for op in graph.ops:
+            given, wanted = [made[name] for name in op.reads], [made[name] for name in op.outputs]
+            place = int(rng.integers(wanted[0].size))
+            index = tuple(map(int, np.unravel_index(place, wanted[0].shape)))
+            one = op.alone(given, wanted, index)
+            if one is None:
+                continue
+            _, values = again(tmp_path / "one.onnx", one, "onnx" if op.runtime == "onnx" else "ort")
+            assert values[op.outputs[0]][one.place] == wanted[0][index], (seed, op.kind)
+            assert sum(x.size for x in one.inputs.values()) <= sum(x.size for x in given)
+            cut.add(op.kind)
+    assert cut >= CUT, CUT - cut

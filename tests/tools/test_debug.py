@@ -188,3 +188,19 @@ def test_the_command_in_a_process_of_its_own(small, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["first"] is None
+
+
+@pytest.mark.long
+def test_jobs_of_the_command_line_change_nothing(small, tmp_path, capsys):
+    """Layers as tasks of two processes: the same answer, byte for byte."""
+    path, _, _, dump = small
+    np.savez(tmp_path / "device.npz", **{**dump, "sum": dump["sum"] ^ 1})
+    words = ["debug", str(path), "--device", str(tmp_path / "device.npz"), "--json"]
+    told = []
+    for jobs in ([], ["--jobs", "1"], ["--jobs", "2"]):
+        assert main([*words, *jobs]) == 1
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] == told[2]
+    assert json.loads(told[0])["first"]["layer"] == "add"
+    assert main([*words, "--jobs", "0"]) == 2
+    assert "jobs: expected an integer" in capsys.readouterr().err
