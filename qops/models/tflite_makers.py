@@ -12,6 +12,7 @@ import numpy as np
 from qops import tflite
 from qops.models.tflite_layers import LAYERS
 from qops.models.tflite_site import MOST, Made, Maker, Missing, Site
+from qops.tflite.kernels import KERNELS
 
 __all__ = ["MAKERS"]
 
@@ -132,6 +133,10 @@ def _svdf(site: Site) -> Made:
     scales = {"feature_scale": site.numbers("w", site.tensor(1))["w_scale"]}
     scales["time_scale"] = site.numbers("w", site.tensor(2))["w_scale"]
     how = {**site.x(), **scales, **site.numbers("state", site.tensor(4)), **site.y, "rank": site.options["Rank"]}
+    if site.has(3):
+        off = abs(site.numbers("bias", site.tensor(3))["bias_scale"] - how["state_scale"] * how["time_scale"])
+        if off >= KERNELS[site.kernel].svdf_bias_off:
+            raise Missing(f"the scale of its bias, {site.tensor(3).scale}, is not that of its sums")
     op = tflite.Svdf(site.constant(1), site.constant(2), site.bias(3), **how, **site.own())
     return Made((0,), lambda x: op(x).y)
 

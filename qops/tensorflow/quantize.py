@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -235,7 +234,7 @@ def _refuse_unusable(quantizers: list[kernels.Quantizer]) -> None:
     """Raise ValueError where TensorFlow's codes would be undefined."""
     for q in quantizers:
         lo, hi = q.ends
-        if not (q.usable and isfinite(lo) and isfinite(hi)):
+        if not q.usable:
             raise ValueError(f"min_range, max_range: ({lo}, {hi}) is too narrow or wide to quantize over")
 
 

@@ -33,7 +33,7 @@ class Exp(Unary):
         if self._dtype == np.int16:
             ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
             return interpolated(of_16_bits(np.exp, *ends), x)
-        return of_8_bits(np.exp, x - given.x_zero_point, given.x_scale, given.y_scale) + given.y_zero_point
+        return of_8_bits(np.exp, x - given.x_zero_point, given.x_scale, (given.y_scale, given.y_zero_point))
 
 
 class Elu(Unary):
@@ -47,11 +47,8 @@ class Elu(Unary):
     _name = "ELU"
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
-        near, zero = x - given.x_zero_point, given.y_zero_point
-        if self._facts.elu == "outside":
-            return of_8_bits(self._function, near, given.x_scale, given.y_scale) + zero
-        values = self._function((F32(given.x_scale) * near.astype(F32)).astype(np.float64)).astype(F32)
-        return np.rint(values * (F32(1) / F32(given.y_scale)) + F32(zero))
+        near, y = x - given.x_zero_point, (given.y_scale, given.y_zero_point)
+        return of_8_bits(self._function, near, given.x_scale, y, self._facts.table_zero_point)
 
     @staticmethod
     def _function(v: Any) -> Any:
@@ -83,7 +80,7 @@ class Gelu(Unary):
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         function = self._by_tanh if given.approximate else self._by_erfc
-        return of_8_bits(function, x - given.x_zero_point, given.x_scale, given.y_scale) + given.y_zero_point
+        return of_8_bits(function, x - given.x_zero_point, given.x_scale, (given.y_scale, given.y_zero_point))
 
     @staticmethod
     def _by_tanh(v: Any) -> Any:

@@ -58,6 +58,8 @@ class Kernel(NamedTuple):
     """Whether DEPTHWISE_CONV_2D of 8 bits does."""
     checks_bias: bool
     """Whether the scale of a bias is compared with that of the sums, where all channels have one scale."""
+    svdf_bias_off: float
+    """How far the scale of a bias of SVDF may be from that of its sums."""
     biases_by_option: bool
     """Whether an option, not the tensor, says of which type the bias of CONV_2D and TRANSPOSE_CONV of int16 is."""
     transpose: str
@@ -139,6 +141,10 @@ class Kernel(NamedTuple):
     """Whether SOFTMAX of 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
     sigmoid_s8: str
     """How LOGISTIC and TANH of int8 are made: a "table" of float32, or "gemmlowp"."""
+    sigmoid_float: str
+    """The type in which the table of LOGISTIC of 8 bits is made, before its values become float32."""
+    table_zero_point: str
+    """Where LOGISTIC, TANH and ELU of 8 bits add the zero point: "outside" or "inside" of the rounding."""
     sigmoid_s16: str
     """The same for int16, if the scale is the power of two of that kernel; else a table of 256 sigmoids is used."""
     sigmoid_output: str
@@ -153,8 +159,6 @@ class Kernel(NamedTuple):
     """Whether a negative slope of LEAKY_RELU of int16 is a negative multiplier; else the product is negated."""
     relu6_rescales: bool
     """Whether RELU6 takes codes to the scale of the result; else it only clamps."""
-    elu: str
-    """Where ELU of int8 adds the zero point: "outside" or "inside" of the rounding."""
     rsqrt_s16: str
     """How RSQRT of int16 is made: a "table" of 513 entries, or "integer"."""
     prelu_alpha_s16: tuple[str, ...]
@@ -224,6 +228,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "needs_bias":              (True,         True,          True,          False),
     "depthwise_needs_bias":    (False,        True,          True,          False),
     "checks_bias":             (True,         True,          False,         True),
+    "svdf_bias_off":           (inf,          inf,           inf,           1e-5),
     "biases_by_option":        (True,         True,          True,          False),
     "transpose":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
     "transpose_block":         (1,            8,             1,             1),
@@ -264,6 +269,8 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "reduce_scales":           (False,        False,         True,          False),
     "float_softmax":           (False,        True,          True,          False),
     "sigmoid_s8":              ("table",      "table",       "table",       "gemmlowp"),
+    "sigmoid_float":           ("float32",    "float32",     "float64",     "float32"),
+    "table_zero_point":        ("outside",    "outside",     "inside",      "outside"),
     "sigmoid_s16":             ("table",      "gemmlowp",    "gemmlowp",    "table"),
     "sigmoid_output":          ("scale",      "scale",       "",            "zero point"),
     "norm_checks":             (True,         True,          True,          False),
@@ -271,7 +278,6 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "leaky":                   ("integer",    "integer",     "8.8",         "integer"),
     "leaky_s16_signed":        (False,        True,          True,          False),
     "relu6_rescales":          (True,         True,          True,          False),
-    "elu":                     ("outside",    "outside",     "inside",      "outside"),
     "rsqrt_s16":               ("table",      "table",       "table",       "integer"),
     "prelu_alpha_s16":         (_EITHER,      _EITHER,       _EITHER,       ("int8",)),
     "quantize":                ("divide",     "blocks",      "even",        "divide"),

@@ -30,7 +30,7 @@ class Sigmoid(Unary):
     """The base of LOGISTIC and TANH: the function, its fixed point, its interpolation, the shifts that they take."""
 
     __slots__ = ()
-    _function: ClassVar[Any]
+    _function: Any
     _fixed: ClassVar[Any]
     _interpolated: ClassVar[Any]
     _shifts: ClassVar[tuple[int, ...]]
@@ -53,7 +53,8 @@ class Sigmoid(Unary):
             most = floor(15 * 2**27 / 2.0**e)
             end = np.where(near <= -most, -1, near >= most)
             return self._of_27_bits(self._facts.scaled(np.clip(near, -most, most), (m, e)), end)
-        return of_8_bits(self._function, near, given.x_scale, given.y_scale) + given.y_zero_point
+        y = given.y_scale, given.y_zero_point
+        return of_8_bits(self._function, near, given.x_scale, y, self._facts.table_zero_point)
 
     def _of_16_bits(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         power = power_of_two(given.x_scale)
@@ -81,9 +82,9 @@ class Logistic(Sigmoid):
     _shifts = (0,)
     _fixed, _interpolated = staticmethod(fixed_point.logistic), staticmethod(sigmoid_16)
 
-    @staticmethod
-    def _function(v: Any) -> Any:
-        return F32(1) / (F32(1) + np.exp(-v).astype(F32))
+    def _function(self, v: Any) -> Any:
+        kind = np.dtype(self._facts.sigmoid_float).type
+        return kind(1) / (kind(1) + np.exp(-v).astype(kind))
 
     def _check_output(self, given: SimpleNamespace) -> None:
         if self._dtype == np.int16:
@@ -132,8 +133,9 @@ def logistic(
 ) -> NDArray[Any]:
     """Give 1 / (1 + exp(-x)).
 
-    A table of all codes, of ``half_away(logistic(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32;
-    TFLM computes int8 in fixed point with 27 bits behind the point. 16 bits are interpolated between 256 sigmoids; the
+    A table of all codes, of ``half_away(logistic(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32.
+    XNNPACK rounds the function itself to float32 but once, and adds the zero point before it rounds, half to even. TFLM
+    computes int8 in fixed point with 27 bits behind the point. 16 bits are interpolated between 256 sigmoids; the
     optimised kernels and XNNPACK compute an `x_scale` of 2**-12 in fixed point of 16 bits.
 
     Parameters
@@ -182,9 +184,9 @@ def tanh(
 ) -> NDArray[Any]:
     """Give the hyperbolic tangent.
 
-    A table of all codes, of ``half_away(tanh(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32; TFLM
-    computes int8 in fixed point with 27 bits behind the point, and reads neither scale nor zero point of the result. 16
-    bits are as in `logistic`.
+    A table of all codes, of ``half_away(tanh(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32.
+    XNNPACK adds the zero point before it rounds, half to even. TFLM computes int8 in fixed point with 27 bits behind
+    the point, and reads neither scale nor zero point of the result. 16 bits are as in `logistic`.
 
     Parameters
     ----------

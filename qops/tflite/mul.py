@@ -16,6 +16,7 @@ from qops.tflite.arithmetic import (
     wrap,
 )
 from qops.tflite.pairs import Pair, multiplied
+from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding
 
 __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
@@ -65,9 +66,10 @@ class Mul(Pair):
         self._scale, self._rule = scale, facts.tail if rule == "blocks" else rule
         self._stage, self._block = None, 1
         if rule == "blocks":
-            self._block = 16 if self._dtype == np.int8 else 1
+            self._block, _ = BLOCKS[self._dtype.name]
+            self._block_by_one = self._block
             lowest, highest = check.ends(self._dtype)
-            if self._block > 1 and (highest - lowest) ** 2 * scale > 2**15 - 512:  # the result may wrap to 16 bits
+            if (highest - lowest) ** 2 * scale > 2**15 - 512:  # the result may wrap to 16 bits
                 return
             rule, self._block = facts.tail, 1
         self._stage = multiplied(rule, scale, given, self._ends, self._dtype)
@@ -81,9 +83,10 @@ class Mul(Pair):
         za, zb, zy = self._zeros
         return np.clip(wrap(self._facts.scaled(wrap((a - za) * (b - zb)), self._by) + zy), *self._ends)
 
-    def _blocks(self, a: Codes, b: Codes) -> Codes:
+    def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
         za, zb, zy = self._zeros
-        near = np.clip(self._facts.scaled((a - za) * (b - zb), self._by), -(2**15), 2**15 - 1)
+        near = self._facts.scaled((a - za) * (b - zb), self._by)
+        near = wrap(near, 16) if by_one and self._dtype == np.uint8 else np.clip(near, -(2**15), 2**15 - 1)
         return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
 
 
@@ -155,9 +158,10 @@ def mul(
     """Multiply codes.
 
     ``(a - a_zero_point) * (b - b_zero_point)`` times ``a_scale * b_scale / y_scale``, which is float32 in LiteRT and
-    double in TFLM, rounded twice. The optimised kernel of int8 saturates to 16 bits in whole blocks of 16, and wraps
-    when it adds the zero point. XNNPACK rounds in float32; if the scale is not in [2**-16, 2**8), the optimised kernel
-    runs.
+    double in TFLM, rounded twice. The optimised kernel of 8 bits saturates to 16 bits in whole blocks of 16 elements (8
+    of uint8), and wraps when it adds the zero point. If shapes broadcast, it has blocks in each row of neighbours of
+    both operands, or by one number, where uint8 wraps to 16 bits. XNNPACK rounds in float32; if the scale is not in
+    [2**-16, 2**8), the optimised kernel runs.
 
     Parameters
     ----------

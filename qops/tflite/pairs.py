@@ -22,19 +22,21 @@ __all__ = ["Pair", "added", "multiplied"]
 class Pair(Op):
     """A prepared op of two arrays. Where there is a stage, it makes the codes; else numpy does, step by step."""
 
-    __slots__ = ("_block", "_stage")
+    __slots__ = ("_block", "_block_by_one", "_stage")
 
     _stage: PairStage | None
     """What makes codes of arrays of one shape."""
     _block: int
-    """How many elements, of arrays of one shape, are computed together in another way; 1 if there is no such way."""
+    """How many neighbours are computed together in another way; 1 if there is no such way."""
+    _block_by_one: int
+    """The same where one of the operands is one number for all of them."""
 
     def _plain(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the codes, in int64."""
         raise NotImplementedError
 
-    def _blocks(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the codes of elements that are computed together."""
+    def _blocks(self, a: NDArray[np.int64], b: NDArray[np.int64], by_one: bool) -> NDArray[np.int64]:
+        """Give the codes of elements that are computed together; `by_one`: with one number."""
         raise NotImplementedError
 
     def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -53,15 +55,43 @@ class Pair(Op):
             codes = np.empty(shape, self._dtype) if out is None else out
             self._stage.run(np.broadcast_to(x, shape), np.broadcast_to(y, shape), codes)
             return codes
-        whole = 0 if self._block == 1 or x.shape != y.shape else x.size // self._block * self._block
-        return check.put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), whole), out)
+        return check.put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
 
-    def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], whole: int) -> NDArray[Any]:
-        """Give codes of which so many are computed together."""
+    def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:
+        """Give the codes, those in whole blocks as they are computed together."""
         made = self._plain(x, y)
-        if whole:
-            made.ravel()[:whole] = self._blocks(x.ravel()[:whole], y.ravel()[:whole])
+        section, by_one = sections(x.shape, y.shape) if self._block > 1 and made.size else (0, False)
+        block = self._block_by_one if by_one else self._block
+        if whole := section // block * block:
+            first, second = (np.broadcast_to(one, shape).reshape(-1, section)[:, :whole] for one in (x, y))
+            made = np.ascontiguousarray(made)
+            made.reshape(-1, section)[:, :whole] = self._blocks(first, second, by_one)
         return made.astype(self._dtype)
+
+
+def sections(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, bool]:
+    """Give how many neighbours LiteRT's optimised kernels compute in one go, and whether by one number.
+
+    They fold two shapes that broadcast into five axes, of which the last has both operands, the fourth one alone, the
+    third both, the second the other alone, the first both. Where the last is 1, they go along the fourth. Shapes that
+    do not fold so have no blocks, which 0 says.
+
+    Examples
+    --------
+    >>> from qops.tflite.pairs import sections
+    >>> sections((2, 3, 4), (3, 4)), sections((2, 3), (2, 1)), sections((2, 1, 2, 1, 2, 1), (1, 3, 1, 3, 1, 3))
+    ((12, False), (3, True), (0, False))
+    """
+    count = max(len(a), len(b))
+    axes = [*zip((1,) * (count - len(a)) + a, (1,) * (count - len(b)) + b, strict=True)]
+    lengths = [1] * 5
+    alone = next((0 if x == 1 else 1 for x, y in reversed(axes) if x != y), 0)
+    for i, broadcast in enumerate((None, alone, None, 1 - alone, None)):
+        while axes and (axes[-1][0] == axes[-1][1] if broadcast is None else axes[-1][broadcast] == 1):
+            lengths[i] *= max(axes.pop())
+    if axes:
+        return 0, False
+    return (lengths[0], False) if lengths[0] > 1 else (lengths[1], True)
 
 
 def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operands | None:

@@ -26,7 +26,7 @@ __all__ = ["Total"]
 F32 = np.float32
 Codes = NDArray[np.int64]
 BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
-"""Elements that the optimised ADD computes together, and its row of `qops.rules.ADD`, by type."""
+"""Elements that the optimised ADD and MUL compute together, and their row of `qops.rules.ADD` and `MUL`, by type."""
 
 
 class Total(Pair):
@@ -72,6 +72,7 @@ class Total(Pair):
         name = self._kind
         if name == "blocks":
             self._block, name = BLOCKS[self._dtype.name]
+            self._block_by_one = 8
             lowest, highest = check.ends(self._dtype)
             most = sum((highest - lowest) * s for s in (given.a_scale, given.b_scale)) / given.y_scale
             if most > 2**15 - 512:  # the sum may wrap to 16 bits, which numpy has to do
@@ -142,16 +143,16 @@ class Total(Pair):
         total = self._facts.scaled(x << self._bits, first) + self._sign * self._facts.scaled(y << self._bits, second)
         return np.clip(wrap(self._facts.scaled(wrap(total), last) + zy), *self._ends)
 
-    def _blocks(self, a: Codes, b: Codes) -> Codes:
+    def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
         """Give the codes as the optimised kernel makes those of whole blocks: results of 16 bits that wrap."""
         za, zb, zy = self._zeros
         first, second, (m, e) = self._factors
-        sums = self._operand(a - za, first) + self._operand(b - zb, second)
+        sums = self._operand(a - za, first, by_one) + self._operand(b - zb, second, by_one)
         near = wrap(wrap(rounded_shift(double_high(clip_s32(sums), m), -e), 16) + zy, 16)
         return np.clip(np.clip(near, *check.ends(self._dtype)), *self._ends)
 
-    def _operand(self, x: Codes, by: Multiplier) -> Codes:
+    def _operand(self, x: Codes, by: Multiplier, by_one: bool) -> Codes:
         m, e = by
-        if self._dtype == np.uint8:
+        if by_one or self._dtype == np.uint8:
             return double_high(x << 20, m) >> -e
         return double_high(x << (20 + e) if e > -21 else x >> (-20 - e), m)

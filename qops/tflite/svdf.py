@@ -161,7 +161,8 @@ def svdf(
     time : ndarray of int16 or int8, (filters, memory)
         Weights of the state; int8 for TFLM only.
     bias : ndarray of int32, (filters / rank,), optional
-        Of scale state_scale * time_scale.
+        Of scale state_scale * time_scale. TFLM refuses a model where the bias has a scale that is off by 1e-5 or more,
+        as `qops.models` does; LiteRT does not look.
     x_scale, x_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     feature_scale, time_scale, state_scale : float

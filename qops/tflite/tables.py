@@ -37,11 +37,17 @@ def _floats(function: Function, x: NDArray[Any]) -> NDArray[np.float32]:
         return function(x.astype(np.float64)).astype(F32)
 
 
-def of_8_bits(function: Function, x: Codes, x_scale: float, y_scale: float) -> NDArray[Any]:
-    """Give ``half_away(f(x * x_scale) / y_scale)`` in float32, of codes less their zero point; it may be infinite."""
-    values = _floats(function, F32(x_scale) * x.astype(F32))
+def of_8_bits(
+    function: Function, x: Codes, x_scale: float, y: tuple[float, int], zero_point: str = "outside"
+) -> NDArray[Any]:
+    """Give ``half_away(f(x * x_scale) / y_scale) + y_zero_point`` in float32, of codes less their zero point.
+
+    With the zero point "inside" it is added before ``rint``. The result may be infinite.
+    """
+    (y_scale, zero), values = y, _floats(function, F32(x_scale) * x.astype(F32))
     with np.errstate(all="ignore"):
-        return np.asarray(half_away(values * (F32(1) / F32(y_scale))))
+        steps = values * (F32(1) / F32(y_scale))
+        return np.rint(steps + F32(zero)) if zero_point == "inside" else np.asarray(half_away(steps)) + zero
 
 
 def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int]) -> Codes:

@@ -187,7 +187,10 @@ def sweep(
                 f"codes: 'all' is for one or two operands of 8 bits, got {len(given)} of {row.dtype}; give a number"
             )
         for lo, hi in given:
-            QTensor(np.empty(0, row.dtype), lo, hi)
+            try:
+                QTensor(np.empty(0, row.dtype), lo, hi)
+            except ValueError as refused:
+                raise ValueError(f"ranges: {str(refused).removeprefix('min, max: ')}") from None
     pieces = [(name, each, given) for name, each in ops.items() for given in chosen]
     start = monotonic()
     with Progress() as show:

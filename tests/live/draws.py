@@ -9,6 +9,14 @@ TYPES = (np.uint8, np.int8)
 LENGTHS = (1, 2, 3, 5, 8, 14, 16, 17, 31, 33, 64, 65, 100, 130)
 
 
+class Known(NamedTuple):
+    """What the documentation of qops says of an op that need not give the bits of the system."""
+
+    reason: str
+    holds: Callable[[list[Any], list[Any]], bool]
+    """Whether the arrays of the system and of qops are as near as that."""
+
+
 class Pair(NamedTuple):
     """One call: of the system and of qops, which must give the same arrays, or both refuse."""
 
@@ -17,6 +25,8 @@ class Pair(NamedTuple):
     arguments: dict[str, Any]
     models_refusals: bool = True
     """Whether qops refuses what the system does. A rule is a formula, which knows nothing of the limits of a system."""
+    known: Known | None = None
+    """How far the arrays may differ, for a reason that qops gives."""
 
 
 def of_rule(system, qops, arguments):

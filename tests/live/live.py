@@ -1,7 +1,8 @@
 """Random calls of the systems that are installed, beside qops, bit for bit; ``make live SEED=1 CALLS=300``.
 
-Prints a table of each op's calls that are equal, that both refuse, that end the system's process, and that differ, and
-the first difference of each op; exits with 1 if there is one.
+Prints a table of each op's calls that are equal, that both refuse, that end the system's process, that differ as the
+documentation of qops says, with the reason, and that differ, with the first difference of each op; exits with 1 if
+there is one.
 """
 
 import argparse
@@ -19,7 +20,7 @@ SYSTEMS = ("onnxruntime", "torch", "tensorflow", "litert", "tflm")
 BESIDE = [sys.executable, str(Path(__file__).parent / "beside.py")]
 SECONDS = 120
 """The longest that a call may take; the first one imports the system."""
-COLUMNS = ("equal", "refused", "ended", "different")
+COLUMNS = ("equal", "refused", "ended", "known", "different")
 
 
 def listed(system):
@@ -36,17 +37,20 @@ def child(system, seed, calls, ops, first, end):
 
 
 def compared(system, version, ops, seed, calls):
-    """Print a line for each op, and give the first difference of each."""
-    counts, differences = Counter(), {}
+    """Print a line for each op, and the reason of what is known to differ; give the first difference of each."""
+    counts, differences, reason = Counter(), {}, ""
     for answer in answers(partial(child, system, seed, calls, ops), 0, len(ops) * calls, SECONDS):
         op, number = ops[answer["number"] // calls], answer["number"] % calls
         found = answer.get("found", "ended")
         counts[found] += 1
         if found == "different":
             differences.setdefault(op, f"{system} {op}, call {number} of seed {seed}: {answer['text']}")
+        reason = answer["text"] if found == "known" else reason
         if number == calls - 1:
             print(f"{system:<13}{version:<14}{op:<42}", *(f"{counts[word]:>10}" for word in COLUMNS), flush=True)
-            counts.clear()
+            if reason:
+                print(f"    known: {reason}", flush=True)
+            counts, reason = Counter(), ""
     return [*differences.values()]
 
 

@@ -45,10 +45,17 @@ def test_a_rule_need_not_refuse_what_a_system_does():
     assert beside.compare(draws.of_rule(lambda: X, refuse, {}))[0] == "different"
 
 
+@pytest.mark.parametrize(("ours", "found"), [([5], "equal"), ([6], "known"), ([7], "different"), (refuse, "different")])
+def test_what_is_known_to_differ_may_differ_so_far_and_no_further(ours, found):
+    near = draws.Known("sums", lambda theirs, ours: abs(int(theirs[0][0]) - int(ours[0][0])) <= 1)
+    both = pair(np.uint8([5]), np.uint8(ours) if ours is not refuse else refuse)
+    assert beside.compare(both._replace(known=near))[0] == found
+
+
 SYSTEM = """
 import os
 import numpy as np
-from draws import Pair
+from draws import Known, Pair
 
 VERSION, X = "1.0", np.uint8([1, 2, 3])
 
@@ -62,7 +69,11 @@ def bad(rng):
     return Pair(lambda: os.abort() if rng.random() < 0.3 else theirs, lambda: ours, {"x": X})
 
 
-OPS = {"Good": good, "Bad": bad, "Good too": good}
+def near(rng):
+    return Pair(lambda: X, lambda: X + rng.integers(2, dtype=np.uint8), {"x": X}, known=Known("why", lambda x, y: True))
+
+
+OPS = {"Good": good, "Bad": bad, "Near": near, "Good too": good}
 """
 
 
@@ -81,12 +92,15 @@ def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
     head, missing, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == ["system", "version", "op", *live.COLUMNS]
     assert missing == "without no_such_system: ModuleNotFoundError: No module named 'no_such_system_'"
-    assert rows[0].split() == ["made_up", "1.0", "Good", "20", "0", "0", "0"]
-    equal, refused, ended, different = map(int, rows[1].split()[3:])
-    assert (equal + ended + different, refused) == (20, 0)
+    assert rows[0].split() == ["made_up", "1.0", "Good", "20", "0", "0", "0", "0"]
+    equal, refused, ended, known, different = map(int, rows[1].split()[3:])
+    assert (equal + ended + different, refused, known) == (20, 0, 0)
     assert min(equal, ended, different) > 0
-    assert rows[2].split() == ["made_up", "1.0", "Good", "too", "20", "0", "0", "0"]
-    text = "\n".join(rows[3:])
+    equal, _, _, known, different = map(int, rows[2].split()[3:])
+    assert (equal + known, different, rows[3]) == (20, 0, "    known: why")
+    assert min(equal, known) > 0
+    assert rows[4].split() == ["made_up", "1.0", "Good", "too", "20", "0", "0", "0", "0"]
+    text = "\n".join(rows[5:])
     assert "made_up Bad, call " in text
     assert (
         "of seed 3: 3 of 3 elements, at [0]: 1, 2; [1]: 2, 3; [2]: 3, 4\n    x = uint8[3] [1 2 3]\n    system: " in text

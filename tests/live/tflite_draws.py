@@ -21,6 +21,7 @@ TANH = {"int8": (1 / 128, 0), "uint8": (1 / 128, 128), "int16": (1 / 32768, 0)}
 LOG_SOFTMAX = {"int8": (16 / 256, 127), "uint8": (16 / 256, 255)}
 RELU = 1  # the only activation that LiteRT's SVDF takes, and does not apply
 INT32 = 2  # the number of this type in the schema
+TANH_ACTIVATION = 4
 LIMITS = (12.0, 4.0, 2.4, 12 / 7, 2.0, 2 / 3, 1.0)
 """Scales in which the limits 6 and 1 of an activation are ties, and two in which they are not."""
 
@@ -31,7 +32,8 @@ class Net:
     def __init__(self, rng, kernel, dtype):
         self.rng, self.kernel, self.dtype = rng, kernel, dtype
         self.tensors, self.operators, self.fed = [], [], {}
-        self.x = None
+        self.x, self.results = None, []
+        """The last result, and those before it."""
 
     def tensor(self, dtype, s=None, z=0, shape=(), data=None, axis=None):
         """One more tensor, of a scale or of one for each channel along `axis`."""
@@ -51,6 +53,13 @@ class Net:
         self.fed[made.name] = x
         return made
 
+    def second(self, shape, s, z):
+        """Another operand: an input, or one of the results so far that has this shape."""
+        fitting = [t for t in self.results if t.shape == shape and t.dtype == self.dtype and t is not self.x]
+        if fitting and self.rng.random() < 0.6:
+            return pick(self.rng, fitting)
+        return self.input(shape, s=s, z=z)
+
     def image(self):
         """The last result, or the first input: images NHWC."""
         n, h, w = (int(self.rng.integers(1, most)) for most in (3, 9, 9))
@@ -64,10 +73,18 @@ class Net:
         """Data that stand in the file."""
         return self.tensor(dtype or data.dtype.name, s, z, data.shape, data, axis)
 
-    def op(self, kind, inputs, y, **options):
-        """One more operator, whose result becomes `x`."""
-        self.operators.append(Operator(kind, list(inputs), [y], options, []))
+    def op(self, kind, inputs, y, inner=(), **options):
+        """One more operator, whose result becomes `x`; `inner` are tensors that only carry its inner scales."""
+        self.operators.append(Operator(kind, list(inputs), [y], options, list(inner)))
         self.x = y
+
+    def shaped(self):
+        """Give all tensors the shapes that the kernels of qops make."""
+        found = self.load(self.bytes({}), self.kernel).run(self.fed, keep="all")
+        self.tensors = [replace(t, shape=found[t.name].shape) if t.name in found else t for t in self.tensors]
+        named = {t.name: t for t in self.tensors}
+        self.x = named[self.x.name]
+        self.results = [*(named[t.name] for t in self.results), self.x]
 
     def result(self, *scales, dtype=None):
         """A result whose scale is in proportion to the product of those of the operands, and not far below it."""
@@ -132,7 +149,7 @@ def activation(rng):
 def unary(kind, net, fixed=None, same=False, **options):
     """One tensor into one: of the scale that the operator demands, the same, or any."""
     x, rng = net.any(), net.rng
-    if fixed and rng.random() < 0.95:
+    if fixed and rng.random() < (0.5 if net.kernel == "xnnpack" else 0.95):
         y = net.tensor(net.dtype, *fixed[net.dtype])
     elif same or rng.random() < 0.2:
         y = net.tensor(net.dtype, x.scale, x.zero_point)
@@ -169,13 +186,13 @@ def pair(kind, net, same=False, activated=True):
     if same or rng.random() < 0.2:
         b = net.input(tuple(other), s=a.scale, z=a.zero_point)
     else:
-        b = net.input(tuple(other), s=draws.result_scale(rng, float(a.scale)), z=zero_point(rng, net.dtype))
+        b = net.second(tuple(other), draws.result_scale(rng, float(a.scale)), zero_point(rng, net.dtype))
     both = [a.scale, b.scale] if kind in ("MUL", "SQUARED_DIFFERENCE") else [max(a.scale, b.scale)]
     y = net.tensor(net.dtype, a.scale, a.zero_point) if same else net.result(*both)
     options = activation(rng) if activated else {}
     if kind in ("ADD", "SUB"):
         options["PotScaleInt16"] = bool(rng.random() < 0.5)
-    net.op(kind, [a, b], y, **options)
+    net.op(kind, [a, b] if rng.random() < 0.7 else [b, a], y, **options)
 
 
 def window(rng, image=None):
@@ -379,9 +396,35 @@ def svdf(net):
     state = net.tensor(
         "int16", draws.result_scale(rng, float(x.scale), float(feature.scale)), 0, (batch, memory * rank * units)
     )
-    biases = net.constant(rng.integers(-999, 1000, units).astype(np.int32), float(np.float32(state.scale * time.scale)))
+    off = 0 if rng.random() < 0.8 else pick(rng, [9e-6, 1.1e-5, -9e-6, -1.1e-5, 0.5])
+    s = max(float(np.float32(state.scale * time.scale)) + off, 2.0**-40)
+    biases = net.constant(rng.integers(-999, 1000, units).astype(np.int32), s)
     y = net.result(state.scale, time.scale)
     net.op("SVDF", [x, feature, time, biases, state], y, Rank=rank, FusedActivationFunction=RELU)
+
+
+def lstm(net):
+    """Scales of weights that take sums to 2**-12 in simple proportions."""
+    rng, major = net.rng, bool(net.rng.random() < 0.3)
+    batch, steps, size, cells = (int(rng.integers(1, most)) for most in (4, 6, 20, 10))
+    x = net.input((steps, batch, size) if major else (batch, steps, size))
+    s, z = pick(rng, [1 / 128, 1 / 127, 1 / 256, 2.0**-15, float(rng.uniform(0.002, 0.02))]), zero_point(rng, net.dtype)
+
+    def four(shape, of):
+        ratios = [pick(rng, [1, 0.5, 0.25, 0.75, 3, 1 / 3, float(rng.uniform(0.01, 2))]) for _ in range(4)]
+        codes_of = [codes(rng, shape, np.int8, 0) for _ in ratios]
+        return [net.constant(w, float(np.float32(2.0**-12 * r / of))) for w, r in zip(codes_of, ratios, strict=True)]
+
+    w, r = four((cells, size), float(x.scale)), four((cells, cells), s)
+    wide = np.int64 if net.dtype == "int16" else np.int32
+    biases = [net.constant(rng.integers(-9999, 9999, cells).astype(wide), float(x.scale * t.scale)) for t in w]
+    power = int(rng.integers(9 if net.kernel != "tflm" else 4, 13))
+    states = [net.tensor(net.dtype, s, z, (batch, cells)), net.tensor("int16", 2.0**-power, 0, (batch, cells))]
+    inner = [net.tensor("int16", 2.0**-12, 0) for _ in range(4)] + [net.tensor(net.dtype, s, z)]
+    given = [x, *w, *r, None, None, None, *biases, None, None, *states, None, None, None, None]
+    clip = pick(rng, [0.0, 0.0, 1.0, float(rng.uniform(0.01, 4))])
+    options = {"FusedActivationFunction": TANH_ACTIVATION, "CellClip": clip, "TimeMajor": major}
+    net.op("UNIDIRECTIONAL_SEQUENCE_LSTM", given, net.tensor(net.dtype, s, z), inner, **options)
 
 
 DRAWN = {
@@ -409,7 +452,7 @@ DRAWN = {
     **{kind: partial(padded, kind) for kind in ("PAD", "PADV2")},
     **{kind: partial(resized, kind) for kind in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")},
     **{"PRELU": prelu, "CONCATENATION": concatenated, "SOFTMAX": softmax, "QUANTIZE": quantize},
-    **{"DEQUANTIZE": dequantize, "SVDF": svdf},
+    **{"DEQUANTIZE": dequantize, "SVDF": svdf, "UNIDIRECTIONAL_SEQUENCE_LSTM": lstm},
 }
 """What draws an operator, by its name."""
 
@@ -425,37 +468,36 @@ def one(kind, kernel, rng):
     return compared(kernel, [DRAWN[kind]], Net(rng, kernel, dtype))
 
 
-CHAINED = (
-    "CONV_2D",
-    "DEPTHWISE_CONV_2D",
-    "ADD",
-    "MUL",
-    "AVERAGE_POOL_2D",
-    "MAX_POOL_2D",
-    "RELU",
-    "LEAKY_RELU",
-    "PAD",
-    "HARD_SWISH",
-    "LOGISTIC",
+IMAGES = (
+    *("CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "SUB", "MUL", "MAXIMUM", "AVERAGE_POOL_2D", "MAX_POOL_2D", "RELU"),
+    *("RELU6", "LEAKY_RELU", "PRELU", "PAD", "HARD_SWISH", "LOGISTIC", "TANH", "TRANSPOSE_CONV", "CONCATENATION"),
+    *("ABS", "RESIZE_BILINEAR"),
 )
+"""What the trunk of a graph is made of: operators of images, also of two results so far."""
+ENDS = ("FULLY_CONNECTED", "SOFTMAX", "LOGISTIC", "MEAN", "SUM", "REDUCE_MAX", "MUL", "ADD", "L2_NORMALIZATION", "TANH")
+"""What it may end with: operators of any shape."""
 
 
 def few(kernel, rng):
-    """A chain of two to five operators of images of int8."""
-    net = Net(rng, kernel, "int8")
+    """A graph of one to six operators of images and up to three others, of one type, in which results may meet."""
+    dtype = pick(rng, [t for t in ("int8", "int8", "int8", "int16", "uint8") if t in TAKES["CONV_2D", kernel]])
+    net = Net(rng, kernel, dtype)
     net.x = net.image()
-    return compared(kernel, [DRAWN[pick(rng, CHAINED)] for _ in range(int(rng.integers(2, 6)))], net)
+    net.results = [net.x]
+    trunk, ends = ([kind for kind in kinds if dtype in TAKES[kind, kernel]] for kinds in (IMAGES, ENDS))
+    counts = (trunk, int(rng.integers(1, 7))), (ends, int(rng.integers(0, 4)))
+    return compared(kernel, [DRAWN[pick(rng, kinds)] for kinds, count in counts for _ in range(count)], net)
 
 
 def compared(kernel, drawers, net):
-    """The pair of calls of the model that these drawers make."""
+    """The pair of calls of the model that these drawers make; it ends with an operator that qops refuses."""
     for i, draw in enumerate(drawers):
         draw(net)
         if i < len(drawers) - 1:
-            found = net.load(net.bytes({}), kernel).run(net.fed, keep="all")
-            shapes = {name: x.shape for name, x in found.items()}
-            net.tensors = [replace(t, shape=shapes.get(t.name, t.shape)) for t in net.tensors]
-            net.x = next(t for t in net.tensors if t.name == net.x.name)
+            try:
+                net.shaped()
+            except ValueError:
+                break
     content = net.finished()
     return Pair(
         lambda: tflite_systems.run(content, net.fed, kernel),
@@ -465,7 +507,7 @@ def compared(kernel, drawers, net):
 
 
 def ops(kernels):
-    """The rows of a table: each operator on each library of kernels that has it, and chains of operators."""
+    """The rows of a table: each operator on each library of kernels that has it, and graphs of operators."""
     return {
         **{
             f"{kind} model, {kernel}": partial(one, kind, kernel)
@@ -473,5 +515,5 @@ def ops(kernels):
             for kernel in kernels
             if TAKES[kind, kernel]
         },
-        **{f"models of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
+        **{f"graphs of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
     }

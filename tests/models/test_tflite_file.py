@@ -62,3 +62,25 @@ def test_without_the_schema_it_says_what_to_install(path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ModuleNotFoundError, match=r"need the package tflite: pip install 'qops\[tflite\]'$"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "off", "taken"),
+    [("tflm", 0, True), ("tflm", 9e-6, True), ("tflm", 1.1e-5, False), ("tflm", -2e-5, False), ("reference", 9, True)],
+)
+def test_tflm_refuses_a_bias_of_svdf_whose_scale_is_off(path, runtime, off, taken):
+    def part(name, dtype, shape, data=None, scale=1.0):
+        return Tensor(name, shape, dtype, np.float32(scale), np.int64(0), None, data)
+
+    x, y, state = part("x", "int8", (1, 4)), part("y", "int8", (1, 2)), part("state", "int16", (1, 6))
+    weights = part("w", "int8", (2, 4), np.ones((2, 4), np.int8))
+    time = part("time", "int16", (2, 3), np.ones((2, 3), np.int16))
+    bias = part("bias", "int32", (2,), np.int32([1, 2]), 1 + off)
+    given = [x, weights, time, bias, state]
+    options = {"Rank": 1, "FusedActivationFunction": 1}
+    path.write_bytes(tflite_bytes([*given, y], [Operator("SVDF", given, [y], options, [])], [x], [y]))
+    if taken:
+        assert load(path, runtime=runtime).run(np.zeros((1, 4), np.int8))["y"].tolist() == [[1, 2]]
+    else:
+        with pytest.raises(ValueError, match=r"SVDF .*the scale of its bias, .*, is not that of its sums"):
+            load(path, runtime=runtime)

@@ -114,11 +114,20 @@ def test_sigmoids_are_rounded_or_one_higher():
 
 def test_a_table_of_8_bits_is_half_away_of_float32():
     x = np.arange(-128, 128)
-    got = tables.of_8_bits(np.exp, x, 0.05, 0.07)
+    got = tables.of_8_bits(np.exp, x, 0.05, (0.07, 0))
     for code, value in zip(x.tolist(), got.tolist(), strict=True):
         exact = Fraction(math.exp(float(np.float32(0.05) * np.float32(code)))) / Fraction(float(np.float32(0.07)))
         assert abs(value - exact) <= Fraction(1, 2) + Fraction(1, 10**4)
-    assert tables.of_8_bits(np.exp, np.int64([127]), 9.0, 0.07).tolist() == [math.inf]
+    assert tables.of_8_bits(np.exp, np.int64([127]), 9.0, (0.07, 0)).tolist() == [math.inf]
+
+
+@pytest.mark.parametrize(
+    ("where", "zero", "want"),
+    [("outside", 3, [4, 2]), ("outside", 4, [5, 3]), ("inside", 3, [4, 2]), ("inside", 4, [4, 4])],
+)
+def test_a_table_of_8_bits_adds_the_zero_point_where_it_is_said(where, zero, want):
+    """0.5 and -0.5 are half a step: away from 0 without the zero point, with it to the even code."""
+    assert tables.of_8_bits(lambda v: v, np.int64([1, -1]), 0.5, (1.0, zero), where).tolist() == want
 
 
 @pytest.mark.parametrize("name", _FACTS)

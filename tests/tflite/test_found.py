@@ -187,3 +187,58 @@ def test_svdf_of_tflm_has_ratios_of_double(kernel, want):
     x, feature = np.int8([[34, 44, -84, -60]]), np.int8([[-3, 7, 7, 8]])
     time = np.int16([[4, 7, -4, 1, -1, 6, 2, 6, 9]])
     assert tflite.svdf(x, feature, time, np.int32([589]), **how).y.item() == want
+
+
+@pytest.mark.parametrize(("dtype", "block", "lowest"), [(np.int8, 16, -128), (np.uint8, 8, 0)])
+@pytest.mark.parametrize("kernel", ["optimized", "xnnpack"])
+def test_mul_wraps_in_whole_blocks(kernel, dtype, block, lowest):
+    """32767 + 9 is beyond 16 bits; XNNPACK leaves this scale of 2**9 to the optimised kernel."""
+    x = np.full(3 * block + block - 1, 9, dtype)
+    y = tflite.mul(x, x, **numbers((1.0, 0), (2.0**9, 0), (1.0, 9)), kernel=kernel)
+    assert y.tolist() == [lowest] * 3 * block + [np.iinfo(dtype).max] * (block - 1)
+
+
+@pytest.mark.parametrize(("zero", "want"), [(0, 0), (1, 2)])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_xnnpack_rounds_tables_half_to_even_with_the_zero_point_inside(dtype, zero, want):
+    """0.5 and 1 in steps of 1 and 2 are ties."""
+    x = dtype([0])
+    assert tflite.logistic(x, **X, y_scale=1.0, y_zero_point=zero, kernel="xnnpack").item() == want
+    many = dtype([100])
+    how = {"y_scale": 2.0, "y_zero_point": zero}
+    assert tflite.tanh(many, **X, **how, kernel="xnnpack").item() == want
+    assert tflite.tanh(many, **X, **how, kernel="optimized").item() == 1 + zero
+
+
+@pytest.mark.parametrize(("x", "scale", "zero", "want"), [(33, 2 / 239, 82, 202), (59, 2 / 23, 114, 125)])
+def test_xnnpack_rounds_the_sigmoid_itself_once(x, scale, zero, want):
+    """Of 16.5 / 2 the sum 1 + exp(-x) of float32 is off; 59 / 4 is 14.75."""
+    step = 0.5 if x == 33 else 0.25
+    how = {"x_scale": step, "x_zero_point": 0, "y_scale": float(np.float32(scale)), "y_zero_point": zero}
+    assert tflite.logistic(np.uint8([x]), **how, kernel="xnnpack").item() == want
+
+
+FOLDED = ((2, 1, 2, 1, 2, 1), (1, 2, 1, 2, 1, 8))
+
+
+@pytest.mark.parametrize("kernel", ["optimized", "xnnpack"])
+@pytest.mark.parametrize(
+    ("op", "dtype", "by_row", "by_one"),
+    [
+        (tflite.mul, np.uint8, [0] * 40 + [255] * 7, [9] * 40 + [255] * 7),
+        (tflite.mul, np.int8, [-128] * 32 + [127] * 15, [-128] * 32 + [127] * 15),
+        (tflite.add, np.uint8, [0] * 40 + [255] * 7, [0] * 40 + [255] * 7),
+        (tflite.add, np.int8, [-128] * 32 + [127] * 15, [-128] * 40 + [127] * 7),
+    ],
+)
+def test_shapes_that_broadcast_have_blocks_in_each_row(kernel, op, dtype, by_row, by_one):
+    """16 by 16 and 2**8 is 2**16, which one number makes 0 in 16 bits; 32 times 2**10 and 9 more is beyond them."""
+    scales = [(1.0, 0), (256.0, 0), (1.0, 9)] if op is tflite.mul else [(1024.0, 0), (1024.0, 0), (1.0, 9)]
+    how = {**numbers(*scales), "kernel": kernel}
+
+    def made(a, b):
+        return op(np.full(a, 16, dtype), np.full(b, 16, dtype), **how).tolist()
+
+    assert made((2, 47), (1, 47)) == made((1, 47), (2, 47)) == [by_row] * 2
+    assert made((2, 1), (1, 47)) == made((47,), (2, 1)) == [by_one] * 2
+    assert np.all(made(*FOLDED) == np.int64(np.iinfo(dtype).max))
