@@ -98,6 +98,7 @@ def test_the_table_as_a_file(tmp_path):
         ({"ranges": [(0, 1), (2, 1)]}, ValueError, "ranges: min 2.0 > max 1.0"),
         ({"ranges": [(0, 1e39)]}, ValueError, r"ranges: the range \(0.0, 1e\+39\) is not finite"),
         ({"ranges": [(-1, 2)], "codes": 9, "dtype": "int32"}, ValueError, "ranges: .* is not symmetric"),
+        ({"op": lambda t: 3}, TypeError, r"op: expected it to give \(data, min, max\), got 3"),
         ({"ranges": [((0, 1),) * 3]}, ValueError, "codes: 'all' is for"),
         ({"op": {"mine": 3}}, TypeError, "op: expected a function"),
         ({"executor": 3}, TypeError, "executor: expected"),
