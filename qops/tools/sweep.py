@@ -231,7 +231,7 @@ def _measured(
     except ValueError as refusal:
         return SweepRow(ranges, str(refusal), op=name)
     t, info = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-    if not (isinstance(t, QTensor) or (isinstance(t, tuple) and len(t) == 3)):
+    if not (isinstance(t, QTensor) or (isinstance(t, tuple | list) and len(t) == 3)):
         raise TypeError(f"op: expected it to give (data, min, max), got {shown(t)}")
     report = error(t, exact(*map(values, tensors)))
     lo: Any
