@@ -181,10 +181,8 @@ def qlinear_softmax(
     -----
     Source: onnxruntime, ``contrib_ops/cpu/quantization/qlinear_softmax.cc``. The standard has no such operator.
 
-    **Hazards**
-
-    1 / Y_scale is cut to a whole number: 1 / 255 counts as 1 / 254, as float32 has it a little above, and with a scale
-    above 1 all codes are the zero point.
+    **Hazards.** 1 / Y_scale is cut to a whole number. So 1 / 255 counts as 1 / 254, because float32 holds it as a
+    little more, and with a scale above 1 all codes are the zero point:
 
     >>> qops.onnx.qlinear_softmax(np.uint8([0, 90]), 0.1, 0, 1 / 255, 0)
     array([  0, 254], dtype=uint8)
