@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from tflite_draws import ops
+from tflm_networks import network
 
 VERSION = version("tflite_micro")
-OPS = ops(["tflm"])
+OPS = {**ops(["tflm"]), "whole networks, every tensor": network}
