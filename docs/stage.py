@@ -22,6 +22,7 @@ SEARCHED = {
     "guide/debug": ("layer by layer", "device dump"),
     "guide/dump": ("dump", "npz"),
     "guide/error": ("tolerance", "accuracy"),
+    "guide/fused": ("fused", "unfused", "graph optimization"),
     "guide/layer": ("layer", "linear layer"),
     "guide/params": ("constants of a port",),
     "guide/port": ("port", "dsp"),
