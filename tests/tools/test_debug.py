@@ -12,6 +12,7 @@ from onnx import numpy_helper
 
 import qops
 from qops.__main__ import main
+from qops.models import Operator, Tensor, tflite_bytes
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +189,14 @@ def test_the_command_in_a_process_of_its_own(small, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["first"] is None
+
+
+def test_noise_is_refused_for_what_a_damaged_file_announces(tmp_path, capsys):
+    x, y = (Tensor(name, (1, 2**14, 2**14, 3), "int8", np.float32(0.1), np.asarray(0)) for name in "xy")
+    path = tmp_path / "large.tflite"
+    path.write_bytes(tflite_bytes([x, y], [Operator("RELU", [x], [y], {}, [])], [x], [y]))
+    assert main(["debug", str(path)]) == 2
+    assert "large.tflite announces inputs too large for noise, 'x' of shape (1, 16384, " in capsys.readouterr().err
 
 
 @pytest.mark.long
