@@ -177,7 +177,8 @@ class Conv2D(Layer):
         k = check_length(prod(w.codes.shape[:3]), "w")
         given = options(channels, bias, *others)
         self._finishes(w, k, given)
-        self._packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups)
+        neighbours = self._way[1][1] == 1
+        self._packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups, neighbours=neighbours)
         self._taps = w.codes.sum(2, np.int32)
         if not once:
             words = (

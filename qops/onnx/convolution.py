@@ -41,7 +41,7 @@ class Convolution(Prepared):
         """Check the filters and the attributes, and prepare for each type of data; a single call does that itself."""
         self._w = native(w, "w", check.CODES_8)
         self._moves = Moves.of(self._w, attributes)
-        self._packed = weights(self._w, self._moves.group)
+        self._packed = weights(self._w, self._moves.group, self._moves.unplaced[-1].dilation == 1)
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, x: np.dtype[Any]) -> Kernel:

@@ -17,9 +17,10 @@ from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport fma_f32
-from qops._kernels.stage.stage cimport REAL, stage_run
+from qops._kernels.stage.stage cimport INTEGER, REAL, stage_run
 
 import numpy as np
 
@@ -32,6 +33,8 @@ cdef extern from "stage/pair_stage.h":
         S16 "PAIR_S16"
     Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
                                      const FloatParams*) nogil
+    Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
+                                 const IntegerParams*) nogil
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
@@ -107,6 +110,9 @@ cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noex
     if p.form == PRODUCT and size == 1 and p.last.kind == REAL:
         i += product_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.typenum == cnp.NPY_INT8, n - i, p.a, p.b,
                                    &p.last.params.real)
+    elif p.form == SUM and size == 1 and p.last.kind == INTEGER and p.last.before == NULL:
+        i += sum_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.typenum == cnp.NPY_INT8, n - i, p.a, p.b,
+                               &p.last.params.integer)
     while i < n:
         some = min(n - i, <Py_ssize_t>BLOCK)
         if p.typenum == cnp.NPY_INT16:
