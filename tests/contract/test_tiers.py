@@ -139,7 +139,7 @@ def test_every_length_and_alignment_gives_the_bits_of_the_plain_loop_and_nothing
 @pytest.mark.parametrize("name", NAMED)
 def test_big_arrays_give_the_bits_of_the_plain_loop(name):
     """Outputs on both sides of STREAM bytes, from which on they are stored past the caches."""
-    rng, streams = np.random.default_rng(len(name)), False
+    rng = np.random.default_rng(len(name))
     for n in BIG:
         call = NAMED[name](rng, n)
         plain = results("plain", call)
