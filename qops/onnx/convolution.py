@@ -143,7 +143,7 @@ class ConvInteger(Convolution):
         self._pack(w, attributes, once)
         if runtime == "ort":
             self._check_ort_moves()
-            check.one_value(np.asarray(self.w_zero_point), "w_zero_point")
+            check.one_value(as_array(self.w_zero_point, "w_zero_point"), "w_zero_point")
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         return Finish(self._w_zero()), np.dtype(np.int32)
