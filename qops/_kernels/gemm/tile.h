@@ -48,8 +48,8 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
     const uint32_t times = t->times;
     const uint8_t *a = t->a;
     int32_t *c = t->c;
-    const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
     for (ptrdiff_t n = t->tiles; n > 0; --n, a += rows * lda, c += rows * ldc) {
+        const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3); /* outside they would take registers */
         DECLARE(0) DECLARE(1) DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5)
         ALL_ROWS(START_ROW)
         const uint8_t *a0 = a, *a3 = a0, *b = t->b;
