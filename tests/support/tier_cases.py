@@ -232,12 +232,14 @@ def layered(dtype):
         terms = columns, np.int64([n, 5]), rng.integers(0, 2, 3)
         low = rng.uniform(-1, 0, n).astype(np.float32)
         bias, clip = rng.normal(0, 1e7, n), (-np.inf, rng.uniform(1e6, 1e7))
-        op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0))
-        tops = op.tops(-1.0, 2.0, "a, b") if dtype == np.int32 else None
+        op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0), "a, b")
+        tops = op.tops(-1.0, 2.0) if dtype == np.int32 else None
 
         def run():
-            found = tops if dtype == np.int32 else op.watched(sums, -1.0, 2.0, rows, terms, "a, b")
-            layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), sums, out)
+            watched, copied = op.watch(-1.0, 2.0, rows, terms, m), np.empty_like(sums)
+            layer.run_stage(watched, sums, copied)
+            found = tops if dtype == np.int32 else op.found(watched, -1.0, 2.0)
+            layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), copied, out)
             return out, np.ravel(found).tolist()
 
         return run

@@ -96,6 +96,7 @@ typedef struct {
     layer_row first;
     ptrdiff_t start, m, n, stride, ld, places;
     const int64_t *which;
+    double *ends;
 } layer_params;
 
 /* Row i of m: its sums, and the tables of its cut. */

@@ -25,7 +25,8 @@ cdef extern from "stage/layer_stage.h" nogil:
         Py_ssize_t ld  # from the tables of one cut to those of the next
         Py_ssize_t places  # the length of `which`: row i has the place i % places
         const int64_t *which  # the number of the cut of each place
+        double *ends  # of watched sums: the lowest and the highest position of the rows from each on that were one run
 
 cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
                       Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t m, double* found) noexcept nogil
+cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil

@@ -98,10 +98,13 @@ cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bi
             codes_8(&some, <uint8_t*>codes + column, flip)
 
 
-cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t m, double* found) noexcept nogil:
-    """Widen found[0]..found[1] to hold all positions of m rows of sums."""
+cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Widen the ends of the first of some whole rows of n sums, number `first` on, to hold the positions of all."""
     cdef Py_ssize_t column
-    cdef LayerParams some, rows = some_rows(p, sums, 0, m)
+    cdef LayerParams some, rows
+    if n == 0:
+        return
+    rows = some_rows(p, sums, first // p.n, n // p.n)
     for column from 0 <= column < p.n by BLOCK:
         some = some_columns(&rows, column)
-        ends(&some, found)
+        ends(&some, p.ends + 2 * rows.start)
