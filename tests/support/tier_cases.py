@@ -247,6 +247,21 @@ def layered(dtype):
     return case
 
 
+def layered_near(rng, n):
+    """Sums of products whose rows have no terms, by float32; some codes saturate, some are clipped."""
+    m, n = (1, n) if n < 9000 else (n // 61, 61)
+    sums, out = drawn(rng, m * n, np.int32).reshape(m, n) >> 12, unaligned(rng, m * n, np.int8).reshape(m, n)
+    top = rng.uniform(1, 3, n).astype(np.float32)
+    clip, bias = (-np.inf, 150.0 * 2.0**11), rng.uniform(-(2.0**16), 2.0**16, n)
+    op = layer.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
+
+    def run():
+        layer.run_stage(op.stage(-128.0, 127.0, None, None, (-(2.0**17), 127 * 2.0**10)), sums, out)
+        return (out,)
+
+    return run
+
+
 def stored(name):
     """A case of oneDNN's saturating stores."""
 
@@ -294,6 +309,7 @@ NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
     **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"layer {np.dtype(dtype)}": layered(dtype) for dtype in (np.int32, np.uint8, np.int8)},
+    "layer near": layered_near,
     **{f"stored_{name}": stored(name) for name in ("u8", "s8", "s32")},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
     "step_convert": step("", np.int32),

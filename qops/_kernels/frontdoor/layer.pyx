@@ -2,7 +2,7 @@
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
 
 from qops._kernels.arrays.checks cimport Ends
@@ -24,6 +24,8 @@ cdef double HIGHEST = 2147483648.0  # quantization steps from 0 to the end of a 
 cdef double MARGIN = 1 + 2.0**-20  # keeps the highest code of int32 below 2**31
 cdef double NARROWEST = 2.0**-25  # the least range of 8-bit codes, as a share of the largest sum, for BOUND_LAYER_8
 cdef double STEPS = 255  # quantization steps of a range of 8-bit codes
+cdef double NEAR = 192  # the most that float32 may add: then it is off by at most 2**-13 - 2**-16 LSB, see BOUND_LAYER_8
+cdef double STEEP = 2.0**16  # the most steps of a sum, of which float32 holds all products with int32
 cdef enum:
     MIDDLE = 128  # how far the middle code lies above the lowest
     FEW = 1 << 16  # int32 holds the sum of up to so many products of 8-bit codes, whatever the zero point
@@ -61,7 +63,7 @@ cdef class LayerStage(PreparedStage):
         """
         cdef LayerParams* p = &self.params
         cdef Py_ssize_t cuts = 1 if terms is None else len(terms[1]), ld = (n + 7) // 8 * 8, i
-        cdef cnp.npy_intp size = (5 + 2 * cuts) * ld + 8 + 2 * watched
+        cdef cnp.npy_intp size = (7 + 2 * cuts) * ld + 8 + 2 * watched
         cdef double* table
         self.memory, self.rows, self.terms = cnp.PyArray_EMPTY(1, &size, cnp.NPY_DOUBLE, 0), rows, terms
         self.stage.kind, self.stage.count, self.stage.inner = WATCHED if watched else LAYER, 1, 1
@@ -77,7 +79,8 @@ cdef class LayerStage(PreparedStage):
         p.first.of_sum, p.first.of_row, p.first.per_value = table, table + ld, table + 2 * ld
         p.first.lowest, p.first.highest = table + 3 * ld, table + 4 * ld
         p.first.of_count, p.first.added = table + 5 * ld, table + (5 + cuts) * ld
-        p.ends = table + (5 + 2 * cuts) * ld
+        p.first.near = <float*>(table + (5 + 2 * cuts) * ld)
+        p.ends = table + (7 + 2 * cuts) * ld
         for i in range(watched):
             p.ends[2 * i], p.ends[2 * i + 1] = INFINITY, -INFINITY
         return 0
@@ -171,7 +174,9 @@ cdef class Epilogue:
         cdef const int32_t* columns = NULL
         cdef const int64_t* counts = NULL
         cdef LayerRow* r = &stage.params.first
-        cdef Py_ssize_t i, j, at, cuts = 1 if stage.terms is None else len(stage.terms[1])
+        cdef Py_ssize_t i, j, at, ld = stage.params.ld, cuts = 1 if stage.terms is None else len(stage.terms[1])
+        cdef float* near = r.near
+        cdef bint is_near = stage.rows is None and stage.terms is None and tops == NULL and isfinite(least)
         cdef double each = 1, first = 0, lowest = -INFINITY, highest = INFINITY, middle
         cdef Values w
         if stage.terms is not None:
@@ -194,10 +199,14 @@ cdef class Epilogue:
             if isfinite(self.clip.max):
                 r.highest[j] = clamp_f64(self.clip.max * each - first, lowest, highest)
             for i in range(cuts):
-                at = i * stage.params.ld + j
+                at = i * ld + j
                 r.of_count[at] = 0 if columns == NULL else counts[i] * (x.base * middle)
                 r.added[at] = 0 if columns == NULL else columns[i * self.n + j] * (x.base * w.step) * each
                 r.added[at] += self.bias_of(&w, x.step) * each - first
+            is_near = is_near and r.of_sum[j] <= STEEP and fabs(r.added[j]) <= NEAR
+            near[j], near[ld + j] = <float>r.of_sum[j], <float>r.added[j]
+            near[2 * ld + j], near[3 * ld + j] = <float>rint(r.lowest[j]), <float>rint(r.highest[j])
+        r.near = near if is_near else NULL
         return 0
 
     cdef double most(self, const Values* x) noexcept:

@@ -10,10 +10,11 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.gemm.blocks cimport Product, shifted
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
+from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFTED, aligned, padded_columns
+from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -32,6 +33,9 @@ cdef enum:
 ctypedef struct Coded:  # a product whose accumulators become codes, in parts of whole rows
     Product product  # without C
     const int32_t *bias  # one for each column, or NULL
+    const uint32_t *a_offset  # one for each row, or NULL: then the product itself subtracts the one that all have
+    const uint32_t *b_offset  # one for each column, of B as it is packed; or NULL
+    const uint32_t *no_terms  # zeros, one for each column
     const Stage *stage
     char *codes  # m x n, in C order
     int typenum, size  # numpy's number of the dtype of codes, and their bytes
@@ -48,6 +52,24 @@ cdef void begin_with_bias(Product *p, const int32_t *bias, int32_t *starts) noex
     for j in range(p.n, padded_columns(p.kernel, p.n)):
         starts[j] = 0
     p.sums, p.a_offset = starts, shift - 1
+
+
+cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some) noexcept nogil:
+    """Subtract the terms of offsets from some rows of accumulators, of which the first is row `first`.
+
+        c[i][j] -= a_offset[i] * sum of b[:, j] + b_offset[j] * (sum of a[i] - k * a_offset[i])
+    """
+    cdef uint32_t *c = <uint32_t *>some.c
+    cdef uint32_t of_row = p.product.a_offset
+    cdef Py_ssize_t i, n = some.n
+    for i in range(some.m):
+        if p.a_offset != NULL:
+            of_row = p.a_offset[first + i]
+            subtract_row(c, p.no_terms, <const uint32_t *>p.product.sums, of_row, n)
+        if p.b_offset != NULL:
+            of_row = sum_row(some.a + i * some.lda, some.a_signed, some.k) - <uint32_t>some.k * of_row
+            subtract_row(c, p.no_terms, p.b_offset, of_row, n)
+        c += some.ldc
 
 
 cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
@@ -70,6 +92,8 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
         failed = failed or sums_of_products(&some)
         if failed:
             break
+        if p.a_offset != NULL or p.b_offset != NULL:
+            subtract_offsets(p, row, &some)
         stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * n * p.size, p.typenum, row * n, some.m * n)
     PyMem_RawFree(memory)
     return failed
@@ -84,6 +108,7 @@ cdef class MatMul:
     """
     cdef PackedB b
     cdef object b_offset
+    cdef cnp.ndarray offsets, no_terms  # b_offset of the packed B, of each column, if there are any; zeros
     cdef cnp.ndarray bias
     cdef PreparedStage codes
     cdef int typenum
@@ -93,6 +118,9 @@ cdef class MatMul:
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
         if bias is not None and (<object>self.bias).shape != (b.n,):
             raise ValueError(f"bias: expected shape {(b.n,)}, got {(<object>self.bias).shape}")
+        of_packed = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT * b.is_shifted
+        self.offsets = None if is_zero(of_packed) else words(of_packed, b.n)
+        self.no_terms = np.zeros(b.n, np.uint32)
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
         """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
@@ -115,39 +143,41 @@ cdef class MatMul:
     cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
         """Make the codes.
 
-        If only A has an offset and there are rows for all threads, each thread makes the accumulators and codes of
-        its own rows. Else `product` makes the accumulators.
+        If there are rows for all threads, each thread makes the accumulators and codes of its own rows. Else `product`
+        makes the accumulators.
         """
-        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
-        cdef cnp.ndarray left = matrix(a, "a")
-        cdef Py_ssize_t i
-        cdef bint is_one = type(a_offset) is int
-        cdef bint is_in_parts = num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS
-        cdef bint is_plain = is_one and not self.b.is_shifted and is_zero(self.b_offset)
+        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0)
+        cdef cnp.ndarray left = matrix(a, "a"), sums
+        cdef const void *x
+        cdef void *codes
+        cdef int typenum
         if cnp.PyArray_SIZE(made) == 0:
             return 0
-        if is_plain and is_in_parts and cnp.PyArray_DIM(left, 1) == self.b.k:
-            return self.make_parts(by_rows(left), a_offset & 0xFFFFFFFF, made, num_threads, rows)
-        if num_threads > 1 or rows > m or not is_one:
-            rows = m
-        sums = np.empty((rows, self.b.n), np.int32)
-        for i from 0 <= i < m by rows:
-            some = product(left[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
-                           bias=self.bias, num_threads=num_threads)
-            self.make_some(some, i, made)
+        if (num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS) and cnp.PyArray_DIM(left, 1) == self.b.k:
+            return self.make_parts(by_rows(left), a_offset, made, num_threads)
+        sums = product(left, self.b, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
+        x, codes, typenum = cnp.PyArray_DATA(sums), cnp.PyArray_DATA(made), typenum_of(made)
+        with nogil:
+            stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
         return 0
 
-    cdef int make_parts(self, cnp.ndarray a, uint32_t a_offset, cnp.ndarray made, Py_ssize_t num_threads,
-                        Py_ssize_t rows) except -1:
-        """On each thread make the accumulators of `rows` rows, which stay in the cache, then their codes, and so on."""
+    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
+        """On each thread make the accumulators of some rows, which stay in the cache, then their codes, and so on."""
         cdef Coded p
-        set_left(&p.product, a, a_offset)
+        cdef cnp.ndarray each = None if type(a_offset) is int else words(a_offset, cnp.PyArray_DIM(a, 0))
+        set_left(&p.product, a, 0 if each is not None else a_offset & 0xFFFFFFFF)
         set_packed(&p.product, self.b)
         p.product.caches, p.product.accumulate = caches, False
+        p.a_offset = p.b_offset = NULL
+        p.no_terms = <const uint32_t *>cnp.PyArray_DATA(self.no_terms)
+        if each is not None:
+            p.a_offset = <const uint32_t *>cnp.PyArray_DATA(each)
+        if self.offsets is not None:
+            p.b_offset = <const uint32_t *>cnp.PyArray_DATA(self.offsets)
         p.bias = NULL
         if self.bias is not None:
             p.bias = <const int32_t *>cnp.PyArray_DATA(self.bias)
-        p.stage, p.at_once = &self.codes.stage, rows
+        p.stage, p.at_once = &self.codes.stage, max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
         p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
         p.size = <int>cnp.PyArray_ITEMSIZE(made)
         p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
@@ -156,16 +186,6 @@ cdef class MatMul:
                 raise MemoryError
             return 0
         return run_parts(make_part, &p, p.parts)
-
-    cdef int make_some(self, cnp.ndarray sums, Py_ssize_t first, cnp.ndarray made) except -1:
-        """Make the codes of accumulators of whole rows, of which the first is row `first`, in their place in `made`."""
-        cdef Py_ssize_t start = first * self.b.n, n = cnp.PyArray_SIZE(sums)
-        cdef const void *x = cnp.PyArray_DATA(sums)
-        cdef void *codes = cnp.PyArray_BYTES(made) + start * cnp.PyArray_ITEMSIZE(made)
-        cdef int typenum = typenum_of(made)
-        with nogil:
-            stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, start, n)
-        return 0
 
 
 @cython.final
