@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor.layer import Epilogue
-from qops.checks import U8, as_array, both_ends, operand, real, two_ends
+from qops.checks import U8, as_array, both_ends, operand, real, shown, two_ends
 from qops.frontdoor.targets import Ends
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -32,7 +31,7 @@ BOUND_LAYER_8 = 0.5 + 2**-13
 A range is at least 2**-25 of the sums that the ranges of the operands allow, so float64's error is below 2**-14 LSB.
 The ends of a range that is found are float32, which cuts at most 2**-16 LSB off the farthest result.
 
-Where weights count from their middle code and what is added to the sums is at most 192 LSB, they are multiplied in
+Where weights count from their middle code, and a column adds at most 192 LSB to its sums, they are multiplied in
 float32: for codes that do not saturate a product is below 447 LSB. The roundings of the sum, of its factor and of the
 product cost 2**-24 of that each, those of what is added and of the result 2**-17 LSB each: 2**-13.35 in all.
 """

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.multipliers import multipliers, one_multiplier
-from qops.checks import as_array
+from qops.checks import as_array, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.names import rule_named
 from qops.rules.table import TABLE, Rule

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.pair_stage import PairStage
+from qops.checks import shown
 from qops.codes import CodeType
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, given_integers, rule_of

@@ -252,7 +252,7 @@ def layered_near(rng, n):
     m, n = (1, n) if n < 9000 else (n // 61, 61)
     sums, out = drawn(rng, m * n, np.int32).reshape(m, n) >> 12, unaligned(rng, m * n, np.int8).reshape(m, n)
     top = rng.uniform(1, 3, n).astype(np.float32)
-    clip, bias = (-np.inf, 150.0 * 2.0**11), rng.uniform(-(2.0**16), 2.0**16, n)
+    clip, bias = (-np.inf, 70.0 * 2.0**10), rng.uniform(-(2.0**16), rng.choice([2.0**16, 2.0**18]), n)
     op = layer.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
 
     def run():

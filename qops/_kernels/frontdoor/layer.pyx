@@ -20,6 +20,10 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "stage/layer_stage.h":
+    enum:
+        COLUMNS
+
 cdef double HIGHEST = 2147483648.0  # quantization steps from 0 to the end of a range of int32 codes
 cdef double MARGIN = 1 + 2.0**-20  # keeps the highest code of int32 below 2**31
 cdef double NARROWEST = 2.0**-25  # the least range of 8-bit codes, as a share of the largest sum, for BOUND_LAYER_8
@@ -63,7 +67,7 @@ cdef class LayerStage(PreparedStage):
         """
         cdef LayerParams* p = &self.params
         cdef Py_ssize_t cuts = 1 if terms is None else len(terms[1]), ld = (n + 7) // 8 * 8, i
-        cdef cnp.npy_intp size = (7 + 2 * cuts) * ld + 8 + 2 * watched
+        cdef cnp.npy_intp size = (8 + 2 * cuts) * ld + 8 + 2 * watched
         cdef double* table
         self.memory, self.rows, self.terms = cnp.PyArray_EMPTY(1, &size, cnp.NPY_DOUBLE, 0), rows, terms
         self.stage.kind, self.stage.count, self.stage.inner = WATCHED if watched else LAYER, 1, 1
@@ -80,10 +84,29 @@ cdef class LayerStage(PreparedStage):
         p.first.lowest, p.first.highest = table + 3 * ld, table + 4 * ld
         p.first.of_count, p.first.added = table + 5 * ld, table + (5 + cuts) * ld
         p.first.near = <float*>(table + (5 + 2 * cuts) * ld)
-        p.ends = table + (7 + 2 * cuts) * ld
+        p.ends = table + (8 + 2 * cuts) * ld
         for i in range(watched):
             p.ends[2 * i], p.ends[2 * i + 1] = INFINITY, -INFINITY
         return 0
+
+
+cdef void set_near(LayerRow* r, float* near, Py_ssize_t ld, Py_ssize_t n) noexcept nogil:
+    """Set the tables for float32 of each column, and where to use them: if they are of use in some column."""
+    cdef int32_t* is_near = <int32_t*>(near + 4 * ld)
+    cdef Py_ssize_t i, j
+    cdef bint some = False, all_near
+    for j in range(n):
+        is_near[j] = -(r.of_row[j] == 0 and r.of_sum[j] <= STEEP and fabs(r.added[j]) <= NEAR)
+        some = some or is_near[j]
+        near[j], near[ld + j] = <float>r.of_sum[j], <float>r.added[j]
+        near[2 * ld + j], near[3 * ld + j] = <float>rint(r.lowest[j]), <float>rint(r.highest[j])
+    for i from 0 <= i < n by COLUMNS:
+        all_near = True
+        for j in range(i, min(n, i + <Py_ssize_t>COLUMNS)):
+            all_near = all_near and is_near[j]
+        for j in range(i, min(n, i + <Py_ssize_t>COLUMNS)):
+            is_near[ld + j] = all_near
+    r.near = near if some else NULL
 
 
 @cython.final
@@ -176,7 +199,6 @@ cdef class Epilogue:
         cdef LayerRow* r = &stage.params.first
         cdef Py_ssize_t i, j, at, ld = stage.params.ld, cuts = 1 if stage.terms is None else len(stage.terms[1])
         cdef float* near = r.near
-        cdef bint is_near = stage.rows is None and stage.terms is None and tops == NULL and isfinite(least)
         cdef double each = 1, first = 0, lowest = -INFINITY, highest = INFINITY, middle
         cdef Values w
         if stage.terms is not None:
@@ -203,10 +225,9 @@ cdef class Epilogue:
                 r.of_count[at] = 0 if columns == NULL else counts[i] * (x.base * middle)
                 r.added[at] = 0 if columns == NULL else columns[i * self.n + j] * (x.base * w.step) * each
                 r.added[at] += self.bias_of(&w, x.step) * each - first
-            is_near = is_near and r.of_sum[j] <= STEEP and fabs(r.added[j]) <= NEAR
-            near[j], near[ld + j] = <float>r.of_sum[j], <float>r.added[j]
-            near[2 * ld + j], near[3 * ld + j] = <float>rint(r.lowest[j]), <float>rint(r.highest[j])
-        r.near = near if is_near else NULL
+        r.near = NULL
+        if stage.terms is None and tops == NULL and isfinite(least):
+            set_near(r, near, ld, self.n)
         return 0
 
     cdef double most(self, const Values* x) noexcept:

@@ -60,15 +60,15 @@ cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some
         c[i][j] -= a_offset[i] * sum of b[:, j] + b_offset[j] * (sum of a[i] - k * a_offset[i])
     """
     cdef uint32_t *c = <uint32_t *>some.c
-    cdef uint32_t of_row = p.product.a_offset
+    cdef uint32_t a_offset = p.product.a_offset, sum
     cdef Py_ssize_t i, n = some.n
     for i in range(some.m):
         if p.a_offset != NULL:
-            of_row = p.a_offset[first + i]
-            subtract_row(c, p.no_terms, <const uint32_t *>p.product.sums, of_row, n)
+            a_offset = p.a_offset[first + i]
+            subtract_row(c, p.no_terms, <const uint32_t *>p.product.sums, a_offset, n)
         if p.b_offset != NULL:
-            of_row = sum_row(some.a + i * some.lda, some.a_signed, some.k) - <uint32_t>some.k * of_row
-            subtract_row(c, p.no_terms, p.b_offset, of_row, n)
+            sum = sum_row(some.a + i * some.lda, some.a_signed, some.k) - <uint32_t>some.k * a_offset
+            subtract_row(c, p.no_terms, p.b_offset, sum, n)
         c += some.ldc
 
 

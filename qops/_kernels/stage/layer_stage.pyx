@@ -46,10 +46,12 @@ cdef void codes_8(const LayerParams* p, uint8_t* codes, uint8_t flip) noexcept n
     cdef Py_ssize_t i, j, first = layer_8__simd(tier(), p, codes, flip)
     cdef LayerRow r
     cdef double x
+    cdef bint is_near
     for i in range(p.m if first < p.n else 0):
         r = row_of(p, i)
         for j in range(first, p.n):
-            x = near_position(&r, p.ld, j) if r.near != NULL else position(&r, j)
+            is_near = r.near != NULL and (<const int32_t*>(r.near + 4 * p.ld))[j] != 0
+            x = near_position(&r, p.ld, j) if is_near else position(&r, j)
             codes[i * p.stride + j] = <uint8_t>((x + WHOLE) - WHOLE) ^ flip
 
 
