@@ -239,7 +239,7 @@ def layered(dtype):
             watched, copied = op.watch(-1.0, 2.0, rows, terms, m), np.empty_like(sums)
             layer.run_stage(watched, sums, copied)
             found = tops if dtype == np.int32 else op.found(watched, -1.0, 2.0)
-            layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), copied, out)
+            layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), sums, out)
             return out, np.ravel(found).tolist()
 
         return run
@@ -248,15 +248,15 @@ def layered(dtype):
 
 
 def layered_near(rng, n):
-    """Sums of products whose rows have no terms, by float32; some codes saturate, some are clipped."""
+    """Sums of products whose rows add nothing, most by float32; some codes saturate, some are clipped."""
     m, n = (1, n) if n < 9000 else (n // 61, 61)
-    sums, out = drawn(rng, m * n, np.int32).reshape(m, n) >> 12, unaligned(rng, m * n, np.int8).reshape(m, n)
-    top = rng.uniform(1, 3, n).astype(np.float32)
-    clip, bias = (-np.inf, 70.0 * 2.0**10), rng.uniform(-(2.0**16), rng.choice([2.0**16, 2.0**18]), n)
+    sums, out = drawn(rng, m * n, np.int32).reshape(m, n), unaligned(rng, m * n, np.int8).reshape(m, n)
+    top, rows = rng.uniform(1, 3, n).astype(np.float32), np.zeros(m, np.int32)
+    clip, bias = (-np.inf, 70.0 * 2.0**24), rng.uniform(-(2.0**29), rng.choice([2.0**29, 2.0**31]), n)
     op = layer.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
 
     def run():
-        layer.run_stage(op.stage(-128.0, 127.0, None, None, (-(2.0**17), 127 * 2.0**10)), sums, out)
+        layer.run_stage(op.stage(-128.0, 127.0, rows, None, (-(2.0**31), 127 * 2.0**24)), sums, out)
         return (out,)
 
     return run

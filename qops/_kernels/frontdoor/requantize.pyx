@@ -300,7 +300,8 @@ cdef int by_columns(cnp.ndarray codes, const Row* rows, Py_ssize_t count, cnp.nd
     p.first.lowest, p.first.highest = table + 2 * count, table + 3 * count
     p.first.of_row = p.first.of_count = p.first.per_value = table  # not read without rows
     for i in range(count):
-        table[i], table[count + i], table[2 * count + i], table[3 * count + i] = rows[i].of_code, rows[i].added, 0, STEPS
+        table[i], table[count + i] = rows[i].of_code, rows[i].added
+        table[2 * count + i], table[3 * count + i] = 0, STEPS
     with nogil:
         for i from 0 <= i < n by at_once:
             some = min(n - i, at_once)

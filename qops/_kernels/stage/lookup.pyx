@@ -3,8 +3,6 @@
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
 
-import numpy as np
-
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
 
