@@ -20,6 +20,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from qops.rules import TABLE, Rule, emit
+from qops.rules.c_pairs import OPS
 from qops.tflite.kernels import KERNELS
 from qops.tools.add_forms import FORMS, Form
 from qops.tools.add_vectors import add_vectors
@@ -116,7 +117,7 @@ def _written(found: VectorSet, options: argparse.Namespace) -> int:
 
 
 def _emit(options: argparse.Namespace) -> int:
-    print(emit(options.rule), end="")
+    print(emit(options.rule, op=options.op), end="")
     return 0
 
 
@@ -132,8 +133,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_debug(commands)
     _add_params(commands)
     _add_vectors_of_both_kinds(commands)
-    text = _command(commands, "emit", "write a rule of requantize in C", _rules(TABLE))
-    text.add_argument("rule", choices=TABLE, metavar="NAME", help="a rule of the list below")
+    text = _command(commands, "emit", "write a rule in C", _rules(TABLE))
+    text.add_argument("rule", metavar="NAME", help="a rule of the list below, or of another op")
+    known = ["requantize", *OPS]
+    text.add_argument("--op", default=known[0], choices=known, metavar="OP", help=f"one of {', '.join(known)}")
     text.set_defaults(run=_emit)
     own = _command(commands, "selftest", "check this installation: golden cases, and every SIMD tier of this CPU")
     own.set_defaults(run=lambda options: 0 if selftest() else 1)

@@ -95,7 +95,7 @@ TABLE: dict[str, CodeType] = {row.name: row for row in (*_PLAIN, *_OTHERWISE)}
 """The code types by name."""
 _DTYPES = ", ".join(str(row.dtype) for row in _PLAIN)
 _BY_DTYPE = {row.dtype.str[1:]: row for row in _PLAIN}  # in either order of bytes
-_BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype.type, row.dtype.name)}
+_BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype, row.dtype.type, row.dtype.name)}
 
 
 def of(data: NDArray[Any], name: str = "data") -> CodeType:

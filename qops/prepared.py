@@ -23,9 +23,9 @@ _SHOWN = 16
 class Prepared:
     """Base of prepared ops: shows itself as one would type it, pickles, and has no attributes that can be set.
 
-    A subclass has a ``__slots__``. Its ``__init__`` ends with ``self._keep(...)``, which takes all its arguments in
-    their order; arrays among them are copies that nobody else can write to. Or it ends with ``self._make(...)``, which
-    copies the arrays, and the subclass defines `_prepare`.
+    A subclass has a ``__slots__``. Its ``__init__`` keeps all its arguments in their order, by ``self._keep(...)``;
+    arrays among them are copies that nobody else can write to. ``self._make(...)`` copies them, and then calls
+    `_prepare`, which the subclass defines. `_once` makes an op for one call of its function.
     """
 
     __slots__ = ("_arguments",)
@@ -52,7 +52,7 @@ class Prepared:
     def _once(cls, *arguments: Any) -> Self:
         """Make an op for a single call. It takes all arguments of the constructor, and reads the caller's arrays."""
         op = cls.__new__(cls)
-        op._keep(*arguments)
+        op._arguments = arguments
         op._prepare(once=True)
         return op
 

@@ -157,6 +157,7 @@ class Conv2D(Layer):
 
     w, bias, stride, dilation, padding, groups = (argument(i) for i in (0, 1, 2, 3, 4, 5))
     dtype, guess, range, clip = (argument(i) for i in (6, 7, 8, 9))
+
     def _prepare(self, once: bool) -> None:
         filters, bias, stride, dilation, padding, groups, *others = self._arguments
         w = weights(filters, "w")
@@ -168,7 +169,7 @@ class Conv2D(Layer):
             raise ValueError(f"groups: expected a divisor of the {channels} filters of w, got {groups}")
         k = check_length(prod(w.codes.shape[:3]), "w")
         given = options(channels, bias, *others)
-        packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups)
+        packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups, neighbours=way[1][1] == 1)
         self._run = Convolution(packed, *way, w.codes.sum(2, np.int32), epilogue(w, k, given, "x, w"))
         if not once:
             words = (

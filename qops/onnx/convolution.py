@@ -40,7 +40,7 @@ class Convolution(Prepared):
         """Check the filters and the attributes, and prepare for each type of data; a single call does that itself."""
         self._w = native(w, "w", check.CODES_8)
         self._moves = Moves.of(self._w, attributes)
-        self._packed = weights(self._w, self._moves.group)
+        self._packed = weights(self._w, self._moves.group, self._moves.unplaced[-1].dilation == 1)
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, x: np.dtype[Any]) -> Kernel:
@@ -142,7 +142,7 @@ class ConvInteger(Convolution):
         self._pack(w, attributes, once)
         if runtime == "ort":
             self._check_ort_moves()
-            check.one_value(np.asarray(self.w_zero_point), "w_zero_point")
+            check.one_value(as_array(self.w_zero_point, "w_zero_point"), "w_zero_point")
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         return Finish(self._w_zero()), np.dtype(np.int32)

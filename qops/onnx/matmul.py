@@ -173,8 +173,8 @@ class MatMulInteger(Product):
         self._pack(self._arguments[0], ("A", "B"), once)
         if self.runtime != "ort":
             return
-        check.one_value(np.asarray(self.a_zero_point), "a_zero_point")
-        b_zero = np.asarray(self.b_zero_point)
+        check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
+        b_zero = as_array(self.b_zero_point, "b_zero_point")
         if b_zero.size > 1 and b_zero.ndim < self._b.ndim - 1:
             raise ValueError(f"b_zero_point: onnxruntime takes (..., 1, N) beside B of shape {self._b.shape}")
         if not self._b.shape[-2]:

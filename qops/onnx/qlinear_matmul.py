@@ -64,7 +64,7 @@ class QLinearMatMul(Product):
         y_zero = check.result_zero_point(self.y_zero_point, a)
         if self.runtime == "ort":
             check.ort_has_kernel(a, self._b.dtype, y_zero.dtype, "a, b, y_zero_point")
-            check.one_value(np.asarray(self.a_zero_point), "a_zero_point")
+            check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
         if self._scales[0].size != 1:  # as many as there are rows, which are known when the op is called
             return self._products(a)
         factors = check.of_matrices(self._factor((1, 1)), self._b.shape)

@@ -121,17 +121,6 @@ def add(
     >>> qops.rules.add(a, b, "tflite-double", integers=((1 << 30, 31), (1 << 30, 32), (1 << 30, 49)), **zeros)
     array([4, 5, 6, 7], dtype=uint8)
     """
-    op = Add(
-        rule,
-        a_zero_point=a_zero_point,
-        b_zero_point=b_zero_point,
-        y_zero_point=y_zero_point,
-        a_scale=a_scale,
-        b_scale=b_scale,
-        y_scale=y_scale,
-        integers=integers,
-        dtype=dtype_of(a, b, rule, ADD),
-        qmin=qmin,
-        qmax=qmax,
-    )
+    scales, dtype = (a_scale, b_scale, y_scale), dtype_of(a, b, rule, ADD)
+    op = Add._once(rule, a_zero_point, b_zero_point, y_zero_point, *scales, integers, dtype, qmin, qmax)
     return op(a, b, out)

@@ -18,15 +18,16 @@ class Tail:
 
     __slots__ = ("_blocks", "_stage")
 
-    def __init__(self, blocks: BlockRule, numbers: Numbers, channels: int | None):
+    def __init__(self, blocks: BlockRule, numbers: Numbers):
+        channels, steps = numbers.channels, numbers.steps
         if channels is not None and blocks.of == "elements":
             raise ValueError(f"scale, integers, scales: blocks of {blocks.size} elements have one, got {channels}")
-        steps, rest = numbers.steps, (channels or 0) % blocks.size
+        rest = (channels or 0) % blocks.size
         if rest:
             steps = tuple(x[-rest:] for x in steps) if numbers.has_integers else steps[-rest:]
         self._blocks = blocks
-        has_tail = channels is None or rest > 0
-        self._stage: Any = numbers._replace(rule=TABLE[blocks.tail], steps=steps).stage() if has_tail else None
+        own = Numbers(TABLE[blocks.tail], steps, numbers.zero_point, numbers.lo, numbers.hi)
+        self._stage: Any = own.stage() if channels is None or rest else None
 
     def run(self, x: NDArray[Any], codes: NDArray[Any], axis: int, inner: int) -> None:
         """Set the codes of the tail of accumulators x, along an axis if the blocks are of channels."""

@@ -204,7 +204,8 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
     <BLANKLINE>
     """
     choice(lang, "lang", ["c"])
-    return emit_all([rule if choice(op, "op", ["requantize", *OPS]) == "requantize" else f"{op} {rule}"])
+    is_requantize = choice(op, "op", ["requantize", *OPS]) == "requantize"
+    return emit_all([rule_of(rule).name if is_requantize else f"{op} {rule}"])
 
 
 def emit_all(rules: Iterable[str]) -> str:

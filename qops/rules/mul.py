@@ -113,17 +113,6 @@ def mul(
     >>> [qops.rules.mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
-    op = Mul(
-        rule,
-        a_zero_point=a_zero_point,
-        b_zero_point=b_zero_point,
-        y_zero_point=y_zero_point,
-        a_scale=a_scale,
-        b_scale=b_scale,
-        y_scale=y_scale,
-        integers=integers,
-        dtype=dtype_of(a, b, rule, MUL),
-        qmin=qmin,
-        qmax=qmax,
-    )
+    scales, dtype = (a_scale, b_scale, y_scale), dtype_of(a, b, rule, MUL)
+    op = Mul._once(rule, a_zero_point, b_zero_point, y_zero_point, *scales, integers, dtype, qmin, qmax)
     return op(a, b, out)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
 
 from qops.checks import choice
 
-__all__ = ["rule_named"]
+__all__ = ["row_named", "rule_named"]
+
+Row = TypeVar("Row")
 
 
 def rule_named(rule: Any, table: Collection[str]) -> str:
@@ -17,3 +19,11 @@ def rule_named(rule: Any, table: Collection[str]) -> str:
         if alone in table:
             raise ValueError(f"rule: {rule!r} is spelt {alone!r}, without its op")
     return choice(rule, "rule", table)
+
+
+def row_named(rule: Any, table: Mapping[str, Row]) -> Row:
+    """Give the row of a rule of a table; ValueError as `rule_named`."""
+    try:
+        return table[rule]
+    except (KeyError, TypeError):
+        return table[rule_named(rule, table)]

@@ -1,18 +1,14 @@
-"""What a rule of two tensors of codes is prepared from, and what a row of such rules is."""
+"""What a row of the rules of two tensors of codes is, and the integers that they take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from qops._kernels.stage import prepared as stages
-from qops._kernels.stage.pair_stage import PairStage
 from qops.checks import shown
-from qops.codes import CodeType
 from qops.fixedpoint import Multiplier
-from qops.rules.numbers import Numbers, given_integers, rule_of
+from qops.rules.numbers import given_integers
 
-__all__ = ["AddIntegers", "Integers", "Operands", "PairRule", "of_add", "of_mul"]
+__all__ = ["AddIntegers", "Integers", "PairRule", "of_add", "of_mul"]
 
 
 class AddIntegers(NamedTuple):
@@ -49,38 +45,6 @@ def of_mul(integers: Any) -> Multiplier:
     return Multiplier(multiplier, right_shift)
 
 
-class Operands(NamedTuple):
-    """Scales and zero points of two tensors and of the result, and the rest that their rule is told."""
-
-    a_scale: float
-    a_zero_point: int
-    b_scale: float
-    b_zero_point: int
-    y_scale: float
-    y_zero_point: int
-    codes: CodeType
-    qmin: int
-    qmax: int
-    beyond: str = "saturates"
-    """`PairRule.beyond`"""
-    integers: Any = None
-    """The `Integers` of the rule; None if it has none."""
-
-    @property
-    def left_shift(self) -> int:
-        """By how much TFLite's add shifts codes to the left: 15 bits those of 16 bits, 20 those of 8."""
-        return 15 if self.codes.highest > 255 else 20
-
-    def last(self, rule: str, steps: Any) -> Any:
-        """The stage that makes codes of values, by a rule of `TABLE` and its scale or integers."""
-        return Numbers(rule_of(rule), steps, self.y_zero_point, self.qmin, self.qmax).stage()
-
-    def last_float(self, scale: Any, zero_point: str) -> Any:
-        """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
-        where: dict[str, Any] = {"shift" if zero_point == "outside" else "plus": self.y_zero_point}
-        return stages.FloatStage(float(scale), "half_even", self.qmin, self.qmax, beyond=self.beyond, **where)
-
-
 class PairRule(NamedTuple):
     """One row of `ADD` or `MUL`.
 
@@ -93,10 +57,15 @@ class PairRule(NamedTuple):
         multipliers, ea and eb their shifts, positive to the left.
     systems : str
         Who computes it.
-    made : callable
-        operands -> what makes the codes.
-    derived : callable or None
-        operands -> the integers that the rule makes of the scales; None for rules that multiply by floats.
+    made : str
+        What makes the codes: a word of `qops._kernels.stage.pair_rules`.
+    rule : str
+        Name of the rule of `TABLE` by which values are requantized; "" for sums in floats.
+    scale : str
+        How the systems form the real scale of a product, a word of `real_scale`; "" for sums.
+    derived : str
+        What the integers are made of: "twice the larger scale", "ratios of 21 bits" or "ratios of 22 bits" of a sum,
+        "real scale" of a product; "" for rules that multiply by floats.
     width : int
         How many elements are computed together; 0 if each is computed by itself. The last elements, which do not fill
         a width, are computed by the rule `tail`.
@@ -112,8 +81,10 @@ class PairRule(NamedTuple):
 
     formula: str
     systems: str
-    made: Callable[[Operands], PairStage]
-    derived: Callable[[Operands], Integers] | None = None
+    made: str
+    rule: str = ""
+    scale: str = ""
+    derived: str = ""
     width: int = 0
     tail: str = ""
     beyond: str = "saturates"

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.arrays.window import Window
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
-from qops.prepared import Prepared
+from qops.prepared import Prepared, argument
 from qops.rules.averages import AVERAGE_POOL, PoolRule, Windows
-from qops.rules.names import rule_named
+from qops.rules.elementwise import check_type
+from qops.rules.names import row_named
 from qops.rules.pool_windows import cut_windows, kernel_of, moves_of
 from qops.window import Padding, Pair, pair
 
@@ -107,22 +108,10 @@ def average_pool(
     >>> qops.rules.average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
-    image = _codes(x)
-    op = AveragePool(
-        rule,
-        kernel=kernel,
-        zero_point=zero_point,
-        x_scale=x_scale,
-        y_scale=y_scale,
-        y_zero_point=y_zero_point,
-        stride=stride,
-        padding=padding,
-        count_padding=count_padding,
-        dtype=image.dtype,
-        qmin=qmin,
-        qmax=qmax,
-    )
-    return op(image, out=out)
+    image, numbers = as_array(x, "x"), (zero_point, x_scale, y_scale, y_zero_point)
+    check_type(image.dtype, "x", None, AVERAGE_POOL)
+    op = AveragePool._once(rule, kernel, *numbers, stride, padding, count_padding, image.dtype, qmin, qmax)
+    return op(image, out)
 
 
 class AveragePool(Prepared):
@@ -161,11 +150,7 @@ class AveragePool(Prepared):
     (1, 224, 223, 3)
     """
 
-    __slots__ = ("_counts_padding", "_moves", "_pooled", "_row", "_whole", "_windows", "dtype", "kernel", "rule")
-
-    rule: str
-    kernel: tuple[int, int]
-    dtype: np.dtype[Any]
+    __slots__ = ("_counts_padding", "_moves", "_pooled", "_row", "_whole", "_windows")
 
     def __init__(
         self,
@@ -183,27 +168,33 @@ class AveragePool(Prepared):
         qmin: int | None = None,
         qmax: int | None = None,
     ) -> None:
-        self.rule, codes = rule_named(rule, AVERAGE_POOL), of_dtype(dtype)
-        self._row = row = AVERAGE_POOL[self.rule]
-        _check_type(codes.dtype, "dtype", row)
-        ends = codes.lowest, codes.highest
-        self.kernel, self.dtype = kernel_of(kernel, codes.dtype), codes.dtype
-        zero = integer(zero_point, "zero_point", *ends)
+        numbers = kernel, zero_point, x_scale, y_scale, y_zero_point
+        self._keep(rule, *numbers, stride, padding, count_padding, dtype, qmin, qmax)
+        self._prepare(once=False)
+
+    def _prepare(self, once: bool) -> None:
+        rule, kernel, zero, x_scale, y_scale, y_zero, *moves, dtype, qmin, qmax = self._arguments
+        stride, padding, count_padding = moves
+        row, codes = row_named(rule, AVERAGE_POOL), of_dtype(dtype)
+        check_type(codes.dtype, "dtype", row, AVERAGE_POOL)
+        low, high = codes.lowest, codes.highest
+        taps, x_zero = kernel_of(kernel, codes.dtype), integer(zero, "zero_point", low, high)
         scale = _above_0(x_scale, "x_scale")
-        if not row.rescales and (y_scale is not None or y_zero_point is not None):
+        if not row.rescales and (y_scale is not None or y_zero is not None):
             raise ValueError(f"y_scale, y_zero_point: {rule} keeps those of x")
-        y = scale if y_scale is None else _above_0(y_scale, "y_scale")
-        y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", *ends)
-        lo = codes.lowest if qmin is None else integer(qmin, "qmin", *ends)
-        hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
-        steps, self._counts_padding = pair(stride, "stride", 1), _counts(count_padding, self.rule)
-        self._moves = moves_of(self.kernel, steps, padding)
-        self._windows = Windows(self.kernel, steps, scale, zero, y, y_zero, codes, lo, hi)
+        of_y = scale if y_scale is None else _above_0(y_scale, "y_scale")
+        zero_of_y = x_zero if y_zero is None else integer(y_zero, "y_zero_point", low, high)
+        lo = low if qmin is None else integer(qmin, "qmin", low, high)
+        hi = high if qmax is None else integer(qmax, "qmax", lo, high)
+        steps, self._counts_padding = pair(stride, "stride", 1), _counts(count_padding, rule, row)
+        self._moves = moves_of(taps, steps, padding)
+        self._row, self._windows = row, Windows(taps, steps, scale, x_zero, of_y, zero_of_y, codes, lo, hi)
         self._pooled = row.made(self._windows)
         self._whole = AVERAGE_POOL[row.whole].made(self._windows) if row.whole else self._pooled
-        kept = (None if y_scale is None else y), (None if y_zero_point is None else y_zero)
-        how = stride, padding, count_padding, codes.dtype.name, qmin, qmax
-        self._keep(self.rule, self.kernel, zero, scale, *kept, *how)
+        kept = (None if y_scale is None else of_y), (None if y_zero is None else zero_of_y)
+        self._keep(rule, taps, x_zero, scale, *kept, stride, padding, count_padding, codes.dtype, qmin, qmax)
+
+    rule, kernel, dtype = argument(0), argument(1), argument(9)
 
     def _window(self, shape: tuple[int, ...]) -> Window:
         """How windows move over images of a shape."""
@@ -235,8 +226,9 @@ class AveragePool(Prepared):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `x`, in `out` if it is given."""
-        image = _codes(x)
+        image = as_array(x, "x")
         if image.dtype != self.dtype:
+            check_type(image.dtype, "x", None, AVERAGE_POOL)
             raise TypeError(f"x: expected {self.dtype} data, got {image.dtype}")
         shape = self.shape_of(image.shape)
         if out is not None:
@@ -252,22 +244,9 @@ class AveragePool(Prepared):
         return made
 
 
-def _codes(x: ArrayLike) -> NDArray[Any]:
-    image = as_array(x, "x")
-    _check_type(image.dtype, "x")
-    return image
-
-
-def _check_type(dtype: np.dtype[Any], name: str, row: PoolRule | None = None) -> None:
-    """TypeError for codes that are neither of 8 bits nor int16 codes of a rule that takes these."""
-    if dtype not in (np.uint8, np.int8) and not ((row is None or row.takes_int16) and dtype == np.int16):
-        wide = ", ".join(key for key, other in AVERAGE_POOL.items() if other.takes_int16)
-        raise TypeError(f"{name}: expected uint8 or int8, or int16 by {wide}, got {dtype}")
-
-
-def _counts(count_padding: bool | None, rule: str) -> bool:
+def _counts(count_padding: bool | None, rule: str, row: PoolRule) -> bool:
     """Whether taps on padding count."""
-    counts = AVERAGE_POOL[rule].counts
+    counts = row.counts
     if count_padding is None:
         return counts == "all"
     if flag(count_padding, "count_padding") and "all" not in counts:

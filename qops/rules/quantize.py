@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import float32s
 from qops._kernels.stage import prepared as stages
-from qops.checks import as_array, integer, number, output
+from qops.checks import as_array, integer, number, output, real
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.rules.names import rule_named
+from qops.rules.names import row_named
 from qops.rules.numbers import BELOW_INFINITY
 
 __all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]
@@ -127,25 +127,31 @@ class Quantize(Prepared):
     __slots__ = ("_dtype", "_has_inverse", "_scale", "_stage", "_tail", "_width", "_zero_point")
 
     def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
-        name = rule_named(rule, QUANTIZE)
-        row, codes = QUANTIZE[name], of_dtype(dtype)
+        self._keep(rule, scale, zero_point, dtype)
+        self._prepare(once=False)
+
+    def _prepare(self, once: bool) -> None:
+        rule, scale, zero_point, dtype = self._arguments
+        row, codes = row_named(rule, QUANTIZE), of_dtype(dtype)
         zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
-        self._scale, self._zero_point, self._dtype = number(scale, "scale"), zero, codes.dtype
-        step = float(F32(self._scale)) if abs(self._scale) < BELOW_INFINITY else 0.0
+        wide = number(scale, "scale")
+        step = real(wide, "scale")
         if not step > 0:
             raise ValueError(f"scale: expected a number above 0, got {scale}")
+        self._scale, self._zero_point, self._dtype = wide, zero, codes.dtype
         # the quotient is rounded to double, then to float32: with 53 bits that is one rounding to 24
         factor = step if row.product.startswith("over") else 1 / step
         self._has_inverse = factor < BELOW_INFINITY
         plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
-        numbers = factor if self._has_inverse else inf, row.rounding, codes.lowest, codes.highest, plus, shift
         self._width = row.width or 1
-        self._tail: Any = Quantize(row.tail, scale=scale, zero_point=zero, dtype=dtype) if row.tail else None
+        self._tail: Any = Quantize._once(row.tail, wide, zero, dtype) if row.tail else None
         if row.product == "over in double":
             self._stage: Any = _InDouble(step, zero, codes.lowest, codes.highest)
         else:
-            self._stage = stages.FloatStage(*numbers, row.product)
-        self._keep(rule, self._scale, zero, codes.dtype)
+            by = factor if self._has_inverse else inf
+            self._stage = stages.FloatStage(by, row.rounding, codes.lowest, codes.highest, plus, shift, row.product)
+        if not once:
+            self._keep(rule, self._scale, zero, codes.dtype)
 
     @property
     def scale(self) -> float:
@@ -244,4 +250,4 @@ def quantize(
     >>> qops.rules.quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
     array([ 1,  2, 99], dtype=uint8)
     """
-    return Quantize(rule, scale=scale, zero_point=zero_point, dtype=dtype)(x, out)
+    return Quantize._once(rule, scale, zero_point, dtype)(x, out)

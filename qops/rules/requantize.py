@@ -14,14 +14,19 @@ from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, argument
 from qops.rules.blocks import Tail
-from qops.rules.names import rule_named
+from qops.rules.names import row_named
 from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales
 from qops.rules.scales import formed, three_scales
-from qops.rules.table import BLOCKS, TABLE
+from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 
 __all__ = ["Requantize", "requantize"]
 
-_NAMES = {**TABLE, **BLOCKS}
+_ROWS: dict[str, tuple[Rule, BlockRule | None]] = {
+    **{name: (row, None) for name, row in TABLE.items()},
+    **{name: (TABLE[blocks.whole], blocks) for name, blocks in BLOCKS.items()},
+}
+"""The rule of each name, with the `BlockRule` that it is of, if any."""
+_NO_FACTORS = 1.0, 1.0
 
 
 class Requantize(Prepared):
@@ -70,33 +75,37 @@ class Requantize(Prepared):
         qmax: int | None = None,
         axis: int = -1,
     ):
-        blocks = BLOCKS.get(rule_named(rule, _NAMES))
-        row, codes = TABLE[blocks.whole if blocks else rule], of_dtype(dtype)
+        self._keep(rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis)
+        self._prepare(once=False)
+
+    def _prepare(self, once: bool) -> None:
+        rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis = self._arguments
+        (row, blocks), codes = row_named(rule, _ROWS), of_dtype(dtype)
         lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
         hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
         zero = int32(zero_point, "zero_point")
         missing = (scale is None) + (integers is None) + (scales is None)
         if missing != 2:
             raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
-        three, factors = None, (1.0, 1.0)
+        three, factors = None, _NO_FACTORS
         if scales is None:
             steps = given_integers(integers) if scale is None else given_scales(scale)
         else:
             three = three_scales(scales)
             steps, factors = formed(three, row.scales.split(", ")[0])
-        first = steps[0] if isinstance(steps, tuple) else steps
-        self._channels = len(first) if isinstance(first, np.ndarray) else None
-        self._numbers = Numbers(row, steps, zero, lo, hi, factors)
+        self._numbers = numbers = Numbers(row, steps, zero, lo, hi, factors)
+        self._channels = numbers.channels
         self._in_zero_point = int32(in_zero_point, "in_zero_point")
-        self._axis = integer(axis, "axis", -64, 63)
+        self._axis = int32(axis, "axis", -64, 63)
         self._dtype = codes.dtype
-        self._stage: Any = self._numbers.stage() if self._channels != 0 else None
+        self._stage: Any = numbers.stage() if self._channels != 0 else None
         self._wide: Any = self._stage
-        if self._stage is not None and self._numbers.can_wrap:
-            self._wide = self._numbers.stage(is_wide=True)
-        self._tail = Tail(blocks, self._numbers, self._channels) if blocks else None
-        kept = (None if scale is None else steps), (None if integers is None else steps), three
-        self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
+        if numbers.can_wrap and self._channels != 0:
+            self._wide = numbers.stage(is_wide=True)
+        self._tail = Tail(blocks, numbers) if blocks else None
+        if not once:
+            kept = (None if scale is None else steps), (None if integers is None else steps), three
+            self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
 
     rule, axis = argument(0), argument(9)
 
@@ -175,7 +184,7 @@ class Requantize(Prepared):
             return wide.astype(np.float32)
         if (
             rule.wraps != "every step"
-            and int(np.max(np.abs(self._numbers.factors_of_loop[0]))) * max(-least, most) >= 2**62
+            and int(np.max(np.abs(self._numbers.integers_of_loop[0]))) * max(-least, most) >= 2**62
         ):
             raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
         return wide
@@ -278,16 +287,5 @@ def requantize(
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
-    op = Requantize(
-        rule,
-        scale=scale,
-        integers=integers,
-        scales=scales,
-        in_zero_point=in_zero_point,
-        zero_point=zero_point,
-        dtype=dtype,
-        qmin=qmin,
-        qmax=qmax,
-        axis=axis,
-    )
+    op = Requantize._once(rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis)
     return op(acc, out)

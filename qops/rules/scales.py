@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.multipliers import one_multiplier
+from qops._kernels.stage.scales import DERIVATIONS as _WORDS
+from qops._kernels.stage.scales import derived
 from qops.checks import as_array, choice, number, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, rule_of
@@ -28,15 +31,10 @@ Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
 F32, F64 = np.float32, np.float64
 _KINDS = {"double": "31 bits", "single": "31 bits, below 2**30", "emulate-float": "31 bits, half down"}
-DERIVATIONS: dict[str, Callable[[float, Any, float], Any]] = {
-    "double": lambda a, b, y: a * b / y,
-    "f32-product": lambda a, b, y: F64(F32(a) * F32(b)) / y,
-    "f32": lambda a, b, y: F64(F32(a) * F32(b) / F32(y)),
-    "f32-reciprocal": lambda a, b, y: F64(F32(a) * F32(b) * (F32(1) / F32(y))),
-}
+DERIVATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {word: partial(derived, word) for word in _WORDS}
 """in_scale * w_scale / out_scale, as TFLite does it per channel and per tensor, XNNPACK and MLAS, torch mul.
 
-w_scale may be an array of doubles."""
+Each may be an array of doubles."""
 
 
 def real_scale(
@@ -91,8 +89,7 @@ def real_scale(
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise ValueError(f"in_scale, w_scale, out_scale: shapes {shapes} do not broadcast") from None
-    with np.errstate(all="ignore"):
-        found = np.asarray(DERIVATIONS[derive](*values), F64)
+    found = np.asarray(DERIVATIONS[derive](*values), F64)
     if not np.all(np.isfinite(found)):
         raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {shown(found)}, no finite number")
     return found if shape else float(found)
@@ -261,7 +258,7 @@ def integers(rule: str, scale: float) -> Multiplier:
         raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")
-    return Numbers(row, value, 0, 0, 0).multiplier
+    return Multiplier(*Numbers(row, value, 0, 0, 0).integers)
 
 
 def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:

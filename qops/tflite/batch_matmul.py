@@ -56,8 +56,7 @@ class BatchMatmul(Op):
             raise ValueError(f"b: expected at least 2 dimensions, got shape {data.shape}")
         rule = facts.matmul if given.b_zero_point == 0 else facts.matmul_offset
         derive = facts.matmul_scale if given.b_zero_point == 0 and is_8 else facts.matmul_other_scale
-        with np.errstate(all="ignore"):
-            scale = float(DERIVATIONS[derive](given.a_scale, given.b_scale, given.y_scale))
+        scale = float(DERIVATIONS[derive](given.a_scale, given.b_scale, given.y_scale))
         if not np.isfinite(scale):
             raise ValueError(f"a_scale, b_scale, y_scale: {derive} gives {scale}, no finite number")
         ends = check.ends(self._dtype)

@@ -36,7 +36,7 @@ class Convolution(Op):
         self._bias = bias_of(given.bias, self._dtype, len(w))
         w_zero = self._w_zero(given)
         self._moves = Moves(given.stride, given.dilation, given.padding)
-        self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups)
+        self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups, neighbours=given.dilation[1] == 1)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
         scale = scale_of(given, self._dtype, derive if self._dtype != np.int16 else "double", len(w))
         if np.max(scale) >= facts.scale_below and self._dtype != np.int16:

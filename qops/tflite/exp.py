@@ -84,7 +84,7 @@ class Gelu(Unary):
 
     @staticmethod
     def _by_tanh(v: Any) -> Any:
-        return 0.5 * v * (1 + np.tanh(sqrt(2 / np.pi) * (v + 0.044715 * v**3)))
+        return 0.5 * v * (F32(1) + np.tanh(sqrt(2 / np.pi) * (v + 0.044715 * v**3)).astype(F32))
 
     @staticmethod
     def _by_erfc(v: Any) -> Any:

@@ -53,8 +53,7 @@ class Mul(Pair):
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts = self._facts
-        with np.errstate(all="ignore"):
-            scale = float(DERIVATIONS[facts.mul_scale](given.a_scale, given.b_scale, given.y_scale))
+        scale = float(DERIVATIONS[facts.mul_scale](given.a_scale, given.b_scale, given.y_scale))
         if not np.isfinite(scale):
             raise ValueError(f"a_scale, b_scale, y_scale: {facts.mul_scale} gives {scale}, no finite number")
         self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+from sys import maxsize
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,6 +43,8 @@ class Padding(Op):
         """Pad `x`, into `out` if it is given."""
         data = self._codes(x)
         shape = self._shape(data.shape)
+        if prod(shape) * self._dtype.itemsize > maxsize:
+            raise ValueError(f"paddings: numpy has no array of shape {shape} and {self._dtype}")
         check.out(out, self._dtype, shape, data)
         made = np.full(shape, self._code, self._dtype) if out is None else out
         made[...] = self._code

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.stage.pair_rules import Operands
 from qops._kernels.stage.pair_stage import PairStage
 from qops.checks import broadcast_shape, output
 from qops.codes import of_dtype
-from qops.rules.operands import Operands
 from qops.rules.pairs import ADD
+from qops.rules.table import TABLE
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 from qops.tflite.weights import stage
@@ -101,7 +102,7 @@ def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operand
     if dtype == np.int16 or not all(lowest <= zero <= highest for zero in zeros):
         return None
     a, b = (given.a_scale, zeros[0]), (given.b_scale, zeros[1])
-    return Operands(*a, *b, given.y_scale, zeros[2], of_dtype(dtype), *ends)
+    return Operands(of_dtype(dtype), *a, *b, given.y_scale, zeros[2], *ends)
 
 
 def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
@@ -110,18 +111,16 @@ def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) ->
     if p is None:
         return None
     try:
-        p = p._replace(beyond=row.beyond, integers=row.derived(p) if row.derived else None)
-        made = row.made(p)
-        return made.with_tail(row.width, ADD[row.tail].made(p)) if row.tail else made
+        made = p.stage(row, TABLE.get(row.rule))
+        if not row.tail:
+            return made
+        tail = ADD[row.tail]
+        return made.with_tail(row.width, p.stage(tail, TABLE.get(tail.rule)))
     except ValueError:  # scales that are too far apart for a multiplier
         return None
 
 
 def multiplied(rule: str, scale: float, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
     """Give what multiplies codes of 8 bits by a rule of `qops.rules.TABLE`."""
-    if operands(given, ends, dtype) is None:
-        return None
-    a, b = (
-        {"zero": zero, "multiplier": 0, "scale": 0.0, "plus": 0.0} for zero in (given.a_zero_point, given.b_zero_point)
-    )
-    return PairStage("product", a, b, stage(rule, scale, given.y_zero_point, ends), dtype.num)
+    p = operands(given, ends, dtype)
+    return None if p is None else p.times(stage(rule, scale, given.y_zero_point, ends))

@@ -60,7 +60,10 @@ class Rsqrt(Unary):
             most = given.y_scale * (32767 - given.y_zero_point)
             return interpolated(of_16_bits(lambda v: np.where(v > 0, 1 / np.sqrt(np.abs(v)), most), *ends), x)
         m, e = fixed_point.inverse_sqrt(near)
-        n, f = quantized(1 / float(F32(np.sqrt(F32(given.x_scale))) * F32(given.y_scale)))
+        step = float(F32(np.sqrt(F32(given.x_scale))) * F32(given.y_scale))
+        if not step:
+            raise ValueError(f"x_scale, y_scale: sqrt({given.x_scale}) * {given.y_scale} is 0 in float32")
+        n, f = quantized(1 / step)
         made = self._facts.scaled(self._facts.scaled(np.ones_like(near), (m, e + 20)), (n, f - 20)) + given.y_zero_point
         return np.where(near == 0, check.ends(self._dtype)[1], made)
 

@@ -61,8 +61,7 @@ def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: i
     w_scale = check.scales(given.w_scale, "w_scale", count)
     if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
         raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
-    with np.errstate(all="ignore"):
-        scale = DERIVATIONS[derive](given.x_scale, w_scale, given.y_scale)
+    scale = DERIVATIONS[derive](given.x_scale, w_scale, given.y_scale)
     if not np.isfinite(scale).all():
         raise ValueError(f"x_scale, w_scale, y_scale: {derive} gives {shown(scale)}, no finite number")
     return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.mul import mul
-from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
+from qops.rules.numbers import FLOATS, SINGLES, Numbers
 from qops.rules.operands import PairRule
 from qops.rules.pairs import ADD, MUL
 from qops.rules.pooling import average_pool
@@ -102,7 +102,7 @@ def _on_the_other_side(rule: str, derive: Derivation) -> Callable[[Dump], NDArra
         if row.multiplier in FLOATS:
             found = _in_floats(row, d.along_axis(scale), x, d.numbers["zero_point"])
         else:
-            m, n = (d.along_axis(v) for v in multiplier_of(row, scale))
+            m, n = (d.along_axis(v) for v in Numbers(row, scale, 0, 0, 0).integers)
             found = _in_integers(row, m, n, x, d.numbers["zero_point"])
         return np.asarray(np.clip(found, *d.ends))
 

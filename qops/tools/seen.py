@@ -66,8 +66,7 @@ class Dump:
         n = self.numbers
         if n.get("scale") is not None:
             return n["scale"]
-        with np.errstate(all="ignore"):
-            return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
+        return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
 
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Give the exact results of some elements, in code steps from the zero point; None for a pool."""

@@ -123,16 +123,16 @@ def _calls(n: int) -> dict[str, Callable[[], Any]]:
     return {
         "quantize": lambda: quantize(real),
         "dequantize": lambda: (dequantize(a),),
-        "add, 8 bits": lambda: quantized_add_8p8to8(a, b),
-        "add, 32 bits": lambda: quantized_add_8p8to32(a, b),
-        "mul, 8 bits": lambda: quantized_mul_8x8to8(a, b),
-        "mul, 32 bits": lambda: quantized_mul_8x8to32(a, b),
-        "requantize": lambda: requantize_32to8(c),
+        "quantized_add_8p8to8": lambda: quantized_add_8p8to8(a, b),
+        "quantized_add_8p8to32": lambda: quantized_add_8p8to32(a, b),
+        "quantized_mul_8x8to8": lambda: quantized_mul_8x8to8(a, b),
+        "quantized_mul_8x8to32": lambda: quantized_mul_8x8to32(a, b),
+        "requantize_32to8": lambda: requantize_32to8(c),
         "matmul": lambda: matmul(square, weights),
-        "nnlib add": lambda: nnlib.quantized_add_8p8to8(a, b),
-        "nnlib requantize": lambda: nnlib.quantize_down_and_shrink_range_32to8(c),
-        "TensorFlow requantize": lambda: tensorflow.requantize(c, -1.0, 2.0),
-        "LiteRT requantize": lambda: (rules.requantize(c[0], "tflite-double", scale=3e-8, dtype=np.int8),),
+        "nnlib.quantized_add_8p8to8": lambda: nnlib.quantized_add_8p8to8(a, b),
+        "nnlib.quantize_down_and_shrink_range_32to8": lambda: nnlib.quantize_down_and_shrink_range_32to8(c),
+        "tensorflow.requantize": lambda: tensorflow.requantize(c, -1.0, 2.0),
+        "rules.requantize": lambda: (rules.requantize(c[0], "tflite-double", scale=3e-8, dtype=np.int8),),
     }
 
 

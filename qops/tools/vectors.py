@@ -122,7 +122,7 @@ def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None
             other = "outside" if rule.zero_point == "inside" else "inside"
             yield f"zero point {other}", rule._replace(zero_point=other), None
     if not rule.multiplier.startswith("float"):
-        multiplier, right_shift = n.multiplier
+        multiplier, right_shift = n.integers
         for step in (-1, 1):
             given = Multiplier(multiplier + step, right_shift)
             if abs(given.multiplier) < 2**31:
@@ -256,7 +256,7 @@ def vectors(
     again = requantize(acc, rule, scale=value, zero_point=n.zero_point, dtype=codes.dtype, qmin=lo, qmax=hi)
     killed = [name for name, other in others if (other[chosen] != again).any()]
     alike = [name for name, other in others if np.array_equal(other, y)]
-    integers = None if row.multiplier.startswith("float") else n.multiplier
+    integers = None if row.multiplier.startswith("float") else Multiplier(*n.integers)
     return Vectors(row.name, value, integers, n.zero_point, lo, hi, acc, again, killed, alike)
 
 

@@ -13,6 +13,7 @@ import warnings
 import bad
 import numpy as np
 import pytest
+from nested import at, paths, replaced
 from ops import OPS, OUTPUTS, call, changed, first_array, function, is_tensor, same
 
 ODD = ["x" * 10_000, -1, 1e38, [[1]], (1, 2, 3), {}, np.zeros(3), np.array("a"), range(3)]
@@ -104,63 +105,57 @@ def test_outputs_are_refused(name):
         refused(name, "out", out)
 
 
-class Index:
-    """An integer that runs code when it is asked for its value: it makes other types of arrays."""
+class Retyping:
+    """An integer that makes other types of arrays when it is asked for its value, as an object of a caller's may."""
 
     def __init__(self, value, arrays):
         self.value, self.arrays = value, arrays
 
     def __index__(self):
-        while self.arrays:
-            x = self.arrays.pop()
+        for x in self.arrays:
             with warnings.catch_warnings(category=DeprecationWarning, action="ignore"):  # numpy 2.5 wants views
                 x.dtype = np.uint8 if x.itemsize > 1 else "V1"
+        self.arrays = []
         return self.value
 
 
-class Real(Index):
+class RetypingReal(Retyping):
+    """The same, a real number."""
+
     def __float__(self):
-        self.__index__()
-        return float(self.value)
+        return float(self.__index__())
 
 
-def arrays_in(value):
-    if isinstance(value, (list, tuple)):
-        return [x for part in value for x in arrays_in(part)]
-    return [value] if isinstance(value, np.ndarray) and value.ndim else []
+def places_of_numbers(name):
+    """Where a call has numbers: arguments, those left to their defaults too, and the ends of tensors."""
+    good = bad.numbers(name) | OPS[name].good
+    ends = [(key, end) for key, value in good.items() if is_tensor(value) for end in (1, 2)]
+    return [place for place in [*((key,) for key in good), *ends] if type(at(good, place)) in (int, float)]
 
 
-def calls_with_code(name):
-    """The good call on copies of its arrays, and the same with one number, each in turn, replaced by a `Real`."""
-    for key, good in (OPS[name].good | bad.numbers(name)).items():
-        for end in (1, 2) if is_tensor(good) else (0,) if type(good) in (int, float) else ():
-            plain = copy.deepcopy(OPS[name].good)
-            parts = [*plain[key]] if end else [good]
-            if type(parts[end]) in (int, float):
-                kind = Real if isinstance(parts[end], float) else Index
-                parts[end] = kind(parts[end], arrays_in([*plain.values()]))
-                yield plain, {**plain, key: tuple(parts) if end else parts[0]}
-
-
-@pytest.mark.parametrize("name", [name for name in OPS if arrays_in([*OPS[name].good.values()])])
+@pytest.mark.parametrize("name", [name for name in OPS if paths(OPS[name].good)])
 def test_numbers_that_run_code_come_before_arrays(name):
     """Arrays that such a number changes are refused, or read as they were or are: memory beyond them is not."""
     want = call(name)
-    for plain, changes in calls_with_code(name):
+    for place in places_of_numbers(name):
+        good = copy.deepcopy(bad.numbers(name) | OPS[name].good)
+        number, arrays = at(good, place), [at(good, path) for path in paths(good)]
+        kind = RetypingReal if isinstance(number, float) else Retyping
         try:
-            got = call(name, **changes)
+            got = call(name, **replaced(good, place, kind(number, arrays)))
         except (TypeError, ValueError):
             continue
         try:
             same(got, want)
         except AssertionError:
-            same(got, call(name, **plain))
+            same(got, call(name, **good))
 
 
-class Counted(Real):
+class Counted:
     """A number that counts how often it is asked for its value."""
 
-    times = 0
+    def __init__(self, value):
+        self.value, self.times = value, 0
 
     def __index__(self):
         self.times += 1
@@ -173,6 +168,6 @@ class Counted(Real):
 def test_numbers_are_asked_for_their_value_once(name):
     """Some ask for plain numbers, or arrays of them, where a scale or a zero point may be an array."""
     for key, good in bad.numbers(name).items():
-        value = Counted(int(good) if good == int(good) else good, [])
+        value = Counted(int(good) if good == int(good) else good)
         text = refusal(name, **{key: value})
         assert value.times == 1 or text.startswith(f"{key}: expected"), f"{key}: {value.times}"

@@ -67,18 +67,38 @@ def test_nothing_measured_is_not_a_claim_that_holds():
     assert not claims.Claim("", float("nan"), 1.0, at_least=True).holds
 
 
-def test_rules_differ_where_their_steps_do(found):
-    m = found["rules_apart"]
-    for values in m.matrices.values():
+@pytest.fixture(scope="module")
+def unlike(found):
+    """Give the share of accumulators at which a rule's code is not the nearest, by situation and rule."""
+    situations = found["rules_apart"].situations
+    return {name: dict(zip(rules_apart.NAMES, shares, strict=True)) for name, shares in situations.items()}
+
+
+def test_two_rules_differ_as_often_as_the_other_way_round(found):
+    for values in found["rules_apart"].matrices.values():
         np.testing.assert_array_equal(values, values.T)
-    place = {name: dict(zip(rules_apart.NAMES, v, strict=True)) for name, v in m.situations.items()}
-    assert place["ties above 0"]["fp32-even"] == place["ties below 0"]["fp32-even"] == 0.5
-    assert (place["ties above 0"]["rndnu"], place["ties below 0"]["rndnu"]) == (0, 1)
-    assert place["just short of a tie, above 0"]["tflite-double"] == 1 > place["network"]["tflite-double"] > 0
-    wraps = {name for name, share in place["saturated, left shift"].items() if share}  # q31 is for scales below 1
+
+
+def test_the_nearest_rule_never_differs_from_itself(unlike):
+    assert not any(shares[rules_apart.NEAREST] for shares in unlike.values())
+
+
+def test_ties_are_where_roundings_differ(unlike):
+    above, below = unlike["ties above 0"], unlike["ties below 0"]
+    assert above["fp32-even"] == below["fp32-even"] == 0.5, "every other tie goes to the even code"
+    assert (above["rndnu"], below["rndnu"]) == (0, 1), "up is away from 0 above it, and not below"
+
+
+def test_two_roundings_differ_from_one_just_short_of_a_tie(unlike):
+    assert unlike["just short of a tie, above 0"]["tflite-double"] == 1
+    assert 0 < unlike["network"]["tflite-double"] < 1
+
+
+def test_rules_that_wrap_or_have_a_lowest_code_differ_beyond_int32(unlike):
+    beyond = {name for name, share in unlike["saturated, left shift"].items() if share}
     told = {name for name, rule in rules.TABLE.items() if rule.wraps or rule.beyond == "lowest"}
-    assert wraps == told - {"gemmlowp-legacy"} | {"q31"}
-    assert not any(v[rules_apart.NAMES.index(rules_apart.NEAREST)] for v in m.situations.values())
+    assert beyond - told == {"q31"}, "which is for scales below 1"
+    assert told - beyond == {"gemmlowp-legacy"}
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["plain", "contrast"])

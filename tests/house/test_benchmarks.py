@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from functools import cache
 
 import imports
 import numpy as np
@@ -11,7 +12,7 @@ from ops import PREPARED
 from prepared_ops import kind_of
 
 from benchmarks import __main__ as bench
-from benchmarks import peak, threads
+from benchmarks import machine, peak, threads, timing
 from benchmarks.case import Candidate, WrongResult, shared
 from benchmarks.cases import CASES
 from benchmarks.measure import measure, placed
@@ -23,12 +24,14 @@ from qops.prepared import Prepared
 
 NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us"}
 BY_NAME = {case.name: case for case in CASES}
+asks_git_once = cache(machine._commit)
 
 
 @pytest.fixture(autouse=True)
 def leaves_the_process_alone(monkeypatch):
     monkeypatch.setattr(bench, "pin", lambda cpu: cpu)
     monkeypatch.setattr("os.environ", {})
+    monkeypatch.setattr(machine, "_commit", asks_git_once)
 
 
 def wrong(a, b):
@@ -48,17 +51,19 @@ def no_timing(*arguments):
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_quick_run_writes_the_named_columns(name, tmp_path, capsys):
+def test_quick_run_writes_the_named_columns(name, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(timing, "calls_per_sample", lambda run: 1)  # times are of no interest here
     target, rate = tmp_path / "build" / "bench.json", BY_NAME[name].rate
     columns = {rate.column, rate.share}
     assert columns in ({"gb_per_s", "share_of_memcpy"}, {"gops", "share_of_peak"})
     sizes = (16, 1000) if rate is BYTES else (8, 34)
     options = ["--rounds", "2", "--peers", "numpy", "--json", str(target)]
     status = bench.main(["--ops", name, "--sizes", *map(str, sizes), *options])
-    machine, rows = json.loads(target.read_text()).values()
+    on, rows = json.loads(target.read_text()).values()
     assert status == 0
     assert [(row["op"], row["n"]) for row in rows] == [(name, n) for n in sizes]
-    assert all(machine[key] for key in ("cpu", "tier", "python", "numpy", "qops"))
+    assert all(on[key] for key in ("cpu", "tier", "python", "numpy", "qops"))
+    assert "commit" in on
     for row in rows:
         low, high = row["qops_quartiles_us"]
         assert low <= row["qops_us"] <= high

@@ -78,6 +78,7 @@ def test_type_checkers_see_what_is_there_when_it_runs():
     (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     seen = {alias.name: node.module for node in block.body for alias in node.names}
     assert sorted([*seen, "isa_tier"]) == sorted(qops.__all__)
+    assert {name: module[5:] for name, module in seen.items() if module != "qops"} == qops._HOME
     for name, module in seen.items():
         value = getattr(qops, name)
         assert value is getattr(sys.modules[module], name)

@@ -1,8 +1,10 @@
 """What the docstrings of rooms say is not modelled: no room has what they name, and every op is in a room or named.
 
-The ops of a system are those that its own lists name: what is quantized there, as the original calls it.
+The ops of a system are those that its own lists name: what is quantized there, as the original calls it. The lists of
+`make live` have the same ops.
 """
 
+import ast
 import re
 
 import pytest
@@ -101,3 +103,23 @@ def test_no_rule_is_called_as_in_the_table():
     known = {*rules.TABLE, *rules.ADD, *rules.MUL, *rules.AVERAGE_POOL, *rules.QUANTIZE, *rules.RANGE_RULES}
     assert "tflite-double" in known
     assert not known & {*MISSING["rules"]}
+
+
+def drawn(file, table):
+    """The names that a table of `make live` has; it is not imported, as it needs the system."""
+    tree = ast.parse((ROOT / "tests/live" / file).read_text("utf-8"))
+    (found,) = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == table]
+    return {key.value for key in found.keys if key is not None}  # None stands for `**other`
+
+
+@pytest.mark.parametrize(
+    ("system", "tables"),
+    [
+        ("TensorFlow", [("tensorflow_.py", "OPS")]),
+        ("ONNX", [("onnxruntime_.py", "OPS"), ("onnxruntime_own.py", "OWN")]),
+    ],
+)
+def test_random_calls_are_made_of_every_op_of_a_room(system, tables):
+    """Beside them of rules and of models, whose names say so."""
+    names = {name for table in tables for name in drawn(*table) if "." not in name and " " not in name}
+    assert {plain(name) for name in names} == modelled(system)

@@ -56,3 +56,24 @@ def test_what_onnxruntime_refuses(call, text):
 def test_a_runtime_that_is_not_known(call):
     with pytest.raises(ValueError, match=r"^runtime: expected one of onnx, ort"):
         call(codes(U8, 3, 4), codes(S8, 4, 5), runtime="tflite")
+
+
+RAGGED = ([[1]], [1, 2])
+
+
+@pytest.mark.parametrize("name", ["w_zero_point", "x_zero_point"])
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+def test_zero_points_of_a_convolution_that_are_no_array_are_named(name, runtime):
+    x, w = np.ones((1, 2, 3, 3), np.uint8), np.ones((1, 2, 1, 1), np.int8)
+    with pytest.raises(TypeError, match=rf"^{name}: expected an array, got tuple"):
+        onnx.conv_integer(x, w, **{name: RAGGED, "runtime": runtime})
+
+
+@pytest.mark.parametrize("name", ["a_zero_point", "b_zero_point"])
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+def test_zero_points_of_a_product_that_are_no_array_are_named(name, runtime):
+    x, how = np.ones((3, 3), np.uint8), {"a_zero_point": 1, "b_zero_point": 1, name: RAGGED, "runtime": runtime}
+    with pytest.raises(TypeError, match=rf"^{name}: expected an array, got tuple"):
+        onnx.matmul_integer(x, x, **how)
+    with pytest.raises(TypeError, match=rf"^{name}: expected an array, got tuple"):
+        onnx.qlinear_matmul(x, 0.1, b=x, b_scale=0.1, y_scale=1.0, y_zero_point=9, **how)

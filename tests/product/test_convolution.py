@@ -60,7 +60,7 @@ def test_convolution(tier, rng, case, dtype, saturating):
         w = data(rng, (oc * groups, ic, kh, kw), np.int8)
         want = convolution_model(x, w, stride, dilation, padding, pad_value, groups, saturating)
         how = dict(window=Window(stride, dilation, padding), pad_value=pad_value)
-        packed = pack_weights(w, groups=groups, saturating=saturating)
+        packed = pack_weights(w, groups=groups, saturating=saturating, neighbours=dilation[1] == 1)
         np.testing.assert_array_equal(convolve(x, packed, **how), want)
         np.testing.assert_array_equal(packed.sums, w.sum((1, 2, 3), np.int32))
         planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
@@ -70,6 +70,14 @@ def test_convolution(tier, rng, case, dtype, saturating):
             for out in orders(want.shape):
                 convolve(source, packed, out, num_threads=num_threads, **how)
                 np.testing.assert_array_equal(out, want)
+
+
+def test_weights_for_neighbours_take_no_dilation(rng):
+    packed = pack_weights(uniform(rng, (2, 3, 3, 3), np.int8), neighbours=True)
+    x = uniform(rng, (1, 9, 9, 3), np.uint8)
+    assert convolve(x, packed, window=Window(dilation=(2, 1))).shape == (1, 5, 7, 2)
+    with pytest.raises(ValueError, match=r"dilation: .* got 2"):
+        convolve(x, packed, window=Window(dilation=(1, 2)))
 
 
 def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):

@@ -79,6 +79,12 @@ def test_c_gives_the_codes_of_the_kernels(rng, rule, tmp_path):
             assert same.all(), f"scale {scale}, from {start} on: {x[~same][:3]}"
 
 
+@pytest.mark.parametrize("rule", [5.0, np.ones(2), ["rndnu"], None])
+def test_a_rule_that_is_no_name_is_named(rule):
+    with pytest.raises((TypeError, ValueError), match=r"^rule: "):
+        rules.emit(rule)
+
+
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"^lang: expected one of c, got 'rust'"):
         rules.emit("rndnu", lang="rust")

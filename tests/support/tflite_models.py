@@ -70,9 +70,7 @@ def _dtype(case, inputs):
 
 
 def wanted(case, arrays, system):
-    """What a system gave; None if it did not run the case."""
-    if system not in case["systems"]:
-        return None
+    """What a system gave that ran the case."""
     found = case.get(f"outputs{SUFFIXES[system]}", case["outputs"])
     y = arrays[found["y"]]
     return y[0] if "steps" in case else y

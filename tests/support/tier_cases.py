@@ -65,8 +65,9 @@ def drawn(rng, n, dtype, finite=False):
         info, edges = np.iinfo(dtype), EDGES[dtype]
         values[:] = rng.integers(info.min >> rng.integers(0, 20), (info.max >> rng.integers(0, 2)) + 1, n)
     extreme = rng.random(n) < 1 / 8
-    values[extreme] = rng.choice(edges, int(extreme.sum()))
-    array[PERIOD:] = np.resize(values, max(array.size - PERIOD, 0))
+    values[extreme] = edges[rng.integers(0, edges.size, np.count_nonzero(extreme))]
+    if array.size > PERIOD:
+        array[PERIOD:] = np.resize(values, array.size - PERIOD)
     return array
 
 

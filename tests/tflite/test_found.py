@@ -242,3 +242,20 @@ def test_shapes_that_broadcast_have_blocks_in_each_row(kernel, op, dtype, by_row
     assert made((2, 47), (1, 47)) == made((1, 47), (2, 47)) == [by_row] * 2
     assert made((2, 1), (1, 47)) == made((47,), (2, 1)) == [by_one] * 2
     assert np.all(made(*FOLDED) == np.int64(np.iinfo(dtype).max))
+
+
+def test_paddings_beyond_what_numpy_counts_are_named():
+    with pytest.raises(ValueError, match=r"^paddings: numpy has no array of shape \(4294967295, 4294967295\) and int8"):
+        tflite.pad(np.int8([[1]]), [[2**31 - 1, 2**31 - 1]] * 2, x_zero_point=0, y_zero_point=0)
+
+
+def test_gelu_of_litert_rounds_the_tanh_to_float32():
+    """Of 5 the exact value is 7.4999997 steps, which is nearer to 7.5 than to its neighbours in float32."""
+    how = {"x_scale": 2.5, "x_zero_point": 0, "y_scale": float(np.float32(2 / 3)), "y_zero_point": 0}
+    for kernel in ("reference", "optimized", "xnnpack"):
+        assert tflite.gelu(np.uint8([2]), **how, approximate=True, kernel=kernel).item() == 7
+
+
+def test_scales_of_rsqrt_whose_product_vanishes_are_named():
+    with pytest.raises(ValueError, match=r"^x_scale, y_scale: sqrt\(.*e-41\) \* .*e-41 is 0 in float32"):
+        tflite.rsqrt(np.int8([5]), x_scale=np.float32(1e-40), x_zero_point=0, y_scale=np.float32(1e-40), y_zero_point=0)

@@ -1,6 +1,7 @@
 """The checks that an installed qops brings along: what they run, what they say, and that they find what is wrong."""
 
 import numpy as np
+import ops
 import pytest
 import selftest_cases
 
@@ -16,6 +17,10 @@ def test_packaged_cases_are_golden_cases_of_every_op_and_small():
         np.testing.assert_array_equal(packaged[name], values)
     assert selftest_cases.PACKAGED.stat().st_size < 300_000
     assert all(f'"of": "{op}"' in str(wanted["cases"]) for op in selftest.CALLS)
+
+
+def test_calls_beside_the_plain_loops_have_the_names_of_their_ops():
+    assert selftest._calls(7).keys() <= ops.OPS.keys()
 
 
 def test_selftest_says_for_every_tier_what_it_has_checked(capsys):

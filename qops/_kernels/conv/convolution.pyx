@@ -10,7 +10,7 @@ have one channel in and one out, has no pairs and is always exact.
 cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport CodeType, code_type, typenum_of
@@ -20,11 +20,13 @@ from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.conv.finish cimport Finish
 from qops._kernels.conv.image cimport Image
+from qops._kernels.gemm.matmul cimport Coded, run_coded
 from qops._kernels.gemm.offsets cimport row_sums
 from qops._kernels.conv.rows cimport Convolution, run_convolution
-from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, takes_amx
+from qops._kernels.gemm.tile cimport SHIFTED, plain_kernel, quads_of, shifts, takes_amx
 from qops._kernels.conv.weights cimport PackedWeights
 from qops._kernels.arrays.window cimport Window
+from qops._kernels.machine.caches cimport caches
 
 import numpy as np
 
@@ -178,25 +180,69 @@ cdef int set_operands(Convolution *p, Images images, PackedWeights packed, str n
         raise ValueError(f"w: expected {packed.groups} groups to take the channels of x, of shape "
                          f"{(<object>x).shape}, got shape {packed.shape}")
     set_window(p, images.window, name)
+    if packed.merged and p.dw > 1:
+        raise ValueError(f"dilation: weights are packed for windows that read neighbours, got {p.dw}")
     p.image.channels = packed.ic * packed.groups // p.image.groups
-    p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.channel == 1
-                        and images.window.has_no_padding() and (packed.depthwise or p.image.channels % 4 == 0))
+    set_form(p, packed, images.window.has_no_padding())
     return 0
+
+
+cdef bint is_product(const Convolution *p, PackedWeights packed, cnp.ndarray x, cnp.ndarray y):
+    """Whether the pixels, as they lie in memory, are the rows of one matrix A, and become whole rows of codes."""
+    return (p.kh == p.kw == p.sh == p.sw == 1 and p.oh == p.image.height and p.ow == p.image.width
+            and packed.groups == 1 and cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y))
+
+
+cdef int run_product(const Convolution *p, PackedWeights packed, Finish finish, Py_ssize_t pixels, int32_t zero_point,
+                     Py_ssize_t num_threads) except -1:
+    """Multiply the pixels by the weights, and make codes."""
+    cdef Coded c
+    c.product.kernel, c.product.caches, c.product.accumulate = p.kernel, caches, False
+    c.product.m, c.product.n, c.product.k = pixels, packed.oc, packed.ic
+    c.product.a, c.product.lda, c.product.a_signed = p.image.x, packed.ic, p.image.x_signed
+    c.product.a_offset, c.product.set_up, c.product.b = <uint32_t>zero_point, NULL, NULL
+    c.product.panels, c.product.sums = p.panels, p.sums
+    c.product.quads, c.product.runs, c.product.n_runs = quads_of(p.kernel, packed.ic), NULL, 1
+    c.product.exceeds_l2 = 4 * c.product.quads * packed.oc > caches.second
+    c.bias, c.a_offset, c.b_offset, c.no_terms = NULL, NULL, NULL, NULL
+    if finish.bias is not None:
+        c.bias = <const int32_t *>cnp.PyArray_DATA(finish.bias)
+    c.stage, c.codes, c.typenum, c.size = &p.stage, p.y, p.y_type, p.y_size
+    return run_coded(&c, num_threads)
+
+
+cdef void set_form(Convolution *p, PackedWeights packed, bint has_no_padding) noexcept:
+    """Set the form in which rows are read: whether they are copied, and the runs of quads of a window."""
+    cdef Image *image = &p.image
+    cdef bint lies_in_rows = image.channel == 1 and image.column == image.channels
+    cdef bint lies_in_quads = image.channel == 1 and has_no_padding and not p.kernel.widens
+    image.merges = packed.depthwise or packed.merged or (packed.groups == 1 and p.dw == 1 and p.kw > 1
+                                                         and image.channels % 4 == 0 and lies_in_rows)
+    if packed.depthwise:
+        p.taps, p.quads, image.in_place = p.kw, 1, lies_in_rows
+    elif image.merges:
+        p.taps, p.quads = p.kh, quads_of(p.kernel, p.kw * image.channels)
+        image.in_place = lies_in_quads and lies_in_rows and p.kw * image.channels % 4 == 0
+    else:
+        p.taps, p.quads = p.kh * p.kw, quads_of(p.kernel, image.channels)
+        image.in_place = lies_in_quads and image.channels % 4 == 0
 
 
 cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish finish, cnp.ndarray y,
                   Py_ssize_t num_threads) except -1:
     """Set the fields of p that depend on the result, y in NHWC, and convolve."""
     cdef cnp.ndarray zeros, starts
-    cdef Py_ssize_t quads = quads_of(p.kernel, p.image.channels)
-    p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
-    cdef bint is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
+    p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.taps, p.quads, True)
+    cdef bint is_shifted = p.image.x_signed and (packed.depthwise or shifts(p.kernel, p.amx and p.image.in_place))
     p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
+    set_result(p, finish.codes, y)
+    zeros = finish.w_zero_points(packed)
+    finish.check_bias(packed)
+    if p.has_stage and zeros is None and is_product(p, packed, images.x, y):
+        return run_product(p, packed, finish, cnp.PyArray_SIZE(images.x) // packed.ic, images.zero_point, num_threads)
     starts = finish.starts(p, packed)
     if starts is not None:
         p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
-    set_result(p, finish.codes, y)
-    zeros = finish.w_zero_points(packed)
     windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
     _kept = set_w_zero_points(p, zeros, windows)  # memory that p reads
     return run_convolution(p, cnp.PyArray_DIM(images.x, 0), num_threads)
@@ -204,15 +250,13 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
 
 cdef void set_weights(Convolution *p, PackedWeights packed):
     """Set the fields of p that depend on the weights only."""
-    p.kernel = p.image.kernel = packed.kernel
+    p.kernel = packed.kernel
+    p.image.kernel = plain_kernel() if packed.depthwise else packed.kernel
     p.groups, p.oc, p.kh, p.kw = packed.groups, packed.oc, packed.kh, packed.kw
     p.image.groups = 1 if packed.depthwise else p.groups
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.padded_sums)
     p.panels = packed.panels
-    p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
-    p.depthwise_quads = NULL
-    if packed.quads is not None:
-        p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
+    p.depthwise = <const int32_t *>packed.panels if packed.depthwise else NULL
 
 
 cdef int set_window(Convolution *p, Window window, str name) except -1:

@@ -11,4 +11,5 @@ cdef class Finish:
     cdef int typenum  # numpy's number of the dtype of the result
 
     cdef cnp.ndarray w_zero_points(self, PackedWeights packed)
+    cdef int check_bias(self, PackedWeights packed) except -1
     cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed)

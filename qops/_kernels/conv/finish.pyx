@@ -42,21 +42,32 @@ cdef class Finish:
         each -= SHIFT if packed.is_shifted else 0
         return each.astype(np.uint32) if each.any() else None
 
+    cdef int check_bias(self, PackedWeights packed) except -1:
+        """ValueError if there is a bias that does not have a value for each output channel."""
+        cdef cnp.ndarray bias = self.bias
+        if bias is not None and (cnp.PyArray_NDIM(bias) != 1 or cnp.PyArray_SIZE(bias) != packed.oc * packed.groups):
+            raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>bias).shape}")
+        return 0
+
     cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed):
         """Give what accumulators begin with, in the order of `p.sums`: p.times * p.sums + bias. None without a bias."""
         cdef cnp.ndarray made
         cdef uint32_t *start
+        cdef uint32_t times = <uint32_t>p.times
+        cdef const uint32_t *sums = <const uint32_t *>p.sums
         cdef const int32_t *bias
-        cdef Py_ssize_t i, j, padded = cnp.PyArray_SIZE(packed.padded_sums) // p.groups
+        cdef Py_ssize_t i, j, size = cnp.PyArray_SIZE(packed.padded_sums), padded = size // p.groups
         if self.bias is None:
             return None
-        if cnp.PyArray_NDIM(self.bias) != 1 or cnp.PyArray_SIZE(self.bias) != p.oc * p.groups:
-            raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>self.bias).shape}")
         made = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(packed.padded_sums), cnp.NPY_INT32, 0)
         start, bias = <uint32_t *>cnp.PyArray_DATA(made), <const int32_t *>cnp.PyArray_DATA(self.bias)
+        for i in range(size):
+            start[i] = times * sums[i]
+        if padded == p.oc:
+            for i in range(size):
+                start[i] += <uint32_t>bias[i]
+            return made
         for i in range(p.groups):
-            for j in range(padded):
-                start[i * padded + j] = <uint32_t>p.times * <uint32_t>p.sums[i * padded + j]
-                if j < p.oc:
-                    start[i * padded + j] += <uint32_t>bias[i * p.oc + j]
+            for j in range(p.oc):
+                start[i * padded + j] += <uint32_t>bias[i * p.oc + j]
         return made

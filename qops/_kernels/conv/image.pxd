@@ -11,6 +11,7 @@ ctypedef struct Image:  # images, and how they are read
     bint x_signed
     uint8_t pad  # the code that the padding holds
     bint in_place  # whether the pixels of x have the form of quads already, and there is no padding
+    bint merges  # whether the pixels of a row lie side by side, so that a window's row is one run of quads
     Py_ssize_t pixels  # pixels of one row that windows read, padding included
 
 cdef Py_ssize_t group_bytes(const Image *p) noexcept nogil

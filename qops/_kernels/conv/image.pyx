@@ -1,6 +1,7 @@
 """Rows of an image in the form of quads, which a convolution reads as its matrix A.
 
-A pixel is one run of quads for each group of channels. A few rows at a time are copied into this form, with their
+A pixel is one run of quads for each group of channels. Where windows read neighbours and there is one group, the pixels
+of a row have no gaps, and the row of a window is one run. A few rows at a time are copied into this form, with their
 padding, unless they have the form already.
 """
 from libc.stdint cimport int8_t, int16_t, uint8_t
@@ -15,6 +16,8 @@ cdef enum:
 
 cdef Py_ssize_t group_bytes(const Image *p) noexcept nogil:
     """Give the bytes of one group of a pixel in the form of quads."""
+    if p.merges:
+        return p.channels * (2 if p.kernel.widens else 1)
     return p.channels if p.in_place else 4 * quads_of(p.kernel, p.channels)
 
 
@@ -110,7 +113,7 @@ cdef void copy_row(const Image *p, const uint8_t *x, uint8_t *out) noexcept nogi
     cdef Py_ssize_t inside = max(0, min(p.width, p.pixels - p.left)), left = min(p.left, p.pixels)
     pad_pixels(p, left, out)
     out += left * pixel_bytes(p)
-    if p.channel == 1 and p.channels >= 8:
+    if p.channel == 1 and (p.channels >= 8 or p.merges and p.column == p.channels):
         copy_pixels(p, x, inside, out)
     elif p.column == 1 and p.channels >= 8 and not p.kernel.widens:
         transpose_planes(p, x, inside, out)

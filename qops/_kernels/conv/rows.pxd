@@ -12,9 +12,9 @@ ctypedef struct Convolution:  # a convolution, see convolution.pyx
     bint amx  # whether the matrix unit multiplies
     Py_ssize_t groups, oc, kh, kw, oh, ow  # oc: output channels of one group
     Py_ssize_t sh, sw, dh, dw  # strides and dilations
+    Py_ssize_t taps, quads  # runs of quads in a window, and quads of each: those of a tap, or of a row of taps
     const uint8_t *panels  # packed weights, group after group
-    const int32_t *depthwise  # weights [tap][channel] of a depthwise convolution, or NULL
-    const int8_t *depthwise_quads  # the same in quads, or NULL if the tier has no use for them
+    const int32_t *depthwise  # weights of a depthwise convolution, as gemm/depthwise.h takes them, or NULL
     const int32_t *sums  # the sums of the packed weights of each output channel, padded_columns(oc) for each group
     int32_t times  # accumulators begin with times * sums
     const uint32_t *w_zero_points  # zero points of the packed weights of each output channel; or NULL

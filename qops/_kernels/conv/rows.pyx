@@ -1,31 +1,33 @@
 """An integer convolution, row by row of the output and over threads. It knows no numpy arrays: see convolution.pyx.
 
 A convolution is a product whose k is (kh, kw, ic). No matrix of windows (im2col) is made: a tile reads its rows of A
-from the image itself, once for each tap (kh, kw). A *sum* here is an accumulator of the output.
+from the image itself, once for each tap (kh, kw), or for each row of taps that are neighbours. Depthwise convolutions
+have loops of their own: see depthwise.pyx. A *sum* here is an accumulator of the output.
 """
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.stage.stage cimport stage_run
+from qops._kernels.conv.depthwise cimport Woven, depthwise_rows, weave_for, woven_bytes
 from qops._kernels.conv.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
+from qops._kernels.gemm.matmul cimport SUMS_AT_ONCE, WEIGHTS_PER_SUM
 from qops._kernels.gemm.offsets cimport subtract_row
 from qops._kernels.gemm.tile cimport (
-    aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, quads_of, release,
+    aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, release,
 )
 from qops._kernels.gemm.transpose cimport transpose_bytes
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
-
-cdef extern from "conv/depthwise.h" nogil:
-    void depthwise_vnni(const uint8_t *x, Py_ssize_t stride, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
-                        const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
+from qops._kernels.stage.stage cimport stage_run
 
 cdef enum:
-    SUMS_AT_ONCE = 1 << 14  # so many sums are made before they are corrected or made codes: they stay in the cache
-    WEIGHTS_PER_SUM = 16  # SUMS_AT_ONCE grows to one sum for so many weights: each batch of sums reads all weights
     CHANNELS_AT_ONCE = 16  # channels that put_words copies at a time: a cache line of sums
+
+
+cdef inline bint uses_scratch(const Convolution *p) noexcept nogil:
+    """Whether sums are made in scratch memory, not in y."""
+    return p.has_stage or p.y_is_strided
 
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
@@ -35,12 +37,12 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
     cdef Py_ssize_t at_once = max(1, most_quads(&p.caches) // max(1, t.quads))
     cdef Py_ssize_t j, i, row, used
     cdef const uint8_t *panel
-    for j from 0 <= j < p.oc by width:
+    for j from (p.oc - 1) // width * width >= j >= 0 by width:  # the last panel may write beyond its columns
         used = min(width, p.oc - j)
-        panel = p.panels + 4 * t.quads * p.kh * p.kw * (group * padded_columns(p.kernel, p.oc) + j)
-        for i from 0 <= i < p.kh * p.kw by at_once:
+        panel = p.panels + 4 * t.quads * p.taps * (group * padded_columns(p.kernel, p.oc) + j)
+        for i from 0 <= i < p.taps by at_once:
             t.tap = tap + i
-            t.taps = min(at_once, p.kh * p.kw - i)
+            t.taps = min(at_once, p.taps - i)
             t.b = panel + t.quads * i * quad_bytes(p.kernel, used)
             t.sums = p.sums + group * padded_columns(p.kernel, p.oc) + j
             t.times = 0 if i else p.times
@@ -57,47 +59,17 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
     cdef Py_ssize_t group
     cdef int set_up = 0
     cdef gemm_tile t
-    t.prefetch = False
+    t.prefetch, t.spare = False, p.groups == 1 and uses_scratch(p)
     t.is_signed = p.image.x_signed and (p.image.in_place or p.kernel.takes_signed)
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = &set_up if p.amx else NULL
     t.lda = p.sw * pixel_bytes(&p.image)
     t.ldc = p.groups * p.oc
-    t.quads = quads_of(p.kernel, p.image.channels)
-    t.vector_stride = 4 * p.kernel.lanes * t.quads * p.kh * p.kw
+    t.quads = p.quads
+    t.vector_stride = 4 * p.kernel.lanes * p.quads * p.taps
     for group in range(p.groups):
         group_rows(p, &t, tap, group, rows, x + group * group_bytes(&p.image), y + group * p.oc)
     release(set_up)
-
-
-cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t first, const uint8_t *x,
-                          int32_t *y) noexcept nogil:
-    # one pixel of the output, in the channels c from `first` on, which the vectors leave:
-    # y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]
-    cdef uint32_t acc
-    cdef Py_ssize_t c, i
-    for c in range(first, p.groups):
-        acc = <uint32_t>p.times * <uint32_t>p.sums[c]
-        for i in range(p.kh * p.kw):
-            acc += <uint32_t>(x[tap[i] + c] * p.depthwise[i * p.groups + c])
-        y[c] = <int32_t>acc
-
-
-cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
-                         int32_t *y) noexcept nogil:
-    """Make some rows of the output of a depthwise convolution."""
-    cdef Py_ssize_t stride = p.sw * pixel_bytes(&p.image)
-    cdef Py_ssize_t _i, j, done = 0
-    for _i in range(rows):
-        if p.depthwise_quads != NULL:
-            depthwise_vnni(x, stride, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.sums, p.times, p.groups, y)
-            done = p.groups
-        elif p.kernel.depthwise != NULL:
-            done = p.kernel.depthwise(x, stride, p.ow, tap, p.kh * p.kw, p.depthwise, p.sums, p.times, p.groups, y)
-        for j in range(p.ow):
-            depthwise_pixel(p, tap, done, x + j * stride, y + j * p.groups)
-        x += p.sh * row_bytes(&p.image)
-        y += p.ow * p.groups
 
 
 cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
@@ -105,17 +77,13 @@ cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
     return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1
 
 
-cdef inline bint uses_scratch(const Convolution *p) noexcept nogil:
-    """Whether sums are made in scratch memory, not in y."""
-    return p.has_stage or p.y_is_strided
-
-
 cdef bint beyond_memory(const Convolution *p) noexcept nogil:
     """Whether scratch memory for one row of the output, and for what it reads, would exceed any address space."""
     cdef double most = min(<double>(1LL << 48), <double>(PY_SSIZE_T_MAX // 2))
     cdef double read = ((p.kh - 1) * <double>p.dh + 1) * p.image.pixels * pixel_bytes(&p.image)
     cdef double made = 8.0 * p.ow * p.groups * p.oc
-    return (0 if p.image.in_place else read) + (made if uses_scratch(p) else 0) > most
+    cdef double woven = 0 if p.depthwise == NULL else (4.0 * p.kh + 16) * p.image.pixels * p.groups
+    return (0 if p.image.in_place else read) + woven + (made if uses_scratch(p) else 0) > most
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
@@ -200,17 +168,8 @@ cdef Py_ssize_t rows_at_once(const Convolution *p) noexcept nogil:
     return min(p.oh, max(1, scratch // max(1, p.ow * p.groups * p.oc)))
 
 
-cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
-                        int32_t *y) noexcept nogil:
-    """Make the sums of some rows of the output."""
-    if p.depthwise != NULL:
-        depthwise_rows(p, tap, rows, x, y)
-    else:
-        dense_rows(p, tap, rows, x, y)
-
-
-cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
-                         Py_ssize_t rows, uint8_t *buffer, int32_t *scratch) noexcept nogil:
+cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, const Woven *woven, Py_ssize_t number,
+                         Py_ssize_t first, Py_ssize_t rows, uint8_t *buffer, int32_t *scratch) noexcept nogil:
     """Make a block of rows of image `number`, from row `first` on, completely."""
     cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
     cdef Py_ssize_t i, some, most = rows_at_once(p)
@@ -219,7 +178,11 @@ cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
         some = min(most, rows - i)
         if not uses_scratch(p):
             made = <int32_t *>(p.y + number * p.y_image + (first + i) * p.y_row)
-        convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), made)
+        if p.depthwise == NULL:
+            dense_rows(p, tap, some, x, made)
+        else:
+            depthwise_rows(p, woven, x, number, first + i, some, made)
+        x += some * p.sh * row_bytes(&p.image)
         if p.w_zero_points != NULL:
             subtract_w_zero_points(p, (number * p.oh + first + i) * p.ow, some * p.ow, made)
         if uses_scratch(p):
@@ -230,21 +193,25 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
     """Make rows `first` to `end` - 1 of the output, counted over all images; -1 if there is not enough memory."""
     if beyond_memory(p):
         return -1
-    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # in fours, for depthwise_vnni
+    cdef Py_ssize_t most = block_rows(p), across = p.taps // p.kh  # taps in a row
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
     cdef Py_ssize_t scratch = rows_at_once(p) * p.ow * p.groups * p.oc * 8 if uses_scratch(p) else 0  # sums and codes
-    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + scratch)
+    cdef Py_ssize_t kept = p.taps * sizeof(Py_ssize_t) + woven_bytes(p)
+    cdef void *memory = PyMem_RawMalloc(192 + kept + size + scratch)
     cdef Py_ssize_t *tap = <Py_ssize_t *>memory
-    cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
-    cdef Py_ssize_t i, j, rows
+    cdef uint8_t *buffer = <uint8_t *>aligned(<char *>memory + kept)
+    cdef Py_ssize_t i, rows
+    cdef Woven woven
     if memory == NULL:
         return -1
-    for i in range(taps):
-        j = min(i, p.kh * p.kw - 1)
-        tap[i] = j // p.kw * p.dh * row_bytes(&p.image) + j % p.kw * p.dw * pixel_bytes(&p.image)
+    if p.depthwise != NULL:
+        woven = weave_for(p, memory)
+    else:
+        for i in range(p.taps):
+            tap[i] = i // across * p.dh * row_bytes(&p.image) + i % across * p.dw * pixel_bytes(&p.image)
     while first < end:
         rows = min(most, min(end - first, p.oh - first % p.oh))
-        convolve_block(p, tap, first // p.oh, first % p.oh, rows, buffer, <int32_t *>aligned(buffer + size))
+        convolve_block(p, tap, &woven, first // p.oh, first % p.oh, rows, buffer, <int32_t *>aligned(buffer + size))
         first += rows
     PyMem_RawFree(memory)
     return 0

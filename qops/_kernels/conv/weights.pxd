@@ -13,7 +13,7 @@ cdef class PackedWeights:
     cdef const gemm_kernel *kernel
     cdef bint is_shifted  # whether the weights were u8 and are packed as w - 128
     cdef bint depthwise
-    cdef cnp.ndarray quads  # depthwise weights in the order of depthwise.h, or None
-    cdef cnp.ndarray memory  # holds the panels, or depthwise weights [tap][channel]
+    cdef bint merged  # whether a row of taps is one run of quads, whose channels fill no quads by themselves
+    cdef cnp.ndarray memory  # holds the panels, or depthwise weights as gemm/depthwise.h takes them
     cdef cnp.ndarray padded_sums  # the sums, those of each group padded to whole vectors
     cdef uint8_t *panels  # the first cache line in memory

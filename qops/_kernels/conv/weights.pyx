@@ -1,21 +1,21 @@
 """Weights of integer convolutions, packed once for many images."""
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.string cimport memcpy
 
 from qops._kernels.arrays.checks cimport array
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.gemm.packed cimport panels_for, signed_codes
 from qops._kernels.gemm.tile cimport (
-    aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+    aligned, find_depthwise_kernel, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns,
+    quads_of, sum_columns,
 )
 from qops._kernels.gemm.transpose cimport transpose_bytes
+from qops._kernels.stage.stage cimport SPARE, period_of
 
 import numpy as np
 
 from qops._kernels.machine import tiers as isa
-
-cdef extern from "conv/depthwise.h" nogil:
-    int depthwise_takes_quads(int tier)
 
 cnp.import_array()
 
@@ -31,8 +31,11 @@ cdef class PackedWeights:
         return self.memory.nbytes
 
 
-def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
-    """Pack the weights of a convolution (OIHW; int8, or uint8 if the products are exact) once for many images."""
+def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False, bint neighbours=False):
+    """Pack the weights of a convolution (OIHW; int8, or uint8 if the products are exact) once for many images.
+
+    neighbours: the dilation across is 1, so that the row of a window can be one run of quads.
+    """
     cdef PackedWeights packed = PackedWeights.__new__(PackedWeights)
     w = array(w, "w", cnp.NPY_INT8, cnp.NPY_UINT8)
     cdef bint is_u8 = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
@@ -49,28 +52,35 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.saturating = saturating
     packed.tier = isa.TIERS[on]
     packed.depthwise = w.shape[1] == 1 and w.shape[0] == groups and groups > 1
-    packed.kernel = find_unsigned_kernel(on) if is_u8 and not packed.depthwise else NULL
-    packed.is_shifted = is_u8 and packed.kernel == NULL
+    packed.merged = neighbours and groups == 1 and packed.kw > 1 and packed.ic % 4 and not saturating
+    packed.kernel = find_depthwise_kernel(on) if packed.depthwise else find_unsigned_kernel(on) if is_u8 else NULL
+    packed.is_shifted = is_u8 and (packed.depthwise or packed.kernel == NULL)
     if packed.kernel == NULL:
-        packed.kernel = find_kernel(saturating or packed.depthwise, on)  # a saturating kernel does not widen
+        packed.kernel = find_kernel(saturating, on)
     if packed.is_shifted:
         w = signed_codes(w)
     if packed.depthwise:
-        packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
-        packed.quads = depthwise_quads(w) if depthwise_takes_quads(on) else None
+        pack_woven(packed, w)
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
+    elif packed.merged:  # (OC, KW * IC, KH, 1)
+        rows = np.ascontiguousarray(w.transpose(0, 3, 1, 2))
+        pack_dense(packed, rows.reshape(packed.oc, packed.kw * packed.ic, packed.kh, 1))
     else:
         pack_dense(packed, w if lies_as_rows(w) else np.ascontiguousarray(w))
     packed.sums.flags.writeable = False
     return packed
 
 
-cdef depthwise_quads(w):
-    """Give depthwise weights (channels, 1, kh, kw) in the order that conv/depthwise.h explains."""
-    cdef Py_ssize_t channels = w.shape[0], taps = w.shape[2] * w.shape[3], blocks = (channels + 63) // 64
-    padded = np.zeros(((taps + 3) // 4 * 4, 64 * blocks), np.int8)
-    padded[:taps, :channels] = w.reshape(channels, taps).T
-    return np.ascontiguousarray(padded.reshape(-1, 4, blocks, 4, 4, 4).transpose(2, 0, 4, 3, 5, 1))
+cdef pack_woven(PackedWeights packed, w):
+    """Pack depthwise weights (channels, 1, kh, kw) as gemm/depthwise.h takes them: [kh in quads][kw][channels]."""
+    cdef Py_ssize_t channels = w.shape[0], depth = 2 if packed.kernel.widens else 4
+    cdef Py_ssize_t quads = (packed.kh + depth - 1) // depth, entries = period_of(channels) + SPARE
+    made = np.zeros((quads * depth, packed.kw, entries), np.int16 if packed.kernel.widens else np.int8)
+    made[:packed.kh] = w[:, 0].transpose(1, 2, 0)[:, :, np.arange(entries) % channels]
+    made = np.ascontiguousarray(made.reshape(quads, depth, packed.kw, entries).transpose(0, 2, 3, 1))
+    packed.memory = panels_for(entries, quads * packed.kw)
+    packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
+    memcpy(packed.panels, cnp.PyArray_DATA(made), made.nbytes)
 
 
 cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,

@@ -26,6 +26,7 @@ ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     int32_t *c
     Py_ssize_t ldc  # in elements; lda and ldb are in bytes
     bint accumulate
+    bint spare  # see gemm_tile; C has a vector more
 
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil

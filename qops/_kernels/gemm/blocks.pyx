@@ -116,13 +116,14 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
-    t.prefetch = p.exceeds_l2
+    t.prefetch, t.spare = p.exceeds_l2, p.spare
 
 
 cdef void multiply_rows(const Product *p, const RowsOfA *rows, int32_t *c) noexcept nogil:
     """Multiply a block of rows by packed B.
 
-    All rows are multiplied by a panel while it is in the cache. The matrix unit gets all whole panels in one call.
+    All rows are multiplied by a panel while it is in the cache. The matrix unit gets all whole panels in one call. The
+    last panel is the first: it may write beyond its columns.
     """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
@@ -133,7 +134,7 @@ cdef void multiply_rows(const Product *p, const RowsOfA *rows, int32_t *c) noexc
     for q from 0 <= q < max(p.quads, 1) by rows.depth:
         t.quads = min(rows.depth, p.quads - q)
         t.accumulate = p.accumulate or q > 0
-        for j from 0 <= j < p.n by at_once:
+        for j from (0 if p.n <= at_once else (p.n - 1) // at_once * at_once) >= j >= 0 by at_once:
             used = min(at_once, p.n - j)
             t.b = p.panels + 4 * p.quads * j + q * quad_bytes(p.kernel, min(width, used))
             t.times = 0 if q else <int32_t>((SHIFTED if shifted(p) else 0) - p.a_offset)
@@ -224,6 +225,8 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     blocks.depth, blocks.copies = most_quads(&p.caches), False
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
         return
+    if p.panels != NULL and p.m <= GEMM_ROWS and p.set_up == NULL:
+        return
     if p.panels == NULL and p.runs == NULL:
         blocks.k = min(p.k, 4 * most_quads(&p.caches), max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
@@ -288,6 +291,7 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     for j from 0 <= j < p.n by blocks.n:
         if blocks.n < p.n:
             part = some_columns(p, j, min(blocks.n, p.n - j))
+            part.spare = False
             strip = &part
         if p.panels == NULL:
             multiply_unpacked(strip, &blocks)

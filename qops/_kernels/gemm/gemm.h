@@ -10,6 +10,7 @@
 
 #include "machine/cpu.h"
 #include "gemm/types.h"
+#include <string.h>
 
 #if QOPS_X86 || QOPS_ARM
 #define VECTOR_STRIDE (4 * LANES)
@@ -46,20 +47,25 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define TARGET GEMM_AVX2
 
 #define NAME(f) gemm_exact_avx2_##f
+#define DEPTH 2
 #define DOT(acc, a, b) ((acc) + MADD(a, b))
+#include "gemm/depthwise.h"
+#undef DEPTH
 #include "gemm/tile.h"
 
 #define NAME(f) gemm_saturating_avx2_##f
 #define DOT(acc, a, b) \
     ((acc) + MADD(_mm256_maddubs_epi16((__m256i)(a), (__m256i)(b)), _mm256_set1_epi16(1)))
-#include "gemm/gemm_depthwise.h"
 #include "gemm/tile.h"
 
 #undef TARGET
 #if QOPS_HAS_AVXVNNI
 #define TARGET __attribute__((target(QOPS_AVXVNNI_TARGET)))
 #define NAME(f) gemm_exact_avxvnni_##f
+#define DEPTH 4
 #define DOT(acc, a, b) ((V)QOPS_DPBUSD_32((__m256i)(acc), (__m256i)(a), (__m256i)(b)))
+#include "gemm/depthwise.h"
+#undef DEPTH
 #include "gemm/tile.h"
 #undef TARGET
 #endif
@@ -85,13 +91,15 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define TARGET GEMM_AVX512
 
 #define NAME(f) gemm_exact_avx512_##f
+#define DEPTH 2
 #define DOT(acc, a, b) ((acc) + MADD(a, b))
+#include "gemm/depthwise.h"
+#undef DEPTH
 #include "gemm/tile.h"
 
 #define NAME(f) gemm_saturating_avx512_##f
 #define DOT(acc, a, b) \
     ((acc) + MADD(_mm512_maddubs_epi16((__m512i)(a), (__m512i)(b)), _mm512_set1_epi16(1)))
-#include "gemm/gemm_depthwise.h"
 #include "gemm/stream.h"
 #include "gemm/pack_tile.h"
 #include "gemm/tile.h"
@@ -99,9 +107,12 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #undef TARGET
 #define TARGET GEMM_VNNI
 #define NAME(f) gemm_exact_vnni_##f
+#define DEPTH 4
 #define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
 #include "gemm/stream.h"
 #include "gemm/pack_tile.h"
+#include "gemm/depthwise.h"
+#undef DEPTH
 #include "gemm/tile.h"
 
 #undef VECTOR_STRIDE
@@ -133,33 +144,36 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
 {
     static const gemm_kernel exact_avx2 = {
         .lanes = 8, .vectors = 2, .widens = 1, .tile = gemm_exact_avx2_tile, .pack = gemm_pack_words,
+        .weave = gemm_exact_avx2_weave, .dots = gemm_exact_avx2_dots,
     };
 #if QOPS_HAS_AVXVNNI
     static const gemm_kernel exact_avxvnni = {
         .lanes = 8, .vectors = 2, .tile = gemm_exact_avxvnni_tile, .pack = gemm_pack_bytes,
+        .weave = gemm_exact_avxvnni_weave, .dots = gemm_exact_avxvnni_dots,
     };
 #endif
     static const gemm_kernel exact_avx512 = {
         .lanes = 16, .vectors = 4, .widens = 1, .tile = gemm_exact_avx512_tile, .pack = gemm_pack_words,
+        .weave = gemm_exact_avx512_weave, .dots = gemm_exact_avx512_dots,
     };
     static const gemm_kernel exact_vnni = {
         .lanes = 16, .vectors = 4, .tile = gemm_exact_vnni_tile, .pack = gemm_pack_bytes_avx512,
         .pack_tile = gemm_exact_vnni_pack_tile, .stream = gemm_exact_vnni_stream,
+        .weave = gemm_exact_vnni_weave, .dots = gemm_exact_vnni_dots,
     };
 #if QOPS_HAS_AMX
     static const gemm_kernel exact_amx = {
         .lanes = 16, .vectors = 4, .tile = gemm_exact_amx_tile, .pack_by_vector = gemm_pack_bytes_by_vector,
         .amx = { gemm_amx_u8s8, gemm_amx_s8s8 }, .by_vectors = &exact_vnni,
+        .weave = gemm_exact_vnni_weave, .dots = gemm_exact_vnni_dots,
     };
 #endif
     static const gemm_kernel saturating_avx2 = {
         .lanes = 8, .vectors = 2, .tile = gemm_saturating_avx2_tile, .pack = gemm_pack_bytes,
-        .depthwise = gemm_saturating_avx2_depthwise,
     };
     static const gemm_kernel saturating_avx512 = {
         .lanes = 16, .vectors = 4, .tile = gemm_saturating_avx512_tile, .pack = gemm_pack_bytes_avx512,
         .pack_tile = gemm_saturating_avx512_pack_tile, .stream = gemm_saturating_avx512_stream,
-        .depthwise = gemm_saturating_avx512_depthwise,
     };
     switch (tier) {
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;

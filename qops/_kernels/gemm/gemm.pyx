@@ -57,7 +57,7 @@ cdef void set_left(Product *p, cnp.ndarray a, uint32_t a_offset) noexcept:
     p.m, p.k = cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(a, 1)
     p.a, p.lda = <const uint8_t *>cnp.PyArray_DATA(a), cnp.PyArray_STRIDE(a, 0)
     p.a_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
-    p.n_runs, p.runs, p.set_up, p.a_offset = 1, NULL, NULL, a_offset
+    p.n_runs, p.runs, p.set_up, p.a_offset, p.spare = 1, NULL, NULL, a_offset, False
 
 
 cdef int set_packed(Product *p, PackedB packed) except -1:

@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) V gemm_exact_neon_dot(int32x4_t acc
 #define NAME(f) gemm_exact_dotprod_##f
 #define TARGET GEMM_DOTPROD
 #define START_ROW(r) if (t->is_unsigned == shift) { \
-        const V off = gemm_exact_dotprod_off(t, r, shift); \
+        const V off = gemm_exact_dotprod_off(t, a + r * lda, shift); \
         c##r##0 -= off; c##r##1 -= off; c##r##2 -= off; c##r##3 -= off; \
     }
 #define QUAD(p) BROADCAST(p)
@@ -152,11 +152,11 @@ static inline __attribute__((always_inline)) TARGET uint32x4_t gemm_exact_dotpro
 }
 /* Gives what is subtracted from the start of the accumulators of a row: 128 times the sum of the row of A, or -128 times
  * if A is signed. */
-static inline TARGET V gemm_exact_dotprod_off(const gemm_tile *t, ptrdiff_t row, int is_signed)
+static inline TARGET V gemm_exact_dotprod_off(const gemm_tile *t, const uint8_t *row, int is_signed)
 {
     uint32x4_t sum = vdupq_n_u32(0);
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
-        const uint8_t *a = t->a + t->tap[i] + row * t->lda;
+        const uint8_t *a = row + t->tap[i];
         ptrdiff_t q = t->quads;
         for (; q >= 4; q -= 4, a += 16)
             sum = gemm_exact_dotprod_sum(sum, vld1q_u8(a), is_signed);

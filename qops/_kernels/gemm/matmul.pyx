@@ -14,11 +14,11 @@ from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns
+from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, takes_amx
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.stage.stage cimport Stage, stage_run
+from qops._kernels.stage.stage cimport stage_run
 
 import numpy as np
 
@@ -26,32 +26,42 @@ from qops._kernels.gemm.gemm import product
 
 cnp.import_array()
 
-cdef enum:
-    STRIP = 1 << 16  # so many accumulators, of whole rows, are made before their codes: they stay in the cache
 
+cdef void begin_with_bias(const Product *p, const int32_t *bias, bint on_unit, Product *some,
+                          int32_t *starts) noexcept nogil:
+    """Have accumulators begin with their bias too: tiles begin with times * sums, here with 1 * starts.
 
-ctypedef struct Coded:  # a product whose accumulators become codes, in parts of whole rows
-    Product product  # without C
-    const int32_t *bias  # one for each column, or NULL
-    const uint32_t *a_offset  # one for each row, or NULL: then the product itself subtracts the one that all have
-    const uint32_t *b_offset  # one for each column, of B as it is packed; or NULL
-    const uint32_t *no_terms  # zeros, one for each column
-    const Stage *stage
-    char *codes  # m x n, in C order
-    int typenum, size  # numpy's number of the dtype of codes, and their bytes
-    Py_ssize_t at_once  # rows of accumulators that are made before their codes
-    Py_ssize_t parts
-
-
-cdef void begin_with_bias(Product *p, const int32_t *bias, int32_t *starts) noexcept nogil:
-    """Have accumulators begin with their bias too: tiles begin with times * sums, here with 1 * starts."""
-    cdef uint32_t shift = <uint32_t>(SHIFTED if shifted(p) else 0), times = shift - p.a_offset
+    on_unit: whether the matrix unit multiplies these rows of A, which then are not shifted.
+    """
+    cdef uint32_t shift = <uint32_t>(SHIFTED if p.a_signed and shifts(p.kernel, on_unit) else 0)
+    cdef uint32_t times = shift - p.a_offset
+    cdef const int32_t *sums = p.sums
     cdef Py_ssize_t j
+    for j in range(padded_columns(p.kernel, p.n)):
+        starts[j] = <int32_t>(times * <uint32_t>sums[j])
     for j in range(p.n):
-        starts[j] = <int32_t>(times * <uint32_t>p.sums[j] + <uint32_t>bias[j])
-    for j in range(p.n, padded_columns(p.kernel, p.n)):
-        starts[j] = 0
-    p.sums, p.a_offset = starts, shift - 1
+        starts[j] = <int32_t>(<uint32_t>starts[j] + <uint32_t>bias[j])
+    some.sums, some.a_offset = starts, shift - 1
+
+
+cdef Py_ssize_t rows_at_once(const Product *p, Py_ssize_t rows) noexcept nogil:
+    """Give how many rows of accumulators to make before their codes: in whole tiles, and they stay in the cache.
+
+    With more weights there are more of them, because each batch reads all weights.
+    """
+    cdef int64_t most = max(<int64_t>SUMS_AT_ONCE, <int64_t>p.k * p.n // WEIGHTS_PER_SUM)  # Py_ssize_t may have 32 bits
+    if <int64_t>rows * p.n <= most:
+        return rows
+    return <Py_ssize_t>min(<int64_t>rows, max(<int64_t>1, most // p.n // GEMM_ROWS) * GEMM_ROWS)
+
+
+cdef void part_of(const Coded *p, Py_ssize_t i, Py_ssize_t *first, Py_ssize_t *end) noexcept nogil:
+    """Set the first row of part i, and the end of its rows."""
+    cdef int64_t units = (p.product.m + GEMM_ROWS - 1) // GEMM_ROWS  # in 64 bits, because Py_ssize_t may have 32
+    first[0], end[0] = 0, p.product.m
+    if p.parts > 1:
+        first[0] = <Py_ssize_t>(units * i // p.parts) * GEMM_ROWS
+        end[0] = min(<Py_ssize_t>(units * (i + 1) // p.parts) * GEMM_ROWS, p.product.m)
 
 
 cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some) noexcept nogil:
@@ -76,27 +86,42 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
     """Make the codes of part i, for `run_parts`; 1 if there is not enough memory."""
     cdef const Coded *p = <const Coded *>op
     cdef Product some = p.product
-    cdef int64_t units = (p.product.m + GEMM_ROWS - 1) // GEMM_ROWS  # in 64 bits, because Py_ssize_t may have 32
-    cdef Py_ssize_t first = <Py_ssize_t>(units * i // p.parts) * GEMM_ROWS
-    cdef Py_ssize_t end = min(<Py_ssize_t>(units * (i + 1) // p.parts) * GEMM_ROWS, p.product.m)
-    cdef Py_ssize_t row, n = p.product.n
-    cdef Py_ssize_t columns = padded_columns(p.product.kernel, n)
-    cdef int64_t bytes = 64 + <int64_t>4 * (columns + min(p.at_once, end - first) * n)
-    cdef void *memory = PyMem_RawMalloc(<size_t>bytes) if bytes <= PY_SSIZE_T_MAX else NULL
-    cdef int failed = memory == NULL
-    if not failed and p.bias != NULL:
-        begin_with_bias(&some, p.bias, <int32_t *>aligned(memory))
-    some.c, some.ldc = <int32_t *>aligned(memory) + columns, n
-    for row from first <= row < end by p.at_once:
-        some.a, some.m = p.product.a + row * p.product.lda, min(p.at_once, end - row)
-        failed = failed or sums_of_products(&some)
-        if failed:
-            break
+    cdef Py_ssize_t row, first, end, at_once, n = p.product.n, columns = padded_columns(p.product.kernel, n)
+    cdef bint on_unit
+    cdef int64_t bytes
+    cdef void *memory
+    cdef int32_t *starts
+    part_of(p, i, &first, &end)
+    at_once = rows_at_once(&some, end - first)
+    bytes = 128 + 4 * (<int64_t>columns + <int64_t>at_once * n)
+    memory = PyMem_RawMalloc(<size_t>bytes) if bytes <= PY_SSIZE_T_MAX else NULL
+    if memory == NULL:
+        return 1
+    starts = <int32_t *>aligned(memory)
+    some.c, some.ldc, some.spare = starts + columns, n, True
+    for row from first <= row < end by at_once:
+        some.a, some.m = p.product.a + row * p.product.lda, min(at_once, end - row)
+        on_unit = takes_amx(some.kernel, some.m, 1, some.quads, True)
+        if p.bias != NULL and (row == first or some.kernel.amx[0] != NULL):
+            begin_with_bias(&p.product, p.bias, on_unit, &some, starts)
+        if sums_of_products(&some):
+            PyMem_RawFree(memory)
+            return 1
         if p.a_offset != NULL or p.b_offset != NULL:
             subtract_offsets(p, row, &some)
         stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * n * p.size, p.typenum, row * n, some.m * n)
     PyMem_RawFree(memory)
-    return failed
+    return 0
+
+
+cdef int run_coded(Coded *p, Py_ssize_t num_threads) except -1:
+    """Make all codes, on up to `num_threads` threads; it keeps the GIL if it is brief."""
+    p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
+    if p.parts == 1 and <int64_t>p.product.m * p.product.n * p.product.k <= BRIEF:
+        if make_part(p, 0):
+            raise MemoryError
+        return 0
+    return run_parts(make_part, p, p.parts)
 
 
 @cython.final
@@ -161,8 +186,12 @@ cdef class MatMul:
             stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
         return 0
 
-    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
-        """On each thread make the accumulators of some rows, which stay in the cache, then their codes, and so on."""
+    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads,
+                        cnp.ndarray starts=None) except -1:
+        """On each thread make the accumulators of some rows, which stay in the cache, then their codes, and so on.
+
+        starts: what `begin_with_bias` gives for this type and offset of A, if that is known.
+        """
         cdef Coded p
         cdef cnp.ndarray each = None if type(a_offset) is int else words(a_offset, cnp.PyArray_DIM(a, 0))
         set_left(&p.product, a, 0 if each is not None else a_offset & 0xFFFFFFFF)
@@ -175,17 +204,15 @@ cdef class MatMul:
         if self.offsets is not None:
             p.b_offset = <const uint32_t *>cnp.PyArray_DATA(self.offsets)
         p.bias = NULL
-        if self.bias is not None:
+        if starts is not None:
+            p.product.sums = <const int32_t *>cnp.PyArray_DATA(starts)
+            p.product.a_offset = <uint32_t>(SHIFTED if shifted(&p.product) else 0) - 1
+        elif self.bias is not None:
             p.bias = <const int32_t *>cnp.PyArray_DATA(self.bias)
-        p.stage, p.at_once = &self.codes.stage, max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
+        p.stage = &self.codes.stage
         p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
         p.size = <int>cnp.PyArray_ITEMSIZE(made)
-        p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
-        if p.parts == 1 and <int64_t>p.product.m * p.product.n * p.product.k <= BRIEF:
-            if make_part(&p, 0):
-                raise MemoryError
-            return 0
-        return run_parts(make_part, &p, p.parts)
+        return run_coded(&p, num_threads)
 
 
 @cython.final
@@ -196,12 +223,26 @@ cdef class Rows:
     whole rows; else it has two axes.
     """
     cdef MatMul matmul
+    cdef cnp.ndarray starts  # or None
     cdef int typenum
     cdef int32_t zero_point
     cdef bint keeps
 
     def __init__(self, MatMul matmul, int typenum, int32_t zero_point=0, *, bint keeps=False):
         self.matmul, self.typenum, self.zero_point, self.keeps = matmul, typenum, zero_point, keeps
+        self.starts = None
+        if matmul.bias is not None and matmul.b.kernel.amx[0] == NULL:  # that unit takes other ones
+            self.starts = self.starts_of(matmul.b)
+
+    cdef cnp.ndarray starts_of(self, PackedB b):
+        """Give what accumulators begin with."""
+        cdef cnp.ndarray made = np.empty_like(b.sums)
+        cdef Product p
+        set_packed(&p, b)
+        p.a_signed, p.a_offset = self.typenum == cnp.NPY_INT8, <uint32_t>self.zero_point
+        begin_with_bias(&p, <const int32_t *>cnp.PyArray_DATA(self.matmul.bias), False, &p,
+                        <int32_t *>cnp.PyArray_DATA(made))
+        return made
 
     def __call__(self, x, out=None, num_threads=1):
         """Multiply x - zero_point by B, into `out` if that is given; errors name x, w, out and num_threads."""
@@ -227,7 +268,10 @@ cdef class Rows:
             made = cnp.PyArray_EMPTY(ndim, shape, self.matmul.typenum, 0)
         if cnp.PyArray_NDIM(data) != 2 or cnp.PyArray_DIM(data, 1) != k:
             data = (<object>data).reshape(-1, k)
-        self.matmul.make_codes(data, self.zero_point, made, threads)
+        if self.matmul.offsets is None and threads == 1 and cnp.PyArray_SIZE(made) and cnp.PyArray_IS_C_CONTIGUOUS(data):
+            self.matmul.make_parts(data, <uint32_t>self.zero_point, made, 1, self.starts)
+        else:
+            self.matmul.make_codes(data, self.zero_point, made, threads)
         if out is not None and made is not out:
             cnp.PyArray_CopyInto(out, made)
             return out

@@ -1,12 +1,12 @@
-/* Computes one tile of C, rows x vectors accumulators in registers, over all of k. This is included once for each
- * kernel, which defines
+/* Computes tiles of C, one below the other, each rows x vectors accumulators in registers, over all of k. This is
+ * included once for each kernel, which defines
  *   NAME(suffix)      the kernel's own name for a function
  *   TARGET            its target attribute
  *   V, LANES          vector of uint32 (unsigned: s32 sums wrap mod 2^32) and its number of lanes
  *   LOAD(p) STORE(p, v) BROADCAST(p)   load and store an unaligned vector; a quad of A in every lane
  *   DOT(acc, a, b)    acc plus the dot products of the quads
  *   SHAPES(X)         X(rows, vectors) for every tile shape
- *   START_ROW(r)      changes the start of the accumulators of a row, which is times * sums
+ *   START_ROW(r)      changes the start of the accumulators of a row of the tile at `a`, which is times * sums
  *   VECTOR_STRIDE, QUAD_STRIDE(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
  *   QUAD(p) QUADS(p)  how A and B are loaded; by default, A is loaded as a + 128 if `shift` says that it is signed
  * Accumulators are named variables of a vector_size type, because gcc 12 would keep arrays of them, or __m512i, in
@@ -46,26 +46,29 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
     const int accumulate = t->accumulate;
     const int32_t *sums = t->sums;
     const uint32_t times = t->times;
+    const uint8_t *a = t->a;
     int32_t *c = t->c;
-    const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
-    DECLARE(0) DECLARE(1) DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5)
-    ALL_ROWS(START_ROW)
-    const uint8_t *a0 = t->a, *a3 = a0, *b = t->b;
-    for (ptrdiff_t i = 0; i < t->taps; ++i) {
-        a0 = t->a + t->tap[i];
-        a3 = a0 + 3 * lda;
-        for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
-            const V b0 = QUADS(b);
-            const V b1 = vectors > 1 ? QUADS(b + vector_stride) : b0;
-            const V b2 = vectors > 2 ? QUADS(b + 2 * vector_stride) : b0;
-            const V b3 = vectors > 3 ? QUADS(b + 3 * vector_stride) : b0;
-            ALL_ROWS(DOT_ROW)
-            a0 += 4;
-            a3 += 4;
-            b += QUAD_STRIDE(vectors);
+    for (ptrdiff_t n = t->tiles; n > 0; --n, a += rows * lda, c += rows * ldc) {
+        const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3); /* outside they would take registers */
+        DECLARE(0) DECLARE(1) DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5)
+        ALL_ROWS(START_ROW)
+        const uint8_t *a0 = a, *a3 = a0, *b = t->b;
+        for (ptrdiff_t i = 0; i < t->taps; ++i) {
+            a0 = a + t->tap[i];
+            a3 = a0 + 3 * lda;
+            for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
+                const V b0 = QUADS(b);
+                const V b1 = vectors > 1 ? QUADS(b + vector_stride) : b0;
+                const V b2 = vectors > 2 ? QUADS(b + 2 * vector_stride) : b0;
+                const V b3 = vectors > 3 ? QUADS(b + 3 * vector_stride) : b0;
+                ALL_ROWS(DOT_ROW)
+                a0 += 4;
+                a3 += 4;
+                b += QUAD_STRIDE(vectors);
+            }
         }
+        ALL_ROWS(LAST_ROW)
     }
-    ALL_ROWS(LAST_ROW)
 }
 
 #include "gemm/tile_shapes.h"

@@ -1,4 +1,4 @@
-from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uintptr_t
 
 from qops._kernels.machine.caches cimport Caches
 
@@ -17,8 +17,9 @@ cdef extern from "gemm/types.h" nogil:
         const int32_t *sums
         int32_t times
         int32_t *c
-        Py_ssize_t ldc
+        Py_ssize_t ldc, tiles
         int accumulate
+        int spare
         int prefetch
         int is_signed, is_unsigned
         int *set_up
@@ -28,6 +29,14 @@ cdef extern from "gemm/types.h" nogil:
         Py_ssize_t ldb
         uint8_t *panel
         int32_t *sums
+
+    ctypedef struct gemm_depthwise:
+        const Py_ssize_t *tap
+        Py_ssize_t taps
+        const int32_t *w
+        Py_ssize_t stride
+        const int32_t *starts
+        Py_ssize_t period
 
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
@@ -44,9 +53,8 @@ cdef extern from "gemm/types.h" nogil:
         void (*stream)(const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int8_t *b, Py_ssize_t ldb,
                        Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
                        int32_t *acc) noexcept nogil
-        Py_ssize_t (*depthwise)(const uint8_t *x, Py_ssize_t stride, Py_ssize_t pixels, const Py_ssize_t *tap,
-                                Py_ssize_t taps, const int32_t *w, const int32_t *sums, int32_t times,
-                                Py_ssize_t channels, int32_t *y) noexcept nogil
+        void (*weave)(const uint8_t **rows, Py_ssize_t n, uint32_t flip, uint32_t *quads) noexcept nogil
+        void (*dots)(const gemm_depthwise *d, const uint32_t *quads, Py_ssize_t n, int32_t *y) noexcept nogil
 
 
 ctypedef struct Run:
@@ -72,6 +80,8 @@ cdef inline Py_ssize_t most_quads(const Caches *of) noexcept nogil:
 
 cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil
 cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil
+cdef const gemm_kernel *find_depthwise_kernel(int on) noexcept nogil
+cdef const gemm_kernel *plain_kernel() noexcept nogil
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil
 cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:

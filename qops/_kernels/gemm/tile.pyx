@@ -55,16 +55,16 @@ cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t column
 
 
 cdef void plain_exact(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
-    """Compute a tile exactly. A vector of the plain kernel is one column."""
+    """Compute tiles exactly. A vector of the plain kernel is one column."""
     cdef Py_ssize_t row
-    for row in range(rows):
+    for row in range(t.tiles * rows):
         plain_row(t, row, vectors, False)
 
 
 cdef void plain_saturating(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
-    """Compute a tile whose pairs saturate."""
+    """Compute tiles whose pairs saturate."""
     cdef Py_ssize_t row
-    for row in range(rows):
+    for row in range(t.tiles * rows):
         plain_row(t, row, vectors, True)
 
 
@@ -76,6 +76,27 @@ cdef void plain_pack(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize
         for j in range(columns):
             for i in range(4):
                 panel[4 * (q * columns + j) + i] = <uint8_t>b[(4 * q + i) * ldb + j]
+
+
+cdef void plain_weave(const uint8_t **rows, Py_ssize_t n, uint32_t flip, uint32_t *quads) noexcept nogil:
+    # quads[i][j] = rows[j][i], of 4 rows
+    cdef uint8_t *byte = <uint8_t *>quads
+    cdef Py_ssize_t i, j
+    for i in range(n):
+        for j in range(4):
+            byte[4 * i + j] = rows[j][i] ^ <uint8_t>flip
+
+
+cdef void plain_dots(const gemm_depthwise *d, const uint32_t *quads, Py_ssize_t n, int32_t *y) noexcept nogil:
+    # y[i] = starts[c] + sum over taps t of dot(quads[i + tap[t]], w[t][c])        c = i % period, mod 2^32
+    cdef uint32_t acc
+    cdef Py_ssize_t i, t, c = 0
+    for i in range(n):
+        acc = <uint32_t>d.starts[c]
+        for t in range(d.taps):
+            acc += dot_exact(<const uint8_t *>(quads + i + d.tap[t]), <const int8_t *>(d.w + t * d.stride + c))
+        y[i] = <int32_t>acc
+        c = c + 1 if c + 1 < d.period else 0
 
 
 cdef gemm_kernel plain[2]
@@ -92,7 +113,7 @@ for saturating in range(2):
     plain[saturating].pack_by_vector = NULL
     plain[saturating].pack_tile = NULL
     plain[saturating].stream = NULL
-    plain[saturating].depthwise = NULL
+    plain[saturating].weave, plain[saturating].dots = plain_weave, plain_dots
 
 
 cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil:
@@ -106,6 +127,17 @@ cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil:
 cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil:
     """Give the kernel of the tier `on` that multiplies by a B of u8 without a shift; NULL if there is none."""
     return gemm_find_unsigned(on)
+
+
+cdef const gemm_kernel *find_depthwise_kernel(int on) noexcept nogil:
+    """Give the kernel of the tier `on` for depthwise convolutions, which are exact and take an A of u8."""
+    cdef const gemm_kernel *found = gemm_find(on, False)
+    return found if found != NULL and found.dots != NULL else &plain[0]
+
+
+cdef const gemm_kernel *plain_kernel() noexcept nogil:
+    """Give the kernel of no tier, which is exact: its quads are 4 bytes, and signed codes are shifted."""
+    return &plain[0]
 
 
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
@@ -220,6 +252,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.taps = 1
     t.times = 0
     t.ldc = 0
+    t.tiles = 1
     t.vector_stride = 4 * kernel.lanes * quads
     t.prefetch = t.is_signed = False
     t.is_unsigned = kernel.is_unsigned
@@ -254,38 +287,61 @@ cdef void release(int set_up) noexcept nogil:
 
 cdef inline void multiply_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
                                Py_ssize_t vectors) noexcept nogil:
-    """Compute a tile of C on the matrix unit or with vectors."""
+    """Compute tiles of C on the matrix unit or with vectors."""
     if t.set_up != NULL:
         kernel.amx[t.is_signed](t, rows, vectors)
     else:
         kernel.tile(t, rows, vectors)
 
 
-cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
-                    Py_ssize_t columns) noexcept nogil:
-    """Compute a tile whose last vector has more lanes than C has columns, in scratch memory, and copy its columns."""
+cdef void edge_tiles(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns,
+                     Py_ssize_t vectors) noexcept nogil:
+    """Compute tiles whose last vector has more lanes than C has columns, in scratch memory, and copy their columns."""
     cdef int32_t part[AMX_BLOCK_ROWS * MAX_COLUMNS]
     cdef gemm_tile whole = t[0]
-    whole.c = part
-    whole.ldc = padded_columns(kernel, columns)
-    whole.accumulate = False
-    multiply_tile(kernel, &whole, rows, whole.ldc // kernel.lanes)
-    add_edge(part, whole.ldc, t, rows, columns)
+    cdef gemm_tile here = t[0]
+    cdef Py_ssize_t _i
+    whole.c, whole.ldc, whole.tiles, whole.accumulate = part, vectors * kernel.lanes, 1, False
+    for _i in range(t.tiles):
+        multiply_tile(kernel, &whole, rows, vectors)
+        add_edge(part, whole.ldc, &here, rows, columns)
+        whole.a += rows * t.lda
+        here.c += rows * t.ldc
+
+
+cdef inline void some_tiles(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t tiles, Py_ssize_t rows,
+                            Py_ssize_t columns, Py_ssize_t vectors) noexcept nogil:
+    """Compute so many tiles of so many rows, and have `t` describe the row behind them."""
+    if tiles * rows == 0:
+        return
+    t.tiles = tiles
+    if vectors * kernel.lanes == columns or t.spare and not t.accumulate and t.set_up == NULL:
+        multiply_tile(kernel, t, rows, vectors)
+    else:
+        edge_tiles(kernel, t, rows, columns, vectors)
+    t.a += tiles * rows * t.lda
+    t.c += tiles * rows * t.ldc
 
 
 cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
-    """Multiply rows of A by one panel, in tiles of about equal height. On entry, `t` describes the first row."""
-    cdef const uint8_t *a = t.a
-    cdef int32_t *c = t.c
-    cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_BLOCK_ROWS if columns % kernel.lanes else max(1, rows)
-    cdef Py_ssize_t tiles = (rows + most - 1) // most
-    cdef Py_ssize_t i, first = 0, end
-    for i in range(tiles):
-        end = rows * (i + 1) // tiles
-        t.a = a + first * t.lda
-        t.c = c + first * t.ldc
-        if columns % kernel.lanes:
-            edge_tile(kernel, t, end - first, columns)
+    """Multiply rows of A by one panel, in tiles of about equal height. On entry, `t` describes the first row.
+
+    No numbers of any size are divided here: such a division takes as long as a small tile.
+    """
+    cdef Py_ssize_t vectors = 1, tiles, each, higher
+    while vectors * kernel.lanes < columns:
+        vectors += 1
+    if t.set_up != NULL:
+        if vectors * kernel.lanes == columns:
+            some_tiles(kernel, t, 1, rows, columns, vectors)
         else:
-            multiply_tile(kernel, t, end - first, columns // kernel.lanes)
-        first = end
+            some_tiles(kernel, t, rows // AMX_BLOCK_ROWS, AMX_BLOCK_ROWS, columns, vectors)
+            some_tiles(kernel, t, 1, rows % AMX_BLOCK_ROWS, columns, vectors)
+        return
+    tiles = (rows + GEMM_ROWS - 1) // GEMM_ROWS
+    each = GEMM_ROWS - 1
+    if each * tiles > rows:  # few rows
+        each = <uint8_t>rows // <uint8_t>tiles
+    higher = rows - each * tiles  # so many tiles have a row more
+    some_tiles(kernel, t, higher, each + 1, columns, vectors)
+    some_tiles(kernel, t, tiles - higher, each, columns, vectors)

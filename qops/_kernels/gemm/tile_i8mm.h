@@ -41,26 +41,28 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
     const int accumulate = t->accumulate;
     const uint8x16_t flip = vdupq_n_u8(SHIFTS && shift ? 128 : 0);
-    int32_t *c = t->c;
-    DECLARE(0) DECLARE(1) DECLARE(2)
-    uint8x16_t x0 = flip, x1 = flip, x2 = flip;
-    const uint8_t *b = t->b;
-    for (ptrdiff_t i = 0; i < t->taps; ++i) {
-        const uint8_t *a = t->a + t->tap[i];
-        for (ptrdiff_t q = t->quads; q >= 2; q -= 2) {
-            ALL_TWO_ROWS(LOAD_TWO_ROWS)
-            ALL_VECTORS(DOT_VECTOR, NEXT_QUAD)
-            a += 8;
-            b += 8 * LANES * vectors;
-        }
-        if (t->quads % 2) {
-            ALL_TWO_ROWS(LOAD_LAST_QUAD)
-            ALL_VECTORS(DOT_VECTOR, NO_QUAD)
-            b += 4 * LANES * vectors;
-        }
-    }
     const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
-    ALL_TWO_ROWS(STORE_TWO_ROWS)
+    int32_t *c = t->c;
+    for (ptrdiff_t n = 0; n < t->tiles; ++n, c += rows * ldc) {
+        DECLARE(0) DECLARE(1) DECLARE(2)
+        uint8x16_t x0 = flip, x1 = flip, x2 = flip;
+        const uint8_t *b = t->b;
+        for (ptrdiff_t i = 0; i < t->taps; ++i) {
+            const uint8_t *a = t->a + n * rows * lda + t->tap[i];
+            for (ptrdiff_t q = t->quads; q >= 2; q -= 2) {
+                ALL_TWO_ROWS(LOAD_TWO_ROWS)
+                ALL_VECTORS(DOT_VECTOR, NEXT_QUAD)
+                a += 8;
+                b += 8 * LANES * vectors;
+            }
+            if (t->quads % 2) {
+                ALL_TWO_ROWS(LOAD_LAST_QUAD)
+                ALL_VECTORS(DOT_VECTOR, NO_QUAD)
+                b += 4 * LANES * vectors;
+            }
+        }
+        ALL_TWO_ROWS(STORE_TWO_ROWS)
+    }
 }
 
 #include "gemm/tile_shapes.h"

@@ -26,7 +26,10 @@ typedef struct {
     int32_t times;            /* accumulators begin with times * sums; it is 0 without sums, and where amx adds to C */
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
+    ptrdiff_t tiles;          /* how many tiles of as many rows follow each other; the matrix unit does not read it */
     int accumulate;           /* whether to add to C instead of replacing it */
+    int spare;                /* whether a row of C may be written beyond its columns, to a whole vector: the next row of
+                               * the same tiles, or a panel of lower columns, is written afterwards */
     int prefetch;             /* whether amx prefetches B, because B does not fit in L2 */
     int is_signed;            /* whether A is s8 and not widened; amx and kernels with takes_signed read it as s8, others
                                * as a + 128 */
@@ -42,6 +45,17 @@ typedef struct {
     uint8_t *panel;
     int32_t *sums;            /* sums of the columns, if A is s8 */
 } gemm_raw;
+
+/* What a depthwise convolution does for a row of woven pixels. Entries of channels repeat after `period`, and at least a
+ * vector of them stands behind it. */
+typedef struct {
+    const ptrdiff_t *tap;     /* for each tap, how many quads it lies from the first */
+    ptrdiff_t taps;
+    const int32_t *w;         /* weights in quads, [tap][channel] */
+    ptrdiff_t stride;         /* entries of w from a tap to the next */
+    const int32_t *starts;    /* what the accumulators of each channel begin with */
+    ptrdiff_t period;
+} gemm_depthwise;
 
 typedef struct gemm_kernel {
     ptrdiff_t lanes, vectors; /* columns in a vector, vectors in a whole panel */
@@ -65,9 +79,11 @@ typedef struct gemm_kernel {
      * order of stream.h; or NULL */
     void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
                    ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
-    /* convolves a row of pixels depthwise and exactly, see gemm_depthwise.h; NULL in kernels that widen, and others */
-    ptrdiff_t (*depthwise)(const uint8_t *x, ptrdiff_t stride, ptrdiff_t pixels, const ptrdiff_t *tap, ptrdiff_t taps,
-                           const int32_t *w, const int32_t *sums, int32_t times, ptrdiff_t channels, int32_t *y);
+    /* weaves rows of n bytes into n quads, each byte combined with that of `flip` by exclusive or; 4 rows, or 2 for
+     * kernels that widen */
+    void (*weave)(const uint8_t **rows, ptrdiff_t n, uint32_t flip, uint32_t *quads);
+    /* y[i] = starts + sums over all taps, for i < n; see depthwise.h. NULL, as `weave`, in kernels that saturate */
+    void (*dots)(const gemm_depthwise *d, const uint32_t *quads, ptrdiff_t n, int32_t *y);
 } gemm_kernel;
 
 #endif

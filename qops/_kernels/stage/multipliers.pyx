@@ -1,33 +1,28 @@
 """Real scales as multipliers and total right shifts, multiplier / 2**right_shift, as systems make them."""
 
-cimport numpy as cnp
 from libc.math cimport frexp, ldexp, rint
 from libc.stdint cimport INT32_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
-import numpy as np
-
 from qops._kernels.stage.rounding cimport truncate_x86_s64
 
-cnp.import_array()
-
-KINDS = (
-    "31 bits", "31 bits, below 2**30", "31 bits, half down", "16 bits of 31", "mantissa of 24 bits",
-    "mantissa, 31 bits", "mantissa, 15 bits", "7 bits", "8 bits",
-)
-cdef enum Kind:
-    BITS_31
-    BELOW_30
-    HALF_DOWN
-    REDUCED
-    MANTISSA_24
-    MANTISSA_31
-    MANTISSA_15
-    BITS_7
-    BITS_8
-
-cdef struct Multiplier:
-    int64_t m, right_shift
+cdef dict KINDS = {
+    "31 bits": BITS_31,
+    "31 bits, below 2**30": BELOW_30,
+    "31 bits, half down": HALF_DOWN,
+    "31 bits, 16 of them": REDUCED_LATER,
+    "16 bits of 31": REDUCED,
+    "mantissa of 24 bits": MANTISSA_24,
+    "mantissa, 31 bits": MANTISSA_31,
+    "mantissa, 15 bits": MANTISSA_15,
+    "7 bits": BITS_7,
+    "8 bits": BITS_8,
+    "given": GIVEN,
+    "float32": FLOAT_32,
+    "31 bits as a float32": FLOAT_32_OF_31,
+    "float64": FLOAT_64,
+    "float64 of a float32": FLOAT_64_OF_32,
+}
 
 
 cdef int64_t reduced(int64_t m) noexcept nogil:
@@ -45,7 +40,7 @@ cdef int64_t bits_53(double x, int* exponent) noexcept nogil:
     return <int64_t>((bits & ((<uint64_t>1 << 52) - 1)) | <uint64_t>1 << 52)
 
 
-cdef Multiplier of_31_bits(double scale, Kind kind) noexcept nogil:
+cdef Multiplier of_31_bits(double scale, MultiplierKind kind) noexcept nogil:
     """The mantissa rounded to 31 bits, half away or half down; 0 below 2**-32."""
     cdef int shift = 0
     cdef int64_t bits = bits_53(scale, &shift), rest = bits & ((1 << 22) - 1)
@@ -75,7 +70,8 @@ cdef Multiplier mantissa_15(double scale) noexcept nogil:
     return Multiplier(short >> 1, p.right_shift - 10) if short == 1 << 15 else Multiplier(short, p.right_shift - 9)
 
 
-cdef Multiplier multiplier(double scale, Kind kind) noexcept nogil:
+cdef Multiplier multiplier(double scale, MultiplierKind kind) noexcept nogil:
+    """The multiplier of a scale, not negative; where a rule keeps the scale real, that of 31 bits."""
     cdef Multiplier p
     if kind == MANTISSA_24 or kind == MANTISSA_31:
         return mantissa(scale, 24 if kind == MANTISSA_24 else 31)
@@ -96,19 +92,5 @@ cdef bint fits(Multiplier p) noexcept nogil:
 
 def one_multiplier(double scale, str kind):
     """(multiplier, right_shift) of a scale, not negative."""
-    cdef Multiplier p = multiplier(scale, <Kind><int>KINDS.index(kind))
+    cdef Multiplier p = multiplier(scale, KINDS[kind])
     return p.m, p.right_shift
-
-
-def multipliers(cnp.ndarray[double] scales, str kind):
-    """The multipliers and the right shifts, int64, of scales, not negative; whether the loops take all of them."""
-    cdef Py_ssize_t i, n = len(scales)
-    cdef cnp.ndarray[int64_t] m = np.empty(n, np.int64), right_shifts = np.empty(n, np.int64)
-    cdef Kind rule = <Kind><int>KINDS.index(kind)
-    cdef Multiplier p
-    cdef bint all_fit = True
-    for i in range(n):
-        p = multiplier(scales[i], rule)
-        m[i], right_shifts[i] = p.m, p.right_shift
-        all_fit = all_fit and fits(p)
-    return m, right_shifts, all_fit

@@ -85,6 +85,32 @@ TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b
     return n;
 }
 
+/* Codes of 8 bits of sums that a row only shifts; zero points and the rounding are in `add`. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(const uint8_t *a, const uint8_t *b, uint8_t *c,
+                                                                              ptrdiff_t n, pair_sum f, code_ends e,
+                                                                              int is_signed)
+{
+    const vec m = set1_s32(f.a), k = set1_s32(f.b), add = set1_s32(f.add);
+    const ptrdiff_t w = LANES / 4;
+    vec q[4];
+    if (n < LANES)
+        return 0;
+    FOR_VECTORS(i, n, LANES, c) {
+        for (int j = 0; j < 4; j++) {
+            const uint8_t *x = a + i + j * w, *y = b + i + j * w;
+            const vec p = mullo_s32(is_signed ? load_s8_s32(x) : load_u8_s32(x), m);
+            q[j] = sra_s32_by(add_s32(add_s32(p, mullo_s32(is_signed ? load_s8_s32(y) : load_u8_s32(y), k)), add), f.shift);
+        }
+        store(c + i, narrow_s32_codes(q, e), 0);
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, pair_sum f, code_ends e)
+{
+    return e.flip ? TIER(sum_loop_8)(a, b, c, n, f, e, 1) : TIER(sum_loop_8)(a, b, c, n, f, e, 0);
+}
+
 #define BY_TYPE(form)                                                             \
     (type == PAIR_S16  ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S16, form)         \
      : type == PAIR_S8 ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S8, form)          \
@@ -108,9 +134,11 @@ TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, in
 #define QOPS_PAIR_STAGE_H
 #include "stage/code_ends.h"
 #include "stage/float_params.h"
+#include "stage/integer_params.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 typedef enum { PAIR_PRODUCT, PAIR_SUM, PAIR_FLOAT_SUM, PAIR_CHAIN, PAIR_SHIFTED, PAIR_ONTO } pair_form;
 typedef enum { PAIR_U8, PAIR_S8, PAIR_S16 } pair_codes;
@@ -119,6 +147,7 @@ typedef struct {
     float scale, plus;
 } pair_side;
 typedef struct { float scale, plus; int32_t flip; int16_t shift; } pair_scale;
+typedef struct { int32_t a, b, add, shift; } pair_sum;
 
 #define QOPS_BODY "stage/pair_stage.h"
 #include "lanes/tiers.h"
@@ -141,6 +170,28 @@ static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const voi
         return 0;
     const pair_scale by = {f->scale, f->plus, e.flip, e.zero};
     return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);
+}
+
+/* Codes of 8 bits, of sums that a row multiplies by a power of two and shifts, with one addend, by fewer than 32 bits; 0 of
+ * any other row, and where a sum may be one that int32 does not hold. */
+static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
+                                          pair_side p, pair_side s, const integer_params *f)
+{
+    code_ends e;
+    integer_params row = *f;
+    const int64_t unit = f->multiplier, add = f->first.add / (unit ? unit : 1);
+    const int64_t most = (1LL << 8) * ((int64_t)labs(p.multiplier) + labs(s.multiplier)) + llabs(add);
+    const int64_t zeros = (int64_t)p.zero * p.multiplier + (int64_t)s.zero * s.multiplier;
+    int shift = f->first.right_shift;
+    row.high_wraps = 0; /* int32 holds all sums, so what is shifted does not wrap */
+    for (int64_t power = unit; power > 1 && power % 2 == 0; power /= 2)
+        shift--;
+    if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_step(&row) ||
+        !by_addend(f->first) || most > INT32_MAX || llabs(zeros) > INT32_MAX - most ||
+        !has_code_ends(f->zero_point, f->lowest_code, f->highest_code, is_signed, &e))
+        return 0;
+    const pair_sum by = {p.multiplier, s.multiplier, (int32_t)(add - zeros), shift};
+    return RUN_TIER(tier, sum_codes_8, a, b, c, n, by, e);
 }
 #endif
 #endif

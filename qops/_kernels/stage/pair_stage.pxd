@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t
 
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport Stage
 
 cdef extern from "stage/pair_stage.h":
@@ -30,3 +31,7 @@ cdef struct Pairs:
 cdef class PairStage:
     cdef Pairs pairs
     cdef object alive  # what the stages point into
+
+cdef PairStage pair_stage(Form form, Side a, Side b, PreparedStage last, int typenum)
+cdef PairStage staged(Side a, Side b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
+                      bint exchanged)

@@ -17,9 +17,10 @@ from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport fma_f32
-from qops._kernels.stage.stage cimport REAL, stage_run
+from qops._kernels.stage.stage cimport INTEGER, REAL, stage_run
 
 import numpy as np
 
@@ -32,6 +33,8 @@ cdef extern from "stage/pair_stage.h":
         S16 "PAIR_S16"
     Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
                                      const FloatParams*) nogil
+    Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
+                                 const IntegerParams*) nogil
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
@@ -41,9 +44,6 @@ ctypedef fused code:
     uint8_t
     int8_t
     int16_t
-
-FORMS = {"product": PRODUCT, "sum": SUM, "float sum": FLOAT_SUM, "chain": CHAIN, "staged": SHIFTED}
-
 
 cdef inline float real(int32_t q, Side s, float plus) noexcept nogil:
     """Give fma(q - zero, scale, plus)."""
@@ -107,6 +107,9 @@ cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noex
     if p.form == PRODUCT and size == 1 and p.last.kind == REAL:
         i += product_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.typenum == cnp.NPY_INT8, n - i, p.a, p.b,
                                    &p.last.params.real)
+    elif p.form == SUM and size == 1 and p.last.kind == INTEGER and p.last.before == NULL:
+        i += sum_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.typenum == cnp.NPY_INT8, n - i, p.a, p.b,
+                               &p.last.params.integer)
     while i < n:
         some = min(n - i, <Py_ssize_t>BLOCK)
         if p.typenum == cnp.NPY_INT16:
@@ -130,27 +133,7 @@ cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef class PairStage:
-    """A form with its numbers. `run` makes the codes of two arrays.
-
-    typenum: numpy's number of the dtype of all three arrays, uint8, int8 or int16. last: the stage that takes values to
-    codes. of_a, of_b: the stages of the operands, for the form "staged" only. exchanged: a and b of the form are the
-    second and the first array.
-    """
-
-    def __init__(self, str form, Side a, Side b, PreparedStage last, int typenum, *,
-                 PreparedStage of_a or None=None, PreparedStage of_b or None=None, bint exchanged=False):
-        cdef Pairs* p = &self.pairs
-        if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
-            raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")
-        p.form, p.a, p.b, p.typenum, p.exchanged = FORMS[form], a, b, typenum, exchanged
-        p.width, p.tail, p.last, p.has_of_a = 1, NULL, last.stage, of_a is not None
-        if of_a is not None:
-            p.of_a = of_a.stage
-        if of_b is not None:
-            p.of_b = of_b.stage
-        elif p.form == SHIFTED:
-            raise TypeError("of_b: expected a stage, as the form is 'staged', got None")
-        self.alive = last, of_a, of_b
+    """A form with its numbers. `run` makes the codes of two arrays."""
 
     def with_tail(self, Py_ssize_t width, PairStage tail):
         """Give this stage for whole groups of `width` elements, with `tail` for the elements behind the last group."""
@@ -165,9 +148,9 @@ cdef class PairStage:
         """Make the codes of `a` and `b` in `out`; all have one shape."""
         cdef Pairs p = self.pairs
         cdef cnp.ndarray made = out
-        for x, name in ((a, "a"), (b, "b"), (out, "out")):
-            if cnp.PyArray_TYPE(x) != p.typenum:
-                raise TypeError(f"{name}: expected {cnp.PyArray_DescrFromType(p.typenum)}, got {x.dtype}")
+        if cnp.PyArray_TYPE(a) != p.typenum or cnp.PyArray_TYPE(b) != p.typenum or cnp.PyArray_TYPE(out) != p.typenum:
+            types = ", ".join(str(x.dtype) for x in (<object>a, <object>b, <object>out))
+            raise TypeError(f"a, b, out: expected {cnp.PyArray_DescrFromType(p.typenum)}, got {types}")
         if cnp.PyArray_SIZE(out) % p.width == 0:
             p.tail = NULL
         else:  # the tail is at the end of all elements, in row-major order
@@ -176,3 +159,33 @@ cdef class PairStage:
         walk(pairs_loop, &p, a, b, made)
         if made is not out:
             cnp.PyArray_CopyInto(out, made)
+
+
+cdef PairStage pair_stage(Form form, Side a, Side b, PreparedStage last, int typenum):
+    """A form with the numbers of both operands. `last` takes values to codes.
+
+    typenum: numpy's number of the dtype of all three arrays.
+    """
+    cdef PairStage made = PairStage.__new__(PairStage)
+    cdef Pairs* p = &made.pairs
+    if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
+        raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")
+    p.form, p.a, p.b, p.typenum, p.exchanged = form, a, b, typenum, False
+    p.width, p.tail, p.last, p.has_of_a = 1, NULL, last.stage, False
+    made.alive = last
+    return made
+
+
+cdef PairStage staged(Side a, Side b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
+                      bint exchanged):
+    """The form "staged": `of_b` is the stage of b, `of_a` that of a, or None.
+
+    exchanged: a and b of the form are the second and the first array.
+    """
+    cdef PairStage made = pair_stage(SHIFTED, a, b, last, typenum)
+    cdef Pairs* p = &made.pairs
+    p.of_b, p.has_of_a, p.exchanged = of_b.stage, of_a is not None, exchanged
+    if p.has_of_a:
+        p.of_a = of_a.stage
+    made.alive = last, of_a, of_b
+    return made

@@ -1,12 +1,50 @@
 cimport numpy as cnp
+from libc.stdint cimport int64_t
 
+from qops._kernels.stage.double_stage cimport DoubleParams
+from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.rounding cimport Rounding
 from qops._kernels.stage.stage cimport Stage
+
+cdef enum Split:  # where a shift that is rounded twice is split
+    ONCE
+    AT_31
+    PAST_31  # shifts up to 31 are rounded once
+    LAST_BIT
+    INTO_16  # two stages: the accumulator is shifted into 16 bits first
+
+cdef enum Wraps:  # what wraps in 32 bits, but for the left shift of a split at 31, which always does
+    NOTHING
+    PRODUCT
+    HIGH
+    CODE
+
+cdef struct Steps:  # of an integer stage, beside the multiplier and the right shift
+    Rounding first, second
+    int split, wraps, shifted, zero_point, lowest, highest
+
+# the words of a rule, and what they mean
+cdef dict ROUNDINGS, BEYONDS, SPLITS, WRAPS
 
 cdef class PreparedStage:
     cdef Stage stage  # its holders copy it; they keep this object, whose memory it points into
     cdef int takes(self, cnp.ndarray x) except -1
 
+cdef class IntegerStage(PreparedStage):
+    cdef bytearray params, lanes
+    cdef void set_one(self, int64_t multiplier, int right_shift, const Steps* r) noexcept
+    cdef int set_channels(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, const Steps* r) except -1
+    cdef int set_rows(self, bytearray rows) except -1
+
+cdef class TwoStages(PreparedStage):
+    cdef PreparedStage first, last
+
 cdef class FloatStage(PreparedStage):
     cdef cnp.ndarray scales
+    cdef int set_numbers(self, scales, FloatParams p) except -1
+
+cdef class DoubleStage(PreparedStage):
+    cdef cnp.ndarray scales
+    cdef int set_numbers(self, scales, DoubleParams p) except -1
 
 cdef PreparedStage stage_of_rows(bytearray rows)

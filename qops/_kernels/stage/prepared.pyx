@@ -12,7 +12,7 @@ from qops._kernels.stage.float_stage cimport (
     CUT_WRAPS, FUSED, LOWEST, LOWEST_WRAPS, OVER, SATURATES, TIMES, FloatParams, float_params,
 )
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_lanes, integer_params, shift_by
-from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
+from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE
 from qops._kernels.stage.stage cimport (
     DOUBLE, INTEGER, REAL, SPARE, Stage, float_stage, integer_stage, period_of, stage_over, stage_unless_nan,
 )
@@ -21,26 +21,16 @@ import numpy as np
 
 cnp.import_array()
 
-cdef dict ROUNDINGS = {
+ROUNDINGS = {
     "": FLOOR,  # of a second step that is not there
     "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
 }
-cdef dict FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
-cdef dict BEYONDS = {
+FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
+BEYONDS = {
     "saturates": SATURATES, "lowest": LOWEST, "lowest, wraps": LOWEST_WRAPS, "cut, wraps": CUT_WRAPS,
 }
-SPLITS = ("once", "at 31", "past 31", "last bit")
-cdef enum Split:  # where a shift that is rounded twice is split
-    ONCE
-    AT_31
-    PAST_31  # shifts up to 31 are rounded once
-    LAST_BIT
-cdef enum Wraps:  # what wraps in 32 bits, but for the left shift of a split at 31, which always does
-    NOTHING
-    PRODUCT
-    HIGH
-    CODE
-cdef dict WRAPS = {
+SPLITS = {"once": ONCE, "at 31": AT_31, "past 31": PAST_31, "last bit": LAST_BIT, "16 bits": INTO_16}
+WRAPS = {
     "": NOTHING, "left shift": NOTHING, "every step": PRODUCT, "result": HIGH, "sum with the zero point": CODE,
 }
 
@@ -89,12 +79,16 @@ cdef class PreparedStage:
         return stage_unless_nan(&self.stage, x, out)
 
 
-cdef struct Rule:
-    Rounding first, second
-    int split, wraps, shifted, zero_point, lowest, highest
+cdef Steps steps_of(tuple rounds, tuple ends, str wraps, int shifted):
+    """The words and numbers of `IntegerStage` as a struct."""
+    cdef Steps r
+    r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS[rounds[2]]
+    r.zero_point, r.lowest, r.highest = ends
+    r.shifted, r.wraps = shifted, WRAPS[wraps]
+    return r
 
 
-cdef IntegerParams params_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
+cdef IntegerParams params_of(int64_t multiplier, int n, const Steps* r) noexcept nogil:
     """The parameters of multiplier / 2**n by a rule."""
     cdef IntegerParams p
     if r.split == ONCE or r.split == PAST_31 and n <= 31:
@@ -119,23 +113,20 @@ cdef class IntegerStage(PreparedStage):
     from a right shift of 33 on, lanes need no low words of the products.
     """
 
-    cdef bytearray params, lanes
-
-    def __init__(self, multiplier, right_shift, tuple rounds, tuple ends,
-                 str wraps="", int shifted=0):
-        cdef Rule r
-        cdef IntegerParams one
-        r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS.index(rounds[2])
-        r.zero_point, r.lowest, r.highest = ends
-        r.shifted, r.wraps = shifted, WRAPS[wraps]
+    def __init__(self, multiplier, right_shift, tuple rounds, tuple ends, str wraps="", int shifted=0):
+        cdef Steps r = steps_of(rounds, ends, wraps, shifted)
         if isinstance(multiplier, cnp.ndarray):
             self.set_channels(multiplier, right_shift, &r)
         else:
-            one = params_of(multiplier, right_shift, &r)
-            self.stage = integer_stage(&one)
+            self.set_one(multiplier, right_shift, &r)
+
+    cdef void set_one(self, int64_t multiplier, int right_shift, const Steps* r) noexcept:
+        """Set the stage to one multiplier and right shift."""
+        cdef IntegerParams one = params_of(multiplier, right_shift, r)
+        self.stage = integer_stage(&one)
 
     cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
-                          const Rule* r) except -1:
+                          const Steps* r) except -1:
         cdef bytearray rows
         cdef Py_ssize_t i, count = len(multipliers)
         if count == 0 or len(right_shifts) != count:
@@ -168,8 +159,6 @@ cdef PreparedStage stage_of_rows(bytearray rows):
 cdef class TwoStages(PreparedStage):
     """One stage makes int32 codes, of which the other makes codes."""
 
-    cdef PreparedStage first, last
-
     def __init__(self, PreparedStage first, PreparedStage last):
         self.first, self.last = first, last
         self.stage = last.stage
@@ -191,32 +180,40 @@ cdef class FloatStage(PreparedStage):
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
                  str form="times", *, float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY,
                  str beyond="saturates", float before=1.0, float after=1.0):
-        cdef bint is_one = isinstance(scales, float)
-        cdef FloatParams p = float_params(scales if is_one else 0.0, ROUNDINGS[rounding], lowest, highest)
+        cdef FloatParams p = float_params(0.0, ROUNDINGS[rounding], lowest, highest)
         p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x
         p.beyond, p.before, p.after = BEYONDS[beyond], before, after
-        p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift beyond float32
-        p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
-        if not is_one:
-            self.scales = repeated(scales, np.float32)
-            p.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
+        self.set_numbers(scales, p)
+
+    cdef int set_numbers(self, scales, FloatParams p) except -1:
+        """Set the stage to these parameters, with one scale or those of channels."""
+        p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest  # or sums with the shift beyond float32
+        p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
+        if isinstance(scales, float):
+            p.scale = scales
+            self.stage = float_stage(&p)
+            return 0
+        self.scales = repeated(scales, np.float32)
+        p.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
         self.stage = float_stage(&p)
-        if not is_one:
-            self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+        self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+        return 0
 
 
 cdef class DoubleStage(PreparedStage):
     """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one a channel."""
 
-    cdef cnp.ndarray scales
+    def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0, double shift=0.0):
+        self.set_numbers(scales, DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding]))
 
-    def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0,
-                 double shift=0.0):
-        self.stage.params.wide = DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding])
+    cdef int set_numbers(self, scales, DoubleParams p) except -1:
+        """Set the stage to these parameters, with one scale or those of channels."""
+        self.stage.params.wide = p
         self.stage.kind, self.stage.count, self.stage.inner = DOUBLE, 1, 1
         if isinstance(scales, float):
             self.stage.params.wide.scale = scales
-        else:
-            self.scales = repeated(scales, np.float64)
-            self.stage.params.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
-            self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+            return 0
+        self.scales = repeated(scales, np.float64)
+        self.stage.params.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
+        self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+        return 0

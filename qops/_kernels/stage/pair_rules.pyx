@@ -1,0 +1,335 @@
+"""The sum and the product of two tensors of codes by a rule: the integers that it makes of scales, and what runs.
+
+A rule is a row of `qops.rules.ADD` or `MUL`, beside the row of `qops.rules.TABLE` that it requantizes by, if any.
+"""
+
+from libc.math cimport fabs, frexp, isfinite, ldexp, rint
+from libc.stdint cimport INT32_MAX, INT32_MIN, int64_t
+
+from qops._kernels.arrays.numbers cimport integer, number
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.multipliers cimport KINDS, Multiplier, MultiplierKind, multiplier
+from qops._kernels.stage.pair_stage cimport CHAIN, FLOAT_SUM, PRODUCT, SUM, Form, PairStage, Side, pair_stage, staged
+from qops._kernels.stage.prepared cimport (
+    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, ROUNDINGS, FloatStage, IntegerStage, PreparedStage, Steps, TwoStages,
+)
+from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
+from qops._kernels.stage.rules cimport Numbers
+from qops._kernels.stage.scales cimport derived_scale
+
+cdef enum:
+    LARGEST_SHIFT = 62
+    IN_16_BITS = (1 << 15) - 512  # what surely stays within 16 bits with any zero point
+
+cdef enum Field:  # places of a rule's words in its row
+    MADE = 2
+    SCALE = 4
+    DERIVED = 5
+    BEYOND = 8
+
+
+cdef enum Made:
+    SHIFT
+    SHIFT_S8
+    SHIFT_U8
+    RATIOS
+    ORT
+    TORCH
+    TORCH_TAIL
+    PRODUCT_OF_INTEGERS
+    PRODUCT_IN_16_BITS
+    PRODUCT_OF_REALS
+
+cdef dict MADES = {
+    "shifted": SHIFT,
+    "shifted, optimised s8": SHIFT_S8,
+    "shifted, optimised u8": SHIFT_U8,
+    "ratios": RATIOS,
+    "ort": ORT,
+    "torch": TORCH,
+    "torch tail": TORCH_TAIL,
+    "product": PRODUCT_OF_INTEGERS,
+    "product in 16 bits": PRODUCT_IN_16_BITS,
+    "float product": PRODUCT_OF_REALS,
+}
+
+
+cdef tuple words_of(row):
+    """A row, whose class is made of tuple, as a tuple."""
+    if not isinstance(row, tuple):
+        raise TypeError(f"row: expected that of a rule, got {row!r}")
+    return <tuple>row
+
+
+cdef struct Integers:  # what a port of a sum has
+    Multiplier a, b, y
+
+
+cdef double above_0(value, str name) except? -1:
+    """A scale of the caller, checked."""
+    cdef double scale
+    if value is None:
+        raise ValueError(f"{name}: missing, expected all three scales, or integers")
+    scale = number(value, name)
+    if not scale > 0:
+        raise ValueError(f"{name}: expected a number above 0, got {scale}")
+    return scale
+
+
+cdef double real(Multiplier p) noexcept:
+    """The factor that a multiplier and a right shift are."""
+    return ldexp(<double>p.m, -<int>p.right_shift)
+
+
+cdef PreparedStage integer_stage(Multiplier p, Steps s):
+    cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
+    made.set_one(p.m, <int>p.right_shift, &s)
+    return made
+
+
+cdef class Operands:
+    """Scales and zero points of two tensors and of the result, and what the result is clamped to.
+
+    codes: the `qops.codes.CodeType` of all three. given: integers of a port, in place of the scales, or None.
+    """
+
+    cdef readonly double a_scale, b_scale, y_scale
+    cdef readonly int a_zero_point, b_zero_point, y_zero_point, qmin, qmax
+    cdef readonly object given  # integers
+    cdef int lowest, highest, typenum, left_shift  # of the codes
+
+    def __init__(self, codes, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin, int qmax,
+                 given=None):
+        cdef bint is_wide = codes.dtype.itemsize > 1
+        cdef int low = 0 if is_wide else codes.lowest, high = 0 if is_wide else codes.highest
+        self.typenum, self.lowest, self.highest = codes.dtype.num, codes.lowest, codes.highest
+        self.a_scale = self.b_scale = self.y_scale = 0
+        if given is None:
+            self.a_scale, self.b_scale = above_0(a_scale, "a_scale"), above_0(b_scale, "b_scale")
+            self.y_scale = above_0(y_scale, "y_scale")
+        self.a_zero_point = integer(a_zero_point, "a_zero_point", low, high)
+        self.b_zero_point = integer(b_zero_point, "b_zero_point", low, high)
+        self.y_zero_point = integer(y_zero_point, "y_zero_point", low, high)
+        self.qmin, self.qmax, self.given = qmin, qmax, given
+        self.left_shift = 15 if is_wide else 20  # TFLite's add shifts codes to the left by so many bits
+
+    def integers(self, row not None, rule):
+        """What a port of the rule has: three pairs of a multiplier and a right shift, of a product one."""
+        cdef Integers p
+        if row[SCALE]:
+            return self.numbers_of(words_of(row), rule).integers
+        p = self.integers_of(words_of(row), rule)
+        return (p.a.m, p.a.right_shift), (p.b.m, p.b.right_shift), (p.y.m, p.y.right_shift)
+
+    cdef Integers integers_of(self, tuple row, rule) except *:
+        """The integers of a sum that were given, or that the rule makes of the scales."""
+        cdef Integers p
+        if self.given is not None:
+            a, b, y = self.given
+            p.a = Multiplier(a[0], a[1])
+            p.b = Multiplier(b[0], b[1])
+            p.y = Multiplier(y[0], y[1])
+            return p
+        if row[DERIVED] == "twice the larger scale":
+            return self.relative(KINDS[rule[1]])
+        return self.ratios(20 if row[DERIVED] == "ratios of 21 bits" else 21)
+
+    cdef double real_scale(self, tuple row) except? -1:
+        """The real scale of a product as its systems form it."""
+        cdef double scale = derived_scale(row[SCALE], self.a_scale, self.b_scale, self.y_scale)
+        if not isfinite(scale):
+            raise ValueError(f"{row[SCALE]} gives {scale}")
+        return scale
+
+    cdef Integers relative(self, MultiplierKind kind) except *:
+        """TFLite's integers: of both operands, relative to twice the larger scale, and of the result."""
+        cdef double twice = 2 * max(self.a_scale, self.b_scale)
+        cdef int64_t least, most
+        cdef Integers p
+        p.a = multiplier(self.a_scale / twice, kind)
+        p.b = multiplier(self.b_scale / twice, kind)
+        p.y = multiplier(twice / ((1 << self.left_shift) * self.y_scale), kind)
+        least = min(p.a.right_shift, p.b.right_shift, p.y.right_shift)
+        most = max(p.a.right_shift, p.b.right_shift, p.y.right_shift)
+        if least < 0 or most > LARGEST_SHIFT:
+            raise ValueError(f"too far apart: their right shifts, {least} to {most}, are not in 0..{LARGEST_SHIFT}")
+        return p
+
+    cdef Integers ratios(self, int bits) except *:
+        """Multipliers of `bits` + 1 bits for a_scale / y_scale and b_scale / y_scale, with one right shift for both."""
+        cdef float ra = <float>self.a_scale / <float>self.y_scale, rb = <float>self.b_scale / <float>self.y_scale
+        cdef int exponent = 0
+        cdef float power
+        cdef Integers p
+        if not (isfinite(ra) and isfinite(rb) and ldexp(1, -40) < max(ra, rb) < 256):
+            raise ValueError("the larger of a_scale / y_scale and b_scale / y_scale is not between 2**-40 and 2**8")
+        frexp(max(ra, rb), &exponent)
+        power = ldexp(1, bits - exponent + 1)
+        p.a = Multiplier(<int64_t>rint(<float>(ra * power)), 0)
+        p.b = Multiplier(<int64_t>rint(<float>(rb * power)), 0)
+        p.y = Multiplier(1, bits - exponent + 1)
+        return p
+
+    cdef PreparedStage last(self, rule, Multiplier p):
+        """The stage that makes codes of values, by a rule of `qops.rules.TABLE`."""
+        return Numbers(rule, (p.m, p.right_shift), self.y_zero_point, self.qmin, self.qmax).stage()
+
+    cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift):
+        """The stage rint(value * scale + plus) + shift in float32."""
+        cdef FloatStage made = FloatStage.__new__(FloatStage)
+        cdef FloatParams p = float_params(0, HALF_EVEN, self.qmin, self.qmax)
+        p.plus, p.shift, p.beyond = plus, shift, BEYONDS[row[BEYOND]]
+        made.set_numbers(<double>scale, p)
+        return made
+
+    cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps):
+        """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
+        cdef Steps near = Steps(HALF_UP, HALF_AWAY, AT_31, wraps, 0, self.y_zero_point, lo, hi)
+        cdef Steps up_and_back = Steps(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, self.qmin, self.qmax)
+        return TwoStages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
+
+    def stage(self, row not None, rule):
+        """What makes codes of two arrays by a row; ValueError if these scales or integers are out of its range."""
+        cdef tuple words = words_of(row)
+        cdef Made made = MADES[words[MADE]]
+        cdef Integers p
+        if made == PRODUCT_OF_REALS:
+            return self.float_product(words, rule)
+        if made == PRODUCT_OF_INTEGERS or made == PRODUCT_IN_16_BITS:
+            return self.product(words, rule, made == PRODUCT_IN_16_BITS)
+        if made == ORT:
+            return self.ort(words)
+        if made == TORCH or made == TORCH_TAIL:
+            return self.torch(words, made == TORCH_TAIL)
+        p = self.integers_of(words, rule)
+        if made == RATIOS:
+            return self.by_ratios(rule, p)
+        if made == SHIFT:
+            return self.shifted(p, self.left_shift, self.left_shift, ROUNDINGS[rule[3]], rule[3] == "",
+                                self.last(rule, p.y))
+        return self.optimised(rule, p, made == SHIFT_S8)
+
+    # sums
+
+    cdef PairStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last):
+        """Shift each operand to the left, multiply and round it once or twice, first half up; `last` takes the sum.
+
+        TFLite multiplies the operand with the larger scale by exactly 1/2. That is a left shift of one bit less, and
+        needs no rounding. If both scales are equal, this holds for both operands, and the form is a plain sum.
+        """
+        cdef Side a = Side(self.a_zero_point, 0, 0, 0), b = Side(self.b_zero_point, 0, 0, 0)
+        cdef bint a_half = p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
+        cdef bint b_half = p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
+        cdef PreparedStage of_a = None, of_b = None
+        if a_half and b_half:
+            a.multiplier, b.multiplier = 1 << (a_left - 1), 1 << (b_left - 1)
+            return pair_stage(SUM, a, b, last, self.typenum)
+        a.multiplier, b.multiplier = a_left - 1, b_left - 1
+        if not a_half:
+            a.multiplier = a_left + self.spare(p.a)
+            of_a = self.rounded(p.a, second, once)
+        if not b_half:
+            b.multiplier = b_left + self.spare(p.b)
+            of_b = self.rounded(p.b, second, once)
+        if b_half:
+            return staged(b, a, last, self.typenum, None, of_a, True)
+        return staged(a, b, last, self.typenum, of_a, of_b, False)
+
+    cdef int spare(self, Multiplier p) noexcept:
+        """By how many bits more an operand is shifted: of its int32 two are left, with which lanes need no low words.
+
+        But a multiplier that shifts to the left may wrap.
+        """
+        return 0 if self.left_shift == 15 or p.right_shift > LARGEST_SHIFT - 2 or p.right_shift < 31 else 2
+
+    cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once):
+        """The stage of an operand that is multiplied and rounded."""
+        return integer_stage(p, Steps(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
+                                      self.spare(p), 0, INT32_MIN, INT32_MAX))
+
+    cdef PairStage optimised(self, rule, Integers p, bint is_signed):
+        """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end.
+        """
+        cdef int a_less = p.a.right_shift - 31, b_less = p.b.right_shift - 31
+        cdef double width = self.highest - self.lowest
+        cdef PreparedStage last
+        if max(a_less, b_less) > 20 or min(a_less, b_less) < 0:
+            raise ValueError("a and b are more than 2**20 apart, or multiplied by 1 or more")
+        if width * (1 << 20) * (fabs(real(p.a)) + fabs(real(p.b))) * fabs(real(p.y)) > IN_16_BITS:
+            last = self.in_16_bits(p.y, INT32_MIN, INT32_MAX, CODE)
+        else:
+            last = self.last(rule, p.y)
+        if not is_signed:
+            return self.shifted(p, 20, 20, FLOOR, False, last)
+        p.a.right_shift = p.b.right_shift = 31
+        return self.shifted(p, 20 - a_less, 20 - b_less, FLOOR, True, last)
+
+    cdef PairStage by_ratios(self, rule, Integers p):
+        """Two multipliers and one shift."""
+        cdef int wider = max(0, 34 - p.y.right_shift)  # the same factor; lanes need only the upper half of the product
+        if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
+            raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
+        last = self.last(rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
+        return pair_stage(SUM, Side(self.a_zero_point, p.a.m, 0, 0), Side(self.b_zero_point, p.b.m, 0, 0), last,
+                          self.typenum)
+
+    cdef PairStage ort(self, tuple row):
+        """A chain of two fused sums, whose constant has all zero points."""
+        cdef float ra = <float>self.a_scale / <float>self.y_scale, rb = <float>self.b_scale / <float>self.y_scale
+        cdef float constant = <float>self.y_zero_point - fma_f32(ra, self.a_zero_point, rb * <float>self.b_zero_point)
+        return self.in_float32(CHAIN, Side(0, 0, ra, 0), Side(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
+
+    cdef PairStage torch(self, tuple row, bint is_tail):
+        """The sum of both values over the scale: whole vectors take the zero points apart, the tail does not."""
+        cdef float a = <float>self.a_scale, b = <float>self.b_scale, inverse = <float>1 / <float>self.y_scale
+        if not is_tail:
+            return self.in_float32(FLOAT_SUM, Side(0, 0, a, -<float>self.a_zero_point * a),
+                                   Side(0, 0, b, -<float>self.b_zero_point * b),
+                                   self.last_float(row, inverse, 0, self.y_zero_point))
+        return self.in_float32(FLOAT_SUM, Side(self.a_zero_point, 0, a, 0), Side(self.b_zero_point, 0, b, 0),
+                               self.last_float(row, inverse, self.y_zero_point, 0))
+
+    cdef PairStage in_float32(self, Form form, Side a, Side b, PreparedStage last):
+        """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
+        cdef double step = <float>self.y_scale
+        cdef double of_a, of_b
+        cdef bint fits = step > 0 and isfinite(step) and isfinite(<float>(1 / step))
+        cdef int x, y, width = self.highest - self.lowest
+        for x in range(self.lowest, self.highest + 1, width):
+            for y in range(self.lowest, self.highest + 1, width):
+                of_a = <double>(x - a.zero) * a.scale + a.plus
+                of_b = <double>(y - b.zero) * b.scale + b.plus
+                fits = fits and isfinite(<float>of_a) and isfinite(<float>of_b) and isfinite(<float>(of_a + of_b))
+        if not fits:
+            raise ValueError("float32 does not hold what is computed of the lowest or highest codes")
+        return pair_stage(form, a, b, last, self.typenum)
+
+    # products
+
+    cdef PairStage product(self, tuple row, rule, bint in_16_bits):
+        """In integers. TFLite's optimised products are cut to 16 bits, and wrap where the zero point is added."""
+        cdef Numbers n = self.numbers_of(row, rule)
+        cdef double width = self.highest - self.lowest
+        cdef int zero = self.y_zero_point
+        if in_16_bits and width * width * fabs(real(n.at(0))) > IN_16_BITS:
+            last = self.in_16_bits(n.at(0), zero - (1 << 15), zero + (1 << 15) - 1, NOTHING)
+        else:
+            last = n.stage()
+        return self.times(last)
+
+    cdef Numbers numbers_of(self, tuple row, rule):
+        """The rule of a product, with its integers or the real scale."""
+        return Numbers(rule, self.given or self.real_scale(row), self.y_zero_point, self.qmin, self.qmax)
+
+    cdef PairStage float_product(self, tuple row, rule):
+        """In float32, with the zero point inside of the rounding or after it, as the rule has it."""
+        cdef float scale = self.real_scale(row)
+        cdef int zero = self.y_zero_point
+        return self.times(
+            self.last_float(row, scale, zero, 0) if rule[5] == "inside" else self.last_float(row, scale, 0, zero)
+        )
+
+    def times(self, PreparedStage last):
+        """What multiplies codes less their zero points; `last` makes codes of the products."""
+        return pair_stage(PRODUCT, Side(self.a_zero_point, 0, 0, 0), Side(self.b_zero_point, 0, 0, 0), last,
+                          self.typenum)

@@ -1,0 +1,21 @@
+from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
+from qops._kernels.stage.prepared cimport PreparedStage, Steps
+
+cdef class Numbers:
+    cdef readonly object rule, steps
+    cdef readonly tuple factors
+    cdef readonly int zero_point, lo, hi
+    cdef readonly bint has_integers  # the steps are integers that were given
+    cdef readonly bint can_wrap  # sums of int64 accumulators with the zero point wrap, where those of int32 cannot
+    cdef tuple words  # of the rule
+    cdef MultiplierKind kind
+    cdef Py_ssize_t count  # of channels; -1: one scale for all
+    cdef Multiplier multiplier_of(self, double scale) except *
+    cdef Multiplier at(self, Py_ssize_t channel) except *
+    cdef Multiplier of_loop(self, Multiplier p) except *
+    cdef tuple arrays(self, bint for_loop)
+    cpdef PreparedStage stage(self, bint is_wide=*)
+    cdef PreparedStage short_stage(self, Steps s)
+    cdef PreparedStage real_stage(self)
+    cdef object real_scale(self)
+    cdef float in_float32(self, Py_ssize_t channel) except? -1

@@ -1,0 +1,213 @@
+"""Requantization by a rule: the integers that it makes of a real scale, and the stage from accumulators to codes.
+
+A rule is a row of `qops.rules.TABLE`, which explains its words.
+"""
+
+cimport numpy as cnp
+from libc.math cimport isfinite, ldexp
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from qops._kernels.stage.double_stage cimport DoubleParams
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.multipliers cimport (
+    FLOAT_32, FLOAT_32_OF_31, FLOAT_64, GIVEN, KINDS, REDUCED_LATER, Multiplier, fits, multiplier, reduced,
+)
+from qops._kernels.stage.prepared cimport (
+    BEYONDS, INTO_16, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, DoubleStage, FloatStage, IntegerStage, PreparedStage,
+    Steps, TwoStages,
+)
+from qops._kernels.stage.rounding cimport FLOOR
+
+cnp.import_array()
+
+cdef str CODE_WRAPS = "sum with the zero point"
+cdef enum Field:  # places of a rule's words in its row
+    NAME
+    MULTIPLIER
+    FIRST
+    SECOND
+    SPLIT
+    ZERO_POINT
+    WRAPPING
+    BEYOND
+
+
+cdef class Numbers:
+    """A rule with all that it needs to make codes of accumulators.
+
+    steps: the real scale, or the multiplier and the right shift; or arrays with one a channel.
+    lo, hi: the lowest and the highest code.
+    factors: what is multiplied by before the scale, and after it: each product is a float32.
+    """
+
+    def __init__(self, rule not None, steps, int zero_point, int lo, int hi, tuple factors not None=(1.0, 1.0)):
+        self.rule, self.steps, self.factors = rule, steps, factors
+        if not isinstance(rule, tuple):
+            raise TypeError(f"rule: expected a row, got {rule!r}")
+        self.words, self.zero_point, self.lo, self.hi = <tuple>rule, zero_point, lo, hi
+        self.kind = KINDS[self.words[MULTIPLIER]]
+        self.has_integers = isinstance(steps, tuple)
+        first = steps[0] if self.has_integers else steps
+        self.count = cnp.PyArray_SIZE(<cnp.ndarray>first) if isinstance(first, cnp.ndarray) else -1
+        self.can_wrap = self.words[WRAPPING] == CODE_WRAPS and abs(zero_point) < 1 << 29 and bool(
+            np.all(np.abs(self.scale) <= 0.5)
+        )
+
+    @property
+    def channels(self):
+        """How many channels have a scale of their own; None if all have one."""
+        return None if self.count < 0 else self.count
+
+    @property
+    def scale(self):
+        """The real scale, or an array of them."""
+        if not self.has_integers:
+            return self.steps
+        m, right_shift = self.steps
+        return ldexp(m, -right_shift) if self.count < 0 else np.ldexp(np.float64(m), -right_shift)
+
+    cdef Multiplier multiplier_of(self, double scale) except *:
+        """The multiplier of a real scale; ValueError where the rule makes none that the loops take."""
+        cdef Multiplier p
+        if self.kind == GIVEN:
+            raise ValueError(f"scale: {self.words[NAME]} makes no integers of a scale, give it integers")
+        p = multiplier(scale, self.kind)
+        if not fits(p):
+            raise ValueError(
+                f"scale: {scale} is out of the range of {self.words[NAME]}, its integers are {(p.m, p.right_shift)}"
+            )
+        return p
+
+    cdef Multiplier at(self, Py_ssize_t channel) except *:
+        """The multiplier of a channel, or of all."""
+        if self.count < 0:
+            return Multiplier(self.steps[0], self.steps[1]) if self.has_integers else self.multiplier_of(self.steps)
+        if self.has_integers:
+            return Multiplier(self.steps[0][channel], self.steps[1][channel])
+        return self.multiplier_of(self.steps[channel])
+
+    cdef Multiplier of_loop(self, Multiplier p) except *:
+        """What the loop takes of a multiplier: itself, which some rules round to 16 bits."""
+        cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words[SPLIT] == "last bit" else 0
+        if p.right_shift < least:
+            name = "integers" if self.has_integers else "scale"
+            raise ValueError(
+                f"{name}: {self.words[NAME]} shifts by {least} at least, got a right shift of {p.right_shift}"
+            )
+        return Multiplier(reduced(p.m), p.right_shift - 16) if self.kind == REDUCED_LATER else p
+
+    cdef tuple arrays(self, bint for_loop):
+        """The multipliers and the right shifts of all channels, int64."""
+        cdef cnp.ndarray[int64_t] m = np.empty(self.count, np.int64), right_shifts = np.empty(self.count, np.int64)
+        cdef Multiplier p
+        cdef Py_ssize_t i
+        for i in range(self.count):
+            p = self.at(i)
+            p = self.of_loop(p) if for_loop else p
+            m[i], right_shifts[i] = p.m, p.right_shift
+        return m, right_shifts
+
+    @property
+    def integers(self):
+        """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
+        cdef Multiplier p
+        if self.has_integers or self.count >= 0:
+            return self.steps if self.has_integers else self.arrays(False)
+        p = self.at(0)
+        return p.m, p.right_shift
+
+    @property
+    def integers_of_loop(self):
+        """What the loop multiplies by and shifts by: `integers`, which some rules round to 16 bits first."""
+        cdef Multiplier p
+        if self.count >= 0:
+            return self.arrays(True)
+        p = self.of_loop(self.at(0))
+        return p.m, p.right_shift
+
+    cpdef PreparedStage stage(self, bint is_wide=False):
+        """The stage from accumulators to codes; ValueError for a scale that the rule cannot take.
+
+        `is_wide`: for int64 accumulators; the stage differs from that for int32 only if the numbers `can_wrap`.
+        """
+        cdef IntegerStage made
+        cdef Multiplier p
+        cdef Steps s
+        if self.kind >= FLOAT_32:
+            return self.real_stage()
+        made = IntegerStage.__new__(IntegerStage)
+        s.first, s.second = ROUNDINGS[self.words[FIRST]], ROUNDINGS[self.words[SECOND]]
+        s.split, s.wraps = SPLITS[self.words[SPLIT]], WRAPS[self.words[WRAPPING]]
+        if self.can_wrap and not is_wide:
+            s.wraps = NOTHING
+        s.zero_point, s.lowest, s.highest, s.shifted = self.zero_point, self.lo, self.hi, 0
+        if s.split == INTO_16:
+            return self.short_stage(s)
+        if self.count < 0:
+            p = self.of_loop(self.at(0))
+            made.set_one(p.m, p.right_shift, &s)
+        else:
+            m, right_shifts = self.arrays(True)
+            made.set_channels(m, right_shifts, &s)
+        return made
+
+    cdef PreparedStage short_stage(self, Steps s):
+        """The accumulator is shifted into 16 bits, saturating, then multiplied."""
+        cdef IntegerStage first = IntegerStage.__new__(IntegerStage), last = IntegerStage.__new__(IntegerStage)
+        cdef Steps into = Steps(s.first, FLOOR, ONCE, NOTHING, 0, 0, -(1 << 15), (1 << 15) - 1)
+        s.first, s.second, s.split, s.wraps = s.second, FLOOR, ONCE, NOTHING
+        m, right_shift = self.integers
+        left, right = np.maximum(15 - right_shift, 0), np.maximum(right_shift - 15, 0)
+        if self.count < 0:
+            first.set_one(1 << <int>left, right, &into)
+            last.set_one(m, 15, &s)
+        else:
+            first.set_channels(np.left_shift(1, left), right, &into)
+            last.set_channels(m, np.full_like(m, 15), &s)
+        return TwoStages(first, last)
+
+    cdef PreparedStage real_stage(self):
+        """The stage of a rule that keeps the scale real: its zero point is added before the rounding, or after it."""
+        cdef bint is_inside = self.words[ZERO_POINT] == "inside"
+        cdef int plus = self.zero_point if is_inside else 0, shift = 0 if is_inside else self.zero_point
+        cdef FloatParams p
+        cdef FloatStage single
+        cdef DoubleStage wide
+        rounding, scale = ROUNDINGS[self.words[FIRST]], self.real_scale()
+        if self.kind >= FLOAT_64:
+            wide = DoubleStage.__new__(DoubleStage)
+            wide.set_numbers(scale, DoubleParams(0, plus, shift, self.lo, self.hi, rounding))
+            return wide
+        p = float_params(0, rounding, self.lo, self.hi)
+        p.plus, p.shift, p.beyond = plus, shift, BEYONDS[self.words[BEYOND]]
+        p.before, p.after = self.factors
+        single = FloatStage.__new__(FloatStage)
+        single.set_numbers(scale, p)
+        return single
+
+    cdef object real_scale(self):
+        """What the loop multiplies by, or an array with one a channel: the scale, rounded to float32 by most rules."""
+        cdef cnp.ndarray[float] near
+        cdef Py_ssize_t i
+        if self.kind == FLOAT_64:
+            return self.scale
+        if self.count < 0:
+            return <double>self.in_float32(0)
+        near = np.empty(self.count, np.float32)
+        for i in range(self.count):
+            near[i] = self.in_float32(i)
+        return near
+
+    cdef float in_float32(self, Py_ssize_t channel) except? -1:
+        """The scale of a channel, or of all, as float32; ValueError if float32 does not hold it."""
+        cdef Multiplier p
+        cdef double scale
+        if self.kind == FLOAT_32_OF_31 or self.has_integers:
+            p = self.at(channel)
+            return ldexp(<float>p.m if self.kind == FLOAT_32_OF_31 else p.m, -<int>p.right_shift)
+        scale = self.steps if self.count < 0 else self.steps[channel]
+        if not isfinite(<float>scale):
+            raise ValueError(f"scale: {scale} is beyond float32")
+        return scale

@@ -1,0 +1,1 @@
+cdef double derived_scale(str derive, double a, double b, double y) noexcept
