@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import as_array as _as_array
 from qops._kernels.arrays.checks import span as _span
-from qops._kernels.arrays.numbers import integer as _integer
-from qops._kernels.arrays.numbers import real as _real
-from qops._kernels.arrays.numbers import shown as _shown
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
+from qops.checks import integer as _integer
+from qops.checks import real as _real
+from qops.checks import shown as _shown
 from qops.codes import TABLE as _TABLE
 from qops.codes import CodeType
 from qops.codes import of_dtype as _of_dtype

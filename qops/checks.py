@@ -57,6 +57,7 @@ __all__ = [
     "parts",
     "put",
     "real",
+    "shown",
     "span",
     "two_ends",
     "unshared",

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.affine import line as _line
+from qops.checks import shown
 
 __all__ = ["TABLE", "CodeType", "named", "of", "of_dtype"]
 

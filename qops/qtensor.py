@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.channels import checked as _checked
 from qops._kernels.arrays.channels import read as _read
 from qops._kernels.arrays.codes import Tensor as _Tensor
 from qops._kernels.arrays.codes import check_order
@@ -98,9 +99,12 @@ class QTensor(_Tensor):
         code_type: str | _codes.CodeType | None = None,
     ) -> Self:
         """Check the members."""
+        if code_type is None:
+            made: Self = _checked(cls, data, min, max)
+            return made
         check_order(data, max, "data")
         codes = as_array(data, "data")
-        row = _codes.of(codes) if code_type is None else _codes.named(code_type, codes)
+        row = _codes.named(code_type, codes)
         own = None if row is _codes.of(codes) else row
         return _tensor(cls, *_read(_tensor(cls, codes, min, max, own), "min, max"), own)
 

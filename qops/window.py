@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import int32, integers
+from qops.checks import int32, integers, shown
 
 __all__ = ["Padding", "Pair", "padding_of", "pair"]
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from numpy.typing import DTypeLike
 
-from qops._kernels.arrays.numbers import shown
+from qops.checks import shown
 from qops.codes import of_dtype as _of_dtype
 
 __all__ = ["bound"]

@@ -8,9 +8,8 @@ from typing import Any
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor import concat as _kernels
-from qops.checks import U8, both_ends, int32, operand
+from qops.checks import U8, both_ends, int32, operand, shown
 from qops.frontdoor.targets import Range, code_type, range_of_all
 from qops.qtensor import QTensor, TensorLike, tensor
 

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.window import Window
-from qops._kernels.conv.convolution import Images, convolve, window_sums
-from qops._kernels.conv.finish import Finish
-from qops._kernels.conv.weights import PackedWeights, pack_weights
-from qops._kernels.frontdoor.layer import LayerStage
-from qops.checks import U8, check_out, int32, operand, unshared
-from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
+from qops._kernels.conv.weights import pack_weights
+from qops._kernels.frontdoor.conv2d import Conv2D as Convolution
+from qops.checks import int32, unshared
+from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
 from qops.frontdoor.targets import Ends, Range
 from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
@@ -139,7 +136,7 @@ class Conv2D(Layer):
     (1, 112, 112, 1)
     """
 
-    __slots__ = ("_packed", "_taps", "_way")
+    __slots__ = ()
 
     def __init__(
         self,
@@ -160,15 +157,11 @@ class Conv2D(Layer):
 
     w, bias, stride, dilation, padding, groups = (argument(i) for i in (0, 1, 2, 3, 4, 5))
     dtype, guess, range, clip = (argument(i) for i in (6, 7, 8, 9))
-    _packed: PackedWeights
-    _taps: NDArray[np.int32]
-    _way: tuple[Pair, Pair, str | tuple[Pair, Pair]]
-    """Stride, dilation and padding, each in full."""
 
     def _prepare(self, once: bool) -> None:
         filters, bias, stride, dilation, padding, groups, *others = self._arguments
         w = weights(filters, "w")
-        self._way = pair(stride, "stride", 1), pair(dilation, "dilation", 1), padding_of(padding)
+        way = pair(stride, "stride", 1), pair(dilation, "dilation", 1), padding_of(padding)
         if w.codes.ndim != 4 or 0 in w.codes.shape:
             raise ValueError(f"w: expected (KH, KW, C, O), each at least 1, got shape {w.codes.shape}")
         channels, groups = w.codes.shape[3], int32(groups, "groups", 1)
@@ -176,10 +169,8 @@ class Conv2D(Layer):
             raise ValueError(f"groups: expected a divisor of the {channels} filters of w, got {groups}")
         k = check_length(prod(w.codes.shape[:3]), "w")
         given = options(channels, bias, *others)
-        self._finishes(w, k, given)
-        neighbours = self._way[1][1] == 1
-        self._packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups, neighbours=neighbours)
-        self._taps = w.codes.sum(2, np.int32)
+        packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups, neighbours=way[1][1] == 1)
+        self._run = Convolution(packed, *way, w.codes.sum(2, np.int32), epilogue(w, k, given, "x, w"))
         if not once:
             words = (
                 value if isinstance(value, (int, str)) else _tuples(value) for value in (stride, dilation, padding)
@@ -199,64 +190,12 @@ class Conv2D(Layer):
         tuple of int
             (N, OH, OW, O).
         """
-        return self._placed(shape)[1]
+        return super().shape_of(shape)
 
     def __call__(self, x: TensorLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> QTensor:
         """Convolve the images `x` with the filters, as `conv2d` does."""
-        codes, *ends = operand(x, "x", U8, S8)
-        num_threads = int32(num_threads, "num_threads", 1)
-        window, shape = self._placed(codes.shape)
-        tops = self._tops(ends, "x, w")
-        if out is not None:
-            check_out(out, self._dtype.num, shape, [codes])
-        zero, is_exact = self._zero(codes, ends)
-        images = Images(codes, window, zero, zero)
-        rows = self._rows(images, prod(shape[:3])) if self._epilogue.needs_rows else None
-
-        def multiply(stage: LayerStage | None, typenum: int, place: NDArray[Any] | None) -> NDArray[Any]:
-            finish = Finish(codes=stage, typenum=typenum)
-            made: NDArray[Any] = convolve(images, self._packed, place, finish, num_threads=num_threads)
-            return made.reshape(-1, shape[3])
-
-        terms = None if is_exact else self._terms(codes.shape, window)
-        return self._made(multiply, ends, rows, terms, tops, out, shape, "x, w")
-
-    def _placed(self, shape: tuple[int, ...]) -> tuple[Window, tuple[int, ...]]:
-        """Give the window over images of this shape, and the shape of the result."""
-        o, c, *kernel = self._packed.shape
-        stride, dilation, padding = self._way
-        if len(shape) != 4 or 0 in shape:
-            raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {shape}")
-        if shape[3] != c * self._packed.groups:
-            shapes = f"{shape} is (N, H, W, C * groups), and {(*kernel, c, o)} is (KH, KW, C, O)"
-            raise ValueError(f"x: expected images of {c * self._packed.groups} channels, as w has: {shapes}")
-        size = shape[1:3]
-        if isinstance(padding, str):
-            window = Window.named(padding, size, kernel, stride, dilation)
-        else:
-            window = Window(stride, dilation, padding)
-        room = tuple(n + sum(pads) for n, pads in zip(size, window.padding, strict=True))
-        if any(span > n for span, n in zip(window.span(kernel), room, strict=True)):
-            raise ValueError(
-                f"x: padded images of {room} have no room for filters of {tuple(kernel)}, dilation {dilation}"
-            )
-        return window, (shape[0], *window.out_size(size, kernel), o)
-
-    def _rows(self, images: Images, places: int) -> NDArray[np.int32]:
-        """Give the sum of the codes of each window; with groups, of those that each filter takes."""
-        packed = self._packed
-        sums = window_sums(images, packed.shape[2:], packed.groups).reshape(places, packed.groups)
-        return sums.reshape(-1) if packed.groups == 1 else sums.repeat(packed.shape[0] // packed.groups, axis=1)
-
-    def _terms(self, shape: tuple[int, ...], window: Window) -> Terms:
-        """Give the sums of the filters for each cut. Padding adds nothing, so only taps inside the image count."""
-        (down, of_row), (across, of_column) = window.cuts(shape[1:3], self._packed.shape[2:])
-        kh, kw, o = self._taps.shape
-        rows = (down.astype(np.int32) @ self._taps.reshape(kh, kw * o)).reshape(len(down), kw, o)
-        columns = across.astype(np.int32) @ rows  # (ways to cut at the top and bottom, at the left and right, O)
-        counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * self._packed.shape[1]
-        which = of_row[:, None] * len(across) + of_column
-        return Terms(columns.reshape(-1, o), counts, which.reshape(-1))
+        made: QTensor = self._run(QTensor, x, out, num_threads)
+        return made
 
 
 def _tuples(value: Any) -> Any:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
-from qops._kernels.arrays.numbers import shown
-from qops._kernels.frontdoor.layer import Epilogue, LayerStage, run_stage
-from qops.checks import S32, U8, as_array, both_ends, operand, put, real, two_ends
+from qops._kernels.frontdoor.layer import Epilogue
+from qops.checks import U8, as_array, both_ends, operand, real, shown, two_ends
 from qops.frontdoor.targets import Ends
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
 
-__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Terms", "Weights", "check_length"]
+__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Weights", "check_length", "epilogue"]
 
 BOUND_LAYER = 0.5 + 2**-16
 """Largest error of int32 codes of `matmul` and `conv2d` against the exact results, in output LSB.
@@ -31,6 +30,10 @@ BOUND_LAYER_8 = 0.5 + 2**-13
 
 A range is at least 2**-25 of the sums that the ranges of the operands allow, so float64's error is below 2**-14 LSB.
 The ends of a range that is found are float32, which cuts at most 2**-16 LSB off the farthest result.
+
+Where weights count from their middle code, and a column adds at most 192 LSB to its sums, they are multiplied in
+float32: for codes that do not saturate a product is below 447 LSB. The roundings of the sum, of its factor and of the
+product cost 2**-24 of that each, those of what is added and of the result 2**-17 LSB each: 2**-13.35 in all.
 """
 S8 = np.dtype(np.int8).num
 _MOST = 2**17 - 1
@@ -74,17 +77,6 @@ def weights(t: TensorLike, name: str) -> Weights:
             raise ValueError(f"{name}: expected one range or ends of shape {wanted}, got ends of shape {lo.shape}")
     signed = given if given.dtype == np.int8 else (given ^ np.uint8(128)).view(np.int8)
     return Weights(given, signed, lo, hi)
-
-
-class Terms(NamedTuple):
-    """The parts of sums that do not depend on the codes of the first operand."""
-
-    columns: NDArray[np.int32]
-    """The sums of the second operand's codes in each column, for each cut that the border of an image makes."""
-    counts: NDArray[np.int64]
-    """How many products a sum has, for each cut."""
-    which: NDArray[np.int64]
-    """The cut of each row of sums; it repeats with its length."""
 
 
 def check_length(k: int, name: str) -> int:
@@ -153,74 +145,23 @@ def _own(given: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-class Multiply(Protocol):
-    """The product of one call."""
-
-    def __call__(self, stage: LayerStage | None, typenum: int, place: NDArray[Any] | None) -> NDArray[Any]:
-        """Give the sums of products, a matrix; or their codes, of the dtype `typenum`, in `place`."""
+def epilogue(w: Weights, k: int, given: Options, names: str) -> Epilogue:
+    """Make the epilogue of sums of k products; `names` are the caller's words for both operands."""
+    in_steps = given.bias is not None and given.bias.dtype == np.int32
+    bias = None if given.bias is None else given.bias.astype(np.float64)
+    lo, hi = given.clip or (None, None)
+    clip = -inf if lo is None else lo, inf if hi is None else hi
+    typenum, guess = np.dtype(given.dtype).num, given.guess or (None, None)
+    return Epilogue(k, w.codes.shape[-1], *w.ends, bias, in_steps, typenum, clip, given.range, guess, names)
 
 
 class Layer(Prepared):
-    """What the prepared ops `MatMul` and `Conv2D` are: weights, packed, and the epilogue of their sums."""
+    """What the prepared ops `MatMul` and `Conv2D` are: compiled calls, of packed weights."""
 
-    __slots__ = ("_dtype", "_epilogue")
+    __slots__ = ("_run",)
 
-    _epilogue: Epilogue
-    _dtype: np.dtype[Any]
+    _run: Any
 
-    def _finishes(self, w: Weights, k: int, given: Options) -> None:
-        """Make the epilogue of sums of k products."""
-        in_steps = given.bias is not None and given.bias.dtype == np.int32
-        bias = None if given.bias is None else given.bias.astype(np.float64)
-        lo, hi = given.clip or (None, None)
-        clip = -inf if lo is None else lo, inf if hi is None else hi
-        self._dtype = np.dtype(given.dtype)
-        channels = w.codes.shape[-1]
-        ends = given.guess or (None, None)
-        self._epilogue = Epilogue(k, channels, *w.ends, bias, in_steps, self._dtype.num, clip, given.range, ends)
-
-    def _zero(self, codes: NDArray[Any], ends: tuple[float, float]) -> tuple[int, bool]:
-        """Give the code of the first operand that is subtracted from all, and whether it stands for 0."""
-        zero, base = self._epilogue.zero_of(*ends)
-        return zero - 128 if codes.dtype.num == S8 else zero, base == 0
-
-    def _tops(self, ends: tuple[float, float], names: str) -> Any:
-        """Give the ends of int32 ranges, one or one for each channel; None for 8 bits."""
-        return self._epilogue.tops(*ends, names) if self._dtype.itemsize == 4 else None
-
-    def _made(
-        self,
-        multiply: Multiply,
-        ends: tuple[float, float],
-        rows: NDArray[np.int32] | None,
-        terms: Terms | None,
-        tops: Any,
-        out: NDArray[Any] | None,
-        shape: tuple[int, ...],
-        names: str,
-    ) -> QTensor:
-        """Give the codes of the layer, of this shape, in `out` if it is given.
-
-        ends: the range of the first operand. tops: what `_tops` gives. For `rows` and `terms` see `Epilogue.stage`.
-        Codes of a known range are made by the product itself, while its sums are in the cache.
-        """
-        place = out if out is not None and out.flags.carray else np.empty(shape, self._dtype)
-        found = self._epilogue.kept_for(*ends) if tops is None else tops
-        sums = None
-        if found is None:
-            sums = multiply(None, S32, None)
-            found = self._epilogue.watched(sums, *ends, rows, terms, names)
-        if tops is None and found[0] == found[1]:  # one value, for which the lowest code stands
-            place.fill(-128 if self._dtype.num == S8 else 0)
-        elif sums is None:
-            multiply(self._epilogue.stage(*ends, rows, terms, found), self._dtype.num, place)
-        else:
-            run_stage(self._epilogue.stage(*ends, rows, terms, found), sums, place)
-        return tensor(put(place, out), *(found if tops is None else _int32_ends(tops, len(shape))))
-
-
-def _int32_ends(tops: Any, ndim: int) -> tuple[Any, Any]:
-    """Give the ends of int32 codes; arrays for `ndim` dimensions where each column has its own."""
-    if isinstance(tops, np.ndarray):
-        tops = tops.astype(np.float32).reshape((1,) * (ndim - 1) + (-1,))
-    return -tops, tops
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        made: tuple[int, ...] = self._run.shape_of(tuple(shape))
+        return made

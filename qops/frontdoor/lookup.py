@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor.lookup import look_up
-from qops.checks import U8, as_array, both_ends, operand
+from qops.checks import U8, as_array, both_ends, operand, shown
 from qops.codes import CodeType
 from qops.frontdoor.targets import Range, code_type, range_of_all
 from qops.qtensor import QTensor, TensorLike, tensor

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.frontdoor.layer import LayerStage
-from qops._kernels.gemm.gemm import sums_of_rows
-from qops._kernels.gemm.matmul import MatMul as Product
-from qops._kernels.gemm.packed import PackedB, pack_b
-from qops.checks import U8, check_out, int32, operand, unshared
-from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
+from qops._kernels.frontdoor.matmul import MatMul as Product
+from qops._kernels.gemm.packed import pack_b
+from qops.checks import unshared
+from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
 from qops.frontdoor.targets import Ends, Range
 from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
@@ -148,7 +144,7 @@ class MatMul(Layer):
     [[2], [0]]
     """
 
-    __slots__ = ("_packed", "_terms")
+    __slots__ = ()
 
     def __init__(
         self,
@@ -164,9 +160,6 @@ class MatMul(Layer):
         self._prepare(once=False)
 
     b, bias, dtype, guess, range, clip = (argument(i) for i in (0, 1, 2, 3, 4, 5))
-    _packed: PackedB
-    _terms: Terms
-
     def _prepare(self, once: bool) -> None:
         b, *others = self._arguments
         w = weights(b, "b")
@@ -174,9 +167,7 @@ class MatMul(Layer):
             raise ValueError(f"b: expected a matrix (K, N), got shape {w.codes.shape}")
         k = check_length(len(w.codes), "b")
         given = options(w.codes.shape[1], *others)
-        self._finishes(w, k, given)
-        self._packed = pack_b(w.codes)
-        self._terms = Terms(self._packed.colsum[None], np.array([k], np.int64), np.zeros(1, np.int64))
+        self._run = Product(pack_b(w.codes), epilogue(w, k, given, "a, b"))
         if not once:
             self._keep(w.kept(), *given)
 
@@ -193,25 +184,9 @@ class MatMul(Layer):
         tuple of int
             (..., N).
         """
-        k, n = self._packed.k, self._packed.n
-        if not shape or shape[-1] != k:
-            raise ValueError(f"a: expected shape (..., {k}) for a b of shape {(k, n)}, got {shape}")
-        return (*shape[:-1], n)
+        return super().shape_of(shape)
 
     def __call__(self, a: TensorLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> QTensor:
         """Multiply `a` with the matrix, as `matmul` does."""
-        codes, *ends = operand(a, "a", U8, S8)
-        num_threads, shape = int32(num_threads, "num_threads", 1), self.shape_of(codes.shape)
-        tops = self._tops(ends, "a, b")
-        if out is not None:
-            check_out(out, self._dtype.num, shape, [codes])
-        left = codes if codes.ndim == 2 else codes.reshape(prod(shape[:-1]), self._packed.k)
-        zero, is_exact = self._zero(codes, ends)
-        rows = sums_of_rows(left, zero) if self._epilogue.needs_rows else None
-
-        def multiply(stage: LayerStage | None, typenum: int, place: NDArray[Any] | None) -> NDArray[Any]:
-            matrix = None if place is None else place.reshape(len(left), self._packed.n)
-            made: NDArray[Any] = Product(self._packed, 0, stage, typenum)(left, zero, matrix, num_threads)
-            return made
-
-        return self._made(multiply, ends, rows, None if is_exact else self._terms, tops, out, shape, "a, b")
+        made: QTensor = self._run(QTensor, a, out, num_threads)
+        return made

@@ -7,10 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from qops import codes as _codes
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import largest, means
-from qops.checks import U8, operand
+from qops.checks import U8, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
 from qops.window import Padding, Pair, padding_of, pair
 

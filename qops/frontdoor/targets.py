@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.affine import range_holding_zero
-from qops.checks import span
+from qops.checks import shown, span
 from qops.codes import TABLE, CodeType
 
 __all__ = ["Ends", "Range", "code_type", "range_of_all"]

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import array, as_array, broadcast_shape
+from qops.checks import array, as_array, broadcast_shape, shown
 
 __all__ = ["S16", "S32", "fit", "integer_type", "lanes", "pair_sums", "saturate"]
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array, choice
+from qops.checks import as_array, choice, shown
 from qops.models.op import FAILED, Op, in_real_numbers
 from qops.models.tensor import Tensor
 

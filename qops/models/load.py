@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import choice
+from qops.checks import choice, shown
 from qops.models.graph import Graph
 from qops.models.onnx_graph import graph_of
 from qops.models.onnx_ops import RUNTIMES

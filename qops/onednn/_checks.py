@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops.checks import as_array as as_array
 from qops.checks import choice as choice
 from qops.checks import int32 as int32
 from qops.checks import integers as integers
 from qops.checks import real as real
+from qops.checks import shown
 
 
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:

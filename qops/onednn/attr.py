@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
+from qops.checks import shown
 from qops.onednn import _checks as check
 from qops.onednn.cast import F32
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv import weights as kernels
+from qops.checks import shown
 from qops.onednn import _checks as check
 from qops.onednn import output
 from qops.onednn.attr import Scales, as_scales

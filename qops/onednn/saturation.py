@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
+from qops.checks import shown
 from qops.codes import TABLE
 from qops.onednn import _checks as check
 from qops.onednn import dot

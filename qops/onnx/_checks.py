@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array, check_out, choice, float32s, integer, native, real
+from qops.checks import as_array, check_out, choice, float32s, integer, native, real, shown
 from qops.codes import of
 
 _Made = TypeVar("_Made")

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.axes import Axis, planes, weights, window_of
 from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
-from qops.checks import as_array, int32, native
+from qops.checks import as_array, int32, native, shown
 from qops.onnx import _checks as check
 from qops.onnx.window import Moves
 from qops.prepared import Prepared, argument

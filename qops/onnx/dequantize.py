@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import int32, integer, native
+from qops.checks import int32, integer, native, shown
 from qops.onnx import _checks as check
 
 __all__ = ["dequantize_linear"]

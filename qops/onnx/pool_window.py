@@ -7,8 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, Self
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import choice, integer, integers
+from qops.checks import choice, integer, integers, shown
 from qops.onnx.window import AUTO_PADS
 
 __all__ = ["Axis", "Window", "taps"]

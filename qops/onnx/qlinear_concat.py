@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.lookup import look_up_bytes
-from qops.checks import integer
+from qops.checks import integer, shown
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis
-from qops.checks import choice, int32, integers
+from qops.checks import choice, int32, integers, shown
 
 __all__ = ["Moves"]
 

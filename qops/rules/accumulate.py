@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.packed import pack_b
-from qops.checks import check_out, int32, native
+from qops.checks import check_out, int32, native, shown
 from qops.prepared import Prepared, argument
 
 __all__ = ["Accumulate", "accumulate"]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import int32, integer, number
+from qops.checks import int32, integer, number, shown
 from qops.codes import of_dtype
 
 __all__ = ["FewestBits", "Tradeoff", "fewest_bits"]

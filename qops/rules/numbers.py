@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.rules import Numbers
-from qops.checks import as_array
+from qops.checks import as_array, shown
 from qops.rules.names import row_named
 from qops.rules.table import TABLE, Rule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from qops._kernels.arrays.numbers import shown
+from qops.checks import shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import given_integers
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
-from qops.checks import integer
+from qops.checks import integer, shown
 from qops.window import Pair, padding_of
 
 __all__ = ["cut_windows", "kernel_of", "moves_of"]

@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.multipliers import one_multiplier
 from qops._kernels.stage.scales import DERIVATIONS as _WORDS
 from qops._kernels.stage.scales import derived
-from qops.checks import as_array, choice, number
+from qops.checks import as_array, choice, number, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, rule_of
 

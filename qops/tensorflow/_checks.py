@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.ends import checked, fit
-from qops.checks import as_array, parts, real
+from qops.checks import as_array, parts, real, shown
 from qops.codes import TABLE
 from qops.qtensor import QTensor, TensorLike, tensor
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.ends import NORMAL
 from qops._kernels.tensorflow.uniform import Scaling, requantize_sums
-from qops.checks import as_array, int32, integer
+from qops.checks import as_array, int32, integer, shown
 from qops.fixedpoint import quantize_multiplier
 from qops.tensorflow._checks import TYPES, each_slice, numbers
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.concat import concat, hull, joined, usual
 from qops._kernels.tensorflow.ends import checked, flushed
-from qops.checks import integer
+from qops.checks import integer, shown
 from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import STEPS, STEPS_32, Checked, operands, shape_text
 

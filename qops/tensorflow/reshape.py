@@ -7,8 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array
+from qops.checks import as_array, shown
 from qops.qtensor import QTensor, TensorLike
 from qops.tensorflow._checks import operands, passed_on
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.resize_bilinear import resize
-from qops.checks import as_array, flag, int32, into, parts, put
+from qops.checks import as_array, flag, int32, into, parts, put, shown
 from qops.qtensor import TensorLike
 from qops.tensorflow._checks import ends, passed_on, shape_text
 

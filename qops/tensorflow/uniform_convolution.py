@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis, Operands, padding_code
 from qops._kernels.conv.finish import Finish
-from qops.checks import S32, check_out, int32, integer, integers
+from qops.checks import S32, check_out, int32, integer, integers, shown
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Given, codes_of_sums, ends, given, of_products
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow import uniform as kernels
-from qops.checks import output
+from qops.checks import output, shown
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
 from qops.tensorflow._uniform import ends, given, scaling
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array, check_out, choice, integer, integers, native, number
+from qops.checks import as_array, check_out, choice, integer, integers, native, number, shown
 from qops.codes import of_dtype
 from qops.rules.numbers import BELOW_INFINITY
 from qops.tflite.arithmetic import half_away

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import choice, int32, integer
+from qops.checks import choice, int32, integer, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away
 from qops.tflite.kernels import kernel_for

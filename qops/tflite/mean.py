@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array, integer
+from qops.checks import as_array, integer, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     half_away,

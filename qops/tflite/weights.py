@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import choice, native
+from qops.checks import choice, native, shown
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import choice, span
+from qops.checks import choice, shown, span
 from qops.codes import TABLE
 from qops.frontdoor.add import add_8p8to8_integers
 from qops.frontdoor.add import quantized_add_8p8to8 as frontdoor_add

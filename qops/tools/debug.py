@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import choice
+from qops.checks import choice, shown
 from qops.models import Graph, load
 from qops.models.graph import Live
 from qops.tools.case import Case

@@ -9,8 +9,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array, choice, integer, number
+from qops.checks import as_array, choice, integer, number, shown
 from qops.tools.seen import KINDS, Dump
 
 __all__ = ["NAMES", "dump_of", "read_dump"]

@@ -12,8 +12,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import as_array
+from qops.checks import as_array, shown
 
 __all__ = ["Bytes", "tensors_of"]
 

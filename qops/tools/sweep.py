@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
-from qops.checks import integer
+from qops.checks import integer, shown
 from qops.codes import of_dtype
 from qops.frontdoor.error import error
 from qops.frontdoor.signed_error import values

@@ -233,17 +233,34 @@ def layered(dtype):
         terms = columns, np.int64([n, 5]), rng.integers(0, 2, 3)
         low = rng.uniform(-1, 0, n).astype(np.float32)
         bias, clip = rng.normal(0, 1e7, n), (-np.inf, rng.uniform(1e6, 1e7))
-        op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0))
-        tops = op.tops(-1.0, 2.0, "a, b") if dtype == np.int32 else None
+        op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0), "a, b")
+        tops = op.tops(-1.0, 2.0) if dtype == np.int32 else None
 
         def run():
-            found = tops if dtype == np.int32 else op.watched(sums, -1.0, 2.0, rows, terms, "a, b")
+            watched, copied = op.watch(-1.0, 2.0, rows, terms, m), np.empty_like(sums)
+            layer.run_stage(watched, sums, copied)
+            found = tops if dtype == np.int32 else op.found(watched, -1.0, 2.0)
             layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), sums, out)
             return out, np.ravel(found).tolist()
 
         return run
 
     return case
+
+
+def layered_near(rng, n):
+    """Sums of products whose rows add nothing, most by float32; some codes saturate, some are clipped."""
+    m, n = (1, n) if n < 9000 else (n // 61, 61)
+    sums, out = drawn(rng, m * n, np.int32).reshape(m, n), unaligned(rng, m * n, np.int8).reshape(m, n)
+    top, rows = rng.uniform(1, 3, n).astype(np.float32), np.zeros(m, np.int32)
+    clip, bias = (-np.inf, 70.0 * 2.0**24), rng.uniform(-(2.0**29), rng.choice([2.0**29, 2.0**31]), n)
+    op = layer.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
+
+    def run():
+        layer.run_stage(op.stage(-128.0, 127.0, rows, None, (-(2.0**31), 127 * 2.0**24)), sums, out)
+        return (out,)
+
+    return run
 
 
 def stored(name):
@@ -293,6 +310,7 @@ NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
     **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"layer {np.dtype(dtype)}": layered(dtype) for dtype in (np.int32, np.uint8, np.int8)},
+    "layer near": layered_near,
     **{f"stored_{name}": stored(name) for name in ("u8", "s8", "s32")},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
     "step_convert": step("", np.int32),

@@ -1,13 +1,18 @@
 """Reading tensors that have one range (min, max), or a range per channel: float32 arrays that broadcast to the data."""
 
 cimport numpy as cnp
+from libc.math cimport isfinite
 
 from qops._kernels.arrays.checks cimport (
     Ends, array_of, as_array, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
 )
-from qops._kernels.arrays.codes cimport CodeType, Tensor, read_code_type, tensor_of, typenum_of
+from qops._kernels.arrays.codes cimport (
+    CodeType, Tensor, check_order, code_type, read_code_type, tensor, tensor_of, typenum_of,
+)
 
 import numpy as np
+
+from qops._kernels.arrays.checks import broadcast_shape
 
 cnp.import_array()
 
@@ -33,12 +38,32 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     shape = (<object>data).shape
     if not (fits(low.shape, shape) and fits(high.shape, shape)):
         raise ValueError(f"{name}: shapes {low.shape} and {high.shape} of min and max do not fit the data's {shape}")
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+    if low.shape != high.shape:
+        shape = broadcast_shape(low.shape, high.shape)
+        low, high = of_shape(low, shape), of_shape(high, shape)
+    check_spans(plain(low), plain(high), name)
+    return low, high
+
+
+cdef cnp.ndarray plain(cnp.ndarray ends):
+    """`ends` if they are contiguous and native, else such a copy."""
+    return ends if cnp.PyArray_ISCARRAY_RO(ends) else np.require(ends, np.float32, ["C", "A"])
+
+
+cdef int check_spans(cnp.ndarray lows, cnp.ndarray highs, str name) except -1:
+    """ValueError if a range is not finite or has min > max."""
+    cdef const float* lo = <const float*>cnp.PyArray_DATA(lows)
+    cdef const float* hi = <const float*>cnp.PyArray_DATA(highs)
+    cdef bint is_finite = True, in_order = True
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(lows)):
+        is_finite = is_finite and isfinite(lo[i]) and isfinite(hi[i])
+        in_order = in_order and lo[i] <= hi[i]
+    if not is_finite:
         raise ValueError(f"{name}: has a range that is not finite in float32")
-    in_order = low <= high
-    if not in_order.all():
+    if not in_order:
         raise ValueError(f"{name}: has a range with min > max")
-    return of_shape(low, in_order.shape), of_shape(high, in_order.shape)
+    return 0
 
 
 cdef object reading(t, str name, CodeType* found_type, Ends* ends, tuple typenums=None):
@@ -78,16 +103,22 @@ cdef tuple by_channel(cnp.ndarray codes, tuple ends, Py_ssize_t* inner):
     one channel; then come those of the next one, and after the last channel those of the first again.
     """
     cdef int first = codes.ndim, last = -1, axis
+    cdef list made = []
     shape = (<object>codes).shape
     for end in ends:
-        for axis, length in enumerate(np.shape(end), codes.ndim - np.ndim(end)):
-            if length != 1:
-                first, last = min(first, axis), max(last, axis)
+        if cnp.PyArray_Check(end):
+            for axis, length in enumerate(end.shape, codes.ndim - end.ndim):
+                if length != 1:
+                    first, last = min(first, axis), max(last, axis)
     inner[0] = 1
     for axis in range(last + 1, codes.ndim):
         inner[0] *= codes.shape[axis]
-    flat = (1,) * first + shape[first:last + 1] + (1,) * (codes.ndim - last - 1)
-    return tuple([of_shape(np.float64(end), flat[:codes.ndim]).flatten() for end in ends])
+    flat = ((1,) * first + shape[first:last + 1] + (1,) * (codes.ndim - last - 1))[:codes.ndim]
+    for end in ends:
+        each = np.empty(flat)
+        each[...] = end
+        made.append(each.reshape(-1))
+    return tuple(made)
 
 
 cdef object stretched(ends, cnp.ndarray codes):
@@ -112,3 +143,19 @@ def read(t, str name):
     cdef Ends ends
     found = reading(t, name, &found_type, &ends)
     return found if type(found) is tuple else (found, ends.min, ends.max)
+
+
+def checked(type cls, data, lo, hi):
+    """Make a tensor of the class `cls`, a subclass of `Tensor`, whose code type is that of the dtype."""
+    cdef CodeType found_type
+    cdef Ends ends
+    cdef cnp.ndarray codes
+    check_order(data, hi, "data")
+    codes = array_of(data, "data")
+    if code_type(codes).steps == 0:
+        raise TypeError(f"data: expected uint8, int8, uint16, int16, int32 codes, got {(<object>codes).dtype}")
+    found = reading(tensor(Tensor, codes, lo, hi), "min, max", &found_type, &ends)
+    if type(found) is not tuple:
+        return tensor(cls, codes, ends.min, ends.max)
+    codes, lo, hi = found
+    return tensor(cls, codes, lo, hi)

@@ -127,6 +127,11 @@ cdef class Window:
         """The pixels around the image, as in the constructor."""
         return (self.down.before, self.down.after), (self.across.before, self.across.after)
 
+    @property
+    def dilation(self):
+        """The distance of taps, as in the constructor."""
+        return self.down.dilation, self.across.dilation
+
     def span(self, kernel):
         """Give the extent of a window in pixels, (height, width)."""
         return span(&self.down, kernel[0]), span(&self.across, kernel[1])
@@ -141,7 +146,7 @@ cdef class Window:
                     Py_ssize_t *ow, str name="kernel") except -1:
         """Do the same for numbers: set oh and ow."""
         cdef int64_t below = slack(&self.down, height, kh), beside = slack(&self.across, width, kw)
-        if min(kh, kw) < 1 or min(below, beside) < 0:
+        if not self.fits(height, width, kh, kw):
             raise ValueError(f"{name}: expected a window that fits in images of {(height, width)} padded by "
                              f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
         if max(padded_size(&self.down, height), padded_size(&self.across, width)) > PY_SSIZE_T_MAX:
@@ -149,6 +154,10 @@ cdef class Window:
         oh[0] = <Py_ssize_t>(below // self.down.stride + 1)
         ow[0] = <Py_ssize_t>(beside // self.across.stride + 1)
         return 0
+
+    cdef bint fits(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw):
+        """Whether a window fits in the padded image."""
+        return min(kh, kw) >= 1 and min(slack(&self.down, height, kh), slack(&self.across, width, kw)) >= 0
 
     cdef bint has_no_padding(self):
         """Whether there is no padding."""

@@ -204,7 +204,7 @@ cdef int run_product(const Convolution *p, PackedWeights packed, Finish finish, 
     c.product.panels, c.product.sums = p.panels, p.sums
     c.product.quads, c.product.runs, c.product.n_runs = quads_of(p.kernel, packed.ic), NULL, 1
     c.product.exceeds_l2 = 4 * c.product.quads * packed.oc > caches.second
-    c.bias = NULL
+    c.bias, c.a_offset, c.b_offset, c.no_terms = NULL, NULL, NULL, NULL
     if finish.bias is not None:
         c.bias = <const int32_t *>cnp.PyArray_DATA(finish.bias)
     c.stage, c.codes, c.typenum, c.size = &p.stage, p.y, p.y_type, p.y_size

@@ -8,7 +8,7 @@ from qops._kernels.arrays cimport concat as shared
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.arrays.concat cimport Part, copy_bytes, joined
-from qops._kernels.frontdoor.requantize cimport table_8
+from qops._kernels.frontdoor.requantize cimport flip_of, table_8
 from qops._kernels.stage.lookup cimport look_up_1
 
 cnp.import_array()
@@ -26,7 +26,7 @@ cdef void set_part(Part* p, Recoder* recoder, cnp.ndarray codes, Ends ends, Ends
     elif ends.min == wanted.min and ends.max == wanted.max and code_type(codes).lowest == into.lowest:
         p.loop = copy_bytes
     else:
-        table_8(ends, code_type(codes), wanted, into, recoder.table)
+        table_8(ends, flip_of(codes), wanted, 128 if into.lowest else 0, recoder.table)
 
 
 def concat(list tensors not None, int axis, double lo, double hi, bint is_signed, out):

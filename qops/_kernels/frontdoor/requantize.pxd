@@ -1,6 +1,7 @@
+cimport numpy as cnp
 from libc.stdint cimport uint8_t
 
 from qops._kernels.arrays.checks cimport Ends
-from qops._kernels.arrays.codes cimport CodeType
 
-cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* into, uint8_t* table) noexcept nogil
+cdef uint8_t flip_of(cnp.ndarray codes) noexcept
+cdef void table_8(Ends ends, uint8_t flip, Ends wanted, uint8_t c_flip, uint8_t* table) noexcept nogil

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint32_t
 
 from qops._kernels.gemm.blocks cimport Product
 from qops._kernels.stage.stage cimport Stage
@@ -10,6 +10,9 @@ cdef enum:
 ctypedef struct Coded:  # a product whose accumulators become codes, in parts of whole rows
     Product product  # without C
     const int32_t *bias  # one for each column, or NULL
+    const uint32_t *a_offset  # one for each row, or NULL: then the product itself subtracts the one that all have
+    const uint32_t *b_offset  # one for each column, of B as it is packed; or NULL
+    const uint32_t *no_terms  # zeros, one for each column, where there are offsets
     const Stage *stage
     char *codes  # m x n, in C order
     int typenum, size  # numpy's number of the dtype of codes, and their bytes

@@ -10,10 +10,11 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.gemm.blocks cimport Product, shifted
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
+from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFTED, aligned, padded_columns, shifts, takes_amx
+from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, takes_amx
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -24,9 +25,6 @@ import numpy as np
 from qops._kernels.gemm.gemm import product
 
 cnp.import_array()
-
-cdef enum:
-    STRIP = 1 << 16  # so many accumulators, of whole rows, are made before their codes where offsets are subtracted
 
 
 cdef void begin_with_bias(const Product *p, const int32_t *bias, bint on_unit, Product *some,
@@ -66,6 +64,24 @@ cdef void part_of(const Coded *p, Py_ssize_t i, Py_ssize_t *first, Py_ssize_t *e
         end[0] = min(<Py_ssize_t>(units * (i + 1) // p.parts) * GEMM_ROWS, p.product.m)
 
 
+cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some) noexcept nogil:
+    """Subtract the terms of offsets from some rows of accumulators, of which the first is row `first`.
+
+        c[i][j] -= a_offset[i] * sum of b[:, j] + b_offset[j] * (sum of a[i] - k * a_offset[i])
+    """
+    cdef uint32_t *c = <uint32_t *>some.c
+    cdef uint32_t a_offset = p.product.a_offset, sum
+    cdef Py_ssize_t i, n = some.n
+    for i in range(some.m):
+        if p.a_offset != NULL:
+            a_offset = p.a_offset[first + i]
+            subtract_row(c, p.no_terms, <const uint32_t *>p.product.sums, a_offset, n)
+        if p.b_offset != NULL:
+            sum = sum_row(some.a + i * some.lda, some.a_signed, some.k) - <uint32_t>some.k * a_offset
+            subtract_row(c, p.no_terms, p.b_offset, sum, n)
+        c += some.ldc
+
+
 cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
     """Make the codes of part i, for `run_parts`; 1 if there is not enough memory."""
     cdef const Coded *p = <const Coded *>op
@@ -91,6 +107,8 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
         if sums_of_products(&some):
             PyMem_RawFree(memory)
             return 1
+        if p.a_offset != NULL or p.b_offset != NULL:
+            subtract_offsets(p, row, &some)
         stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * n * p.size, p.typenum, row * n, some.m * n)
     PyMem_RawFree(memory)
     return 0
@@ -115,17 +133,19 @@ cdef class MatMul:
     """
     cdef PackedB b
     cdef object b_offset
+    cdef cnp.ndarray offsets, no_terms  # b_offset of the packed B, of each column, if there are any; zeros
     cdef cnp.ndarray bias
     cdef PreparedStage codes
     cdef int typenum
-    cdef bint is_plain  # whether only A has an offset
 
     def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32, bias=None):
         self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
-        self.is_plain = not b.is_shifted and is_zero(b_offset)
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
         if bias is not None and (<object>self.bias).shape != (b.n,):
             raise ValueError(f"bias: expected shape {(b.n,)}, got {(<object>self.bias).shape}")
+        of_packed = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT * b.is_shifted
+        self.offsets = None if is_zero(of_packed) else words(of_packed, b.n)
+        self.no_terms = np.zeros(b.n, np.uint32)
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
         """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
@@ -148,37 +168,41 @@ cdef class MatMul:
     cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
         """Make the codes.
 
-        If only A has an offset and there are rows for all threads, each thread makes the accumulators and codes of
-        its own rows. Else `product` makes the accumulators.
+        If there are rows for all threads, each thread makes the accumulators and codes of its own rows. Else `product`
+        makes the accumulators.
         """
-        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
-        cdef cnp.ndarray left = matrix(a, "a")
-        cdef Py_ssize_t i
-        cdef bint is_one = type(a_offset) is int
-        cdef bint is_in_parts = num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS
+        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0)
+        cdef cnp.ndarray left = matrix(a, "a"), sums
+        cdef const void *x
+        cdef void *codes
+        cdef int typenum
         if cnp.PyArray_SIZE(made) == 0:
             return 0
-        if is_one and self.is_plain and is_in_parts and cnp.PyArray_DIM(left, 1) == self.b.k:
-            return self.make_parts(by_rows(left), a_offset & 0xFFFFFFFF, made, num_threads)
-        if num_threads > 1 or rows > m or not is_one:
-            rows = m
-        sums = np.empty((rows, self.b.n), np.int32)
-        for i from 0 <= i < m by rows:
-            some = product(left[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
-                           bias=self.bias, num_threads=num_threads)
-            self.make_some(some, i, made)
+        if (num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS) and cnp.PyArray_DIM(left, 1) == self.b.k:
+            return self.make_parts(by_rows(left), a_offset, made, num_threads)
+        sums = product(left, self.b, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
+        x, codes, typenum = cnp.PyArray_DATA(sums), cnp.PyArray_DATA(made), typenum_of(made)
+        with nogil:
+            stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
         return 0
 
-    cdef int make_parts(self, cnp.ndarray a, uint32_t a_offset, cnp.ndarray made, Py_ssize_t num_threads,
+    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads,
                         cnp.ndarray starts=None) except -1:
         """On each thread make the accumulators of some rows, which stay in the cache, then their codes, and so on.
 
         starts: what `begin_with_bias` gives for this type and offset of A, if that is known.
         """
         cdef Coded p
-        set_left(&p.product, a, a_offset)
+        cdef cnp.ndarray each = None if type(a_offset) is int else words(a_offset, cnp.PyArray_DIM(a, 0))
+        set_left(&p.product, a, 0 if each is not None else a_offset & 0xFFFFFFFF)
         set_packed(&p.product, self.b)
         p.product.caches, p.product.accumulate = caches, False
+        p.a_offset = p.b_offset = NULL
+        p.no_terms = <const uint32_t *>cnp.PyArray_DATA(self.no_terms)
+        if each is not None:
+            p.a_offset = <const uint32_t *>cnp.PyArray_DATA(each)
+        if self.offsets is not None:
+            p.b_offset = <const uint32_t *>cnp.PyArray_DATA(self.offsets)
         p.bias = NULL
         if starts is not None:
             p.product.sums = <const int32_t *>cnp.PyArray_DATA(starts)
@@ -189,16 +213,6 @@ cdef class MatMul:
         p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
         p.size = <int>cnp.PyArray_ITEMSIZE(made)
         return run_coded(&p, num_threads)
-
-    cdef int make_some(self, cnp.ndarray sums, Py_ssize_t first, cnp.ndarray made) except -1:
-        """Make the codes of accumulators of whole rows, of which the first is row `first`, in their place in `made`."""
-        cdef Py_ssize_t start = first * self.b.n, n = cnp.PyArray_SIZE(sums)
-        cdef const void *x = cnp.PyArray_DATA(sums)
-        cdef void *codes = cnp.PyArray_BYTES(made) + start * cnp.PyArray_ITEMSIZE(made)
-        cdef int typenum = typenum_of(made)
-        with nogil:
-            stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, start, n)
-        return 0
 
 
 @cython.final
@@ -254,7 +268,7 @@ cdef class Rows:
             made = cnp.PyArray_EMPTY(ndim, shape, self.matmul.typenum, 0)
         if cnp.PyArray_NDIM(data) != 2 or cnp.PyArray_DIM(data, 1) != k:
             data = (<object>data).reshape(-1, k)
-        if self.matmul.is_plain and threads == 1 and cnp.PyArray_SIZE(made) and cnp.PyArray_IS_C_CONTIGUOUS(data):
+        if self.matmul.offsets is None and threads == 1 and cnp.PyArray_SIZE(made) and cnp.PyArray_IS_C_CONTIGUOUS(data):
             self.matmul.make_parts(data, <uint32_t>self.zero_point, made, 1, self.starts)
         else:
             self.matmul.make_codes(data, self.zero_point, made, threads)

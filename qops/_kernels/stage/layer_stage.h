@@ -20,6 +20,24 @@ TARGET static inline vec TIER(layer_vector)(const layer_row *r, ptrdiff_t j)
     return f64_to_s32_rint(TIER(layer_positions)(r, j), TIER(layer_positions)(r, j + LANES / 8));
 }
 
+/* The same of 8 bits in float32, of the columns for which that is near enough. */
+TARGET static inline vec TIER(near_vector)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
+{
+    const float *t = r->near + j;
+    const vecf x = add_f32(mul_f32(s32_to_f32(load(r->sums + j)), load_f32(t)), load_f32(t + ld));
+    return f32_to_s32_rint(min_f32(max_f32(x, load_f32(t + 2 * ld)), load_f32(t + 3 * ld)));
+}
+
+TARGET static inline vec TIER(either_vector)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
+{
+    const int32_t *is_near = (const int32_t *)(r->near + 4 * ld) + j;
+    const vec near = TIER(near_vector)(r, ld, j);
+    if (is_near[ld])
+        return near;
+    const vec wide = TIER(layer_vector)(r, j);
+    return xor_bits(wide, and_bits(xor_bits(wide, near), load(is_near)));
+}
+
 TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
 {
     enum { MANY = LANES / 4 };
@@ -32,27 +50,34 @@ TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
     return n;
 }
 
-TARGET static ptrdiff_t TIER(layer_8)(const layer_params *p, uint8_t *codes, uint8_t flip)
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(layer_8_by)(const layer_params *p, uint8_t *codes,
+                                                                               uint8_t flip, int near)
 {
     enum { MANY = LANES / 4 };
     const ptrdiff_t n = p->n / MANY * MANY;
+    vec q[4];
     for (ptrdiff_t i = 0; i < p->m; i++) {
         const layer_row r = row_of(p, i);
         uint8_t *c = codes + i * p->stride;
         ptrdiff_t j = 0;
         for (; j + LANES <= n; j += LANES) {
-            const vec low = TIER(layer_vector)(&r, j), next = TIER(layer_vector)(&r, j + MANY);
-            const vec third = TIER(layer_vector)(&r, j + 2 * MANY), high = TIER(layer_vector)(&r, j + 3 * MANY);
-            store(c + j, xor_bits(narrow_s32_u8(low, next, third, high), set1_u8(flip)), 0);
+            for (int k = 0; k < 4; k++)
+                q[k] = near ? TIER(either_vector)(&r, p->ld, j + k * MANY) : TIER(layer_vector)(&r, j + k * MANY);
+            store(c + j, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), set1_u8(flip)), 0);
         }
         for (; j < n; j += MANY) {
             int32_t some[MANY];
-            store(some, TIER(layer_vector)(&r, j), 0);
+            store(some, near ? TIER(either_vector)(&r, p->ld, j) : TIER(layer_vector)(&r, j), 0);
             for (int k = 0; k < MANY; k++)
                 c[j + k] = (uint8_t)some[k] ^ flip;
         }
     }
     return n;
+}
+
+TARGET static ptrdiff_t TIER(layer_8)(const layer_params *p, uint8_t *codes, uint8_t flip)
+{
+    return p->first.near ? TIER(layer_8_by)(p, codes, flip, 1) : TIER(layer_8_by)(p, codes, flip, 0);
 }
 
 TARGET static ptrdiff_t TIER(layer_ends)(const layer_params *p, double *ends)
@@ -90,12 +115,16 @@ typedef struct {
     const int32_t *sums, *rows;
     int each;
     double *of_sum, *of_row, *of_count, *per_value, *added, *lowest, *highest;
+    float *near; /* NULL, or tables: of_sum, added, lowest, highest; then, of int32, whether to use them, 0 or -1, and
+                  * whether all of each COLUMNS columns do */
 } layer_row;
+enum { COLUMNS = 16 }; /* those of the widest vector */
 
 typedef struct {
     layer_row first;
     ptrdiff_t start, m, n, stride, ld, places;
     const int64_t *which;
+    double *ends;
 } layer_params;
 
 /* Row i of m: its sums, and the tables of its cut. */

@@ -2,6 +2,8 @@
 
     position = sum * of_sum + (row * of_row + of_count) * per_value + added
     code = round_half_even(min(max(position, lowest), highest))
+
+Codes of 8 bits whose rows have no terms are made in float32 where that is near enough: position = sum * of_sum + added.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -18,14 +20,16 @@ cdef extern from "stage/layer_stage.h" nogil:
         double *added
         double *lowest
         double *highest
+        float *near  # of_sum, added, lowest and highest of each column side by side, for float32; NULL: in double
     ctypedef struct LayerParams "layer_params":
         LayerRow first  # its tables are those of the first cut; the sums are those of row `start`
         Py_ssize_t start, m  # the number of the first row, and how many there are
         Py_ssize_t n, stride  # columns, and the distance of rows
-        Py_ssize_t ld  # from the tables of one cut to those of the next
+        Py_ssize_t ld  # from the tables of one cut to those of the next, and from one table of `near` to the next
         Py_ssize_t places  # the length of `which`: row i has the place i % places
         const int64_t *which  # the number of the cut of each place
+        double *ends  # of watched sums: the lowest and the highest position of the rows from each on that were one run
 
 cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
                       Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t m, double* found) noexcept nogil
+cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil

@@ -25,6 +25,12 @@ cdef inline double position(const LayerRow* r, Py_ssize_t j) noexcept nogil:
     return clamp_f64(x + r.added[j], r.lowest[j], r.highest[j])
 
 
+cdef inline double near_position(const LayerRow* r, Py_ssize_t ld, Py_ssize_t j) noexcept nogil:
+    """The same of 8 bits, in float32."""
+    cdef float x = <float>r.sums[j] * r.near[j] + r.near[ld + j]
+    return clamp_f64(x, r.near[2 * ld + j], r.near[3 * ld + j])
+
+
 cdef void codes_32(const LayerParams* p, int32_t* codes) noexcept nogil:
     """Make the int32 codes of all rows: code = round_half_even(position)."""
     cdef Py_ssize_t i, j, first = layer_32__simd(tier(), p, codes)
@@ -39,10 +45,14 @@ cdef void codes_8(const LayerParams* p, uint8_t* codes, uint8_t flip) noexcept n
     """Make the 8-bit codes of all rows: code = round_half_even(position) ^ flip."""
     cdef Py_ssize_t i, j, first = layer_8__simd(tier(), p, codes, flip)
     cdef LayerRow r
+    cdef double x
+    cdef bint is_near
     for i in range(p.m if first < p.n else 0):
         r = row_of(p, i)
         for j in range(first, p.n):
-            codes[i * p.stride + j] = <uint8_t>((position(&r, j) + WHOLE) - WHOLE) ^ flip
+            is_near = r.near != NULL and (<const int32_t*>(r.near + 4 * p.ld))[j] != 0
+            x = near_position(&r, p.ld, j) if is_near else position(&r, j)
+            codes[i * p.stride + j] = <uint8_t>((x + WHOLE) - WHOLE) ^ flip
 
 
 cdef void ends(const LayerParams* p, double* found) noexcept nogil:
@@ -69,6 +79,8 @@ cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept n
     r.of_sum, r.of_row, r.of_count = r.of_sum + first, r.of_row + first, r.of_count + first
     r.per_value, r.added = r.per_value + first, r.added + first
     r.lowest, r.highest = r.lowest + first, r.highest + first
+    if r.near != NULL:
+        r.near += first
     return some
 
 
@@ -98,10 +110,13 @@ cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bi
             codes_8(&some, <uint8_t*>codes + column, flip)
 
 
-cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t m, double* found) noexcept nogil:
-    """Widen found[0]..found[1] to hold all positions of m rows of sums."""
+cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Widen the ends of the first of some whole rows of n sums, number `first` on, to hold the positions of all."""
     cdef Py_ssize_t column
-    cdef LayerParams some, rows = some_rows(p, sums, 0, m)
+    cdef LayerParams some, rows
+    if n == 0:
+        return
+    rows = some_rows(p, sums, first // p.n, n // p.n)
     for column from 0 <= column < p.n by BLOCK:
         some = some_columns(&rows, column)
-        ends(&some, found)
+        ends(&some, p.ends + 2 * rows.start)

@@ -3,8 +3,6 @@
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
 
-import numpy as np
-
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
 
@@ -47,33 +45,3 @@ def look_up_bytes(cnp.ndarray codes not None, cnp.ndarray table not None, cnp.nd
 cdef object look_up(cnp.ndarray codes, void* table, cnp.ndarray out):
     """out = table[byte of the code], for elements of out, and of the 256 of the table, of one byte or of four."""
     walk(look_up_1 if cnp.PyArray_ITEMSIZE(out) == 1 else look_up_4, table, codes, out)
-
-
-cdef void look_up_each(char* q, const uint8_t* tables, char* c, Py_ssize_t turns, Py_ssize_t count,
-                       Py_ssize_t inner) noexcept nogil:
-    cdef char* data[2]
-    cdef Py_ssize_t _turn, channel, at = 0
-    for _turn in range(turns):
-        for channel in range(count):
-            if inner == 1:
-                c[at] = tables[256 * channel + <uint8_t>q[at]]
-            else:
-                data[0], data[1] = q + at, c + at
-                look_up_1(data, inner, <void*>(tables + 256 * channel))
-            at += inner
-
-
-cdef object look_up_channels(cnp.ndarray codes, bytearray tables, Py_ssize_t inner, cnp.ndarray out):
-    """out = the table of the channel [byte of the code], for elements of one byte.
-
-    There is a table of 256 for each channel; `inner` neighbours belong to each channel in turn.
-    """
-    cdef cnp.ndarray x = np.ascontiguousarray(codes), made = out
-    cdef const uint8_t* table = <const uint8_t*><char*>tables
-    cdef Py_ssize_t count = len(tables) // 256, turns = cnp.PyArray_SIZE(x) // (count * inner)
-    if not cnp.PyArray_IS_C_CONTIGUOUS(out):
-        made = cnp.PyArray_EMPTY(out.ndim, out.shape, cnp.PyArray_TYPE(out), 0)
-    with nogil:
-        look_up_each(cnp.PyArray_BYTES(x), table, cnp.PyArray_BYTES(made), turns, count, inner)
-    if made is not out:
-        cnp.PyArray_CopyInto(out, made)

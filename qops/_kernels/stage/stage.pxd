@@ -19,6 +19,7 @@ cdef enum Kind:
     DOUBLE  # multiply and round in double; from int32
     POST_OPS  # oneDNN's float32 steps, then REAL parameters; from int32
     LAYER  # a layer of the front door, in double, with terms of rows and columns; from int32, whole rows at a time
+    WATCHED  # of a layer, the sums themselves; it notes the ends of their results
 
 cdef union Params:
     IntegerParams integer
@@ -32,7 +33,7 @@ cdef struct Stage:
     const void* channels  # INTEGER: the IntegerParams of each channel; else the scales, repeated as `period_of` says
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
     const PostOps* post_ops  # POST_OPS: the steps
-    const LayerParams* layer  # LAYER: all its parameters
+    const LayerParams* layer  # LAYER, WATCHED: all its parameters
     Stage* before  # a stage into int32, whose codes are what this one takes; NULL: there is none
 
 cdef enum:

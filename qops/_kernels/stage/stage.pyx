@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
+from libc.string cimport memcpy
 
 from qops._kernels.arrays.codes cimport code_type, typenum_of
 from qops._kernels.arrays.walk cimport walk
@@ -9,7 +10,7 @@ from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.double_stage cimport double_codes, double_codes_8, double_each
 from qops._kernels.stage.float_stage cimport float_codes, float_codes_8, float_codes_16, float_each, float_each_8
 from qops._kernels.stage.integer_stage cimport integer_codes, integer_codes_8, integer_codes_16, integer_each
-from qops._kernels.stage.layer_stage cimport layer_codes
+from qops._kernels.stage.layer_stage cimport layer_codes, layer_ends
 from qops._kernels.stage.post_ops cimport make_steps, steps_8__simd
 from qops._kernels.stage.range cimport has_nan
 
@@ -179,6 +180,9 @@ cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_ty
         stage_post_ops(s, <const int32_t*>x, NULL, c, c_type, first, n)
     elif s.kind == LAYER:
         layer_codes(s.layer, <const int32_t*>x, c, size == 4, 128 if c_type == cnp.NPY_INT8 else 0, first, n)
+    elif s.kind == WATCHED:
+        layer_ends(s.layer, <const int32_t*>x, first, n)
+        memcpy(c, x, 4 * n)
     elif s.count > 1 and s.inner > 1:
         by_channel(s, x, x_type, c, c_type, first, n)
     elif size == 4:

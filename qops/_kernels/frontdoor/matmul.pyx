@@ -1,0 +1,71 @@
+"""The calls of `matmul`: what each checks and makes of its first operand, around one product."""
+
+cimport cython
+cimport numpy as cnp
+
+from qops._kernels.arrays.checks cimport MAX_DIMS, Ends, apart, operand_of, writable
+from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.frontdoor.layer cimport Epilogue, Layer, LayerStage, Values, zero_in
+from qops._kernels.gemm.packed cimport PackedB
+
+import numpy as np
+
+from qops._kernels.gemm.gemm import sums_of_rows
+from qops._kernels.gemm.matmul import MatMul as Product
+
+cnp.import_array()
+
+
+@cython.final
+cdef class MatMul(Layer):
+    """A packed matrix (K, N) and the epilogue of its products."""
+    cdef PackedB b
+    cdef tuple terms
+
+    def __init__(self, PackedB b, Epilogue epilogue):
+        self.b, self.epilogue = b, epilogue
+        self.terms = (<object>b.colsum).reshape(1, -1), np.array([b.k], np.int64), np.zeros(1, np.int64)
+
+    def shape_of(self, tuple shape):
+        """Give the shape of the result for a first operand of this shape."""
+        if not shape or shape[-1] != self.b.k:
+            raise ValueError(
+                f"a: expected shape (..., {self.b.k}) for a b of shape {self.b.shape}, got {shape}"
+            )
+        return (*shape[:-1], self.b.n)
+
+    def __call__(self, type cls, a, out, num_threads):
+        """Multiply `a`; the result is a tensor of the class `cls`."""
+        cdef Ends ends
+        cdef cnp.ndarray codes = operand_of(a, "a", cnp.NPY_UINT8, cnp.NPY_INT8, &ends), rows = None
+        cdef Epilogue e = self.epilogue
+        cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1), m = 1
+        cdef cnp.npy_intp[MAX_DIMS] shape
+        cdef int i, ndim = cnp.PyArray_NDIM(codes), zero
+        cdef Values x
+        if ndim == 0 or cnp.PyArray_DIM(codes, ndim - 1) != self.b.k:
+            self.shape_of((<object>codes).shape)
+        for i in range(ndim - 1):
+            shape[i] = cnp.PyArray_DIM(codes, i)
+            m *= shape[i]
+        shape[ndim - 1] = self.b.n
+        x = e.left(ends.min, ends.max)
+        tops = e.tops(ends.min, ends.max) if e.typenum == cnp.NPY_INT32 else None
+        if out is not None:
+            writable(out, e.typenum, ndim, shape)
+            apart(out, codes, None)
+        zero = zero_in(codes, &x)
+        if ndim != 2:
+            codes = (<object>codes).reshape(m, self.b.k)
+        if not e.is_centred:
+            rows = sums_of_rows(codes, zero)
+        return self.made(cls, codes, zero, ends, rows, None if x.base == 0 else self.terms, out, ndim, shape, tops,
+                         threads)
+
+    cdef int multiply(self, operand, int zero, LayerStage stage, cnp.ndarray place,
+                      Py_ssize_t num_threads) except -1:
+        if cnp.PyArray_NDIM(place) != 2:
+            place = (<object>place).reshape(len(operand), self.b.n)
+        Product(self.b, 0, stage, typenum_of(place))(operand, zero, place, num_threads)
+        return 0
