@@ -250,6 +250,7 @@ cdef class Rows:
         cdef cnp.ndarray data = array_of(x, "x"), made = None
         cdef Py_ssize_t k = self.matmul.b.k, ndim = cnp.PyArray_NDIM(data)
         cdef cnp.npy_intp[MAX_DIMS] shape
+        cdef bint has_rows
         take(data, "x", self.typenum)
         if k == 0 or cnp.PyArray_SIZE(data) % k or self.keeps and (ndim == 0 or cnp.PyArray_DIM(data, ndim - 1) != k):
             raise ValueError(f"x, w: shape {(<object>data).shape} does not fit weights of {k} inputs")
@@ -268,7 +269,8 @@ cdef class Rows:
             made = cnp.PyArray_EMPTY(ndim, shape, self.matmul.typenum, 0)
         if cnp.PyArray_NDIM(data) != 2 or cnp.PyArray_DIM(data, 1) != k:
             data = (<object>data).reshape(-1, k)
-        if self.matmul.offsets is None and threads == 1 and cnp.PyArray_SIZE(made) and cnp.PyArray_IS_C_CONTIGUOUS(data):
+        has_rows = cnp.PyArray_SIZE(made) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(data)
+        if self.matmul.offsets is None and threads == 1 and has_rows:
             self.matmul.make_parts(data, <uint32_t>self.zero_point, made, 1, self.starts)
         else:
             self.matmul.make_codes(data, self.zero_point, made, threads)
