@@ -97,14 +97,16 @@ class UnidirectionalSequenceLstm(Op):
         if frexp(cell_scale)[0] != 0.5 or not least[0] <= self._power <= least[1]:
             raise ValueError(f"cell_scale: expected a power of two, 2**{least[0]} to 2**{least[1]}, got {cell_scale}")
         self._by_w, self._by_r = (
-            [quantized(float(F32(F32(scale) * F32(step)) / F32(2.0**-12))) for scale in self._four(values, name)]
+            [quantized(self._product(scale, step) / 2.0**-12) for scale in self._four(values, name)]
             for values, name, step in (
                 (given.w_scale, "w_scale", given.x_scale),
                 (given.r_scale, "r_scale", hidden_scale),
             )
         )
         clip = number(given.cell_clip, "cell_clip")
-        self._clip = int(min(clip / cell_scale, 32767)) if clip > 0 else 0
+        self._clip = int(min(clip / cell_scale, 32767)) if clip > 0 else None
+        if self._clip == 0 and self._facts.lstm == "lite":  # which looks at the codes, and TFLM at the real number
+            self._clip = None
         if self._facts.lstm == "lite":
             self._last = quantized(float(F32(2.0**-15) / F32(hidden_scale) * F32(2.0**-15)))
         else:
@@ -118,8 +120,14 @@ class UnidirectionalSequenceLstm(Op):
             multipliers, shifts = zip(*each, strict=True)
             found |= {f"{name}_multiplier": np.array(multipliers), f"{name}_shift": np.array(shifts)}
         found |= dict(zip(("output_multiplier", "output_shift"), self._last, strict=True))
-        found |= {"cell_clip": self._clip, "cell_scale_power": self._power}
+        found |= {"cell_clip": self._clip or 0, "cell_scale_power": self._power}
         return {**found, "input_weights": self._w.copy(), "recurrent_weights": self._r.copy(), "bias": self._b.copy()}
+
+    def _product(self, scale: float, step: float) -> float:
+        """Multiply two scales, in float32 as LiteRT does or in double as TFLM does."""
+        if self._facts.lstm == "lite":
+            return float(F32(scale) * F32(step))
+        return float(F32(scale)) * float(F32(step))
 
     @staticmethod
     def _four(values: Any, name: str) -> list[float]:
@@ -153,7 +161,7 @@ class UnidirectionalSequenceLstm(Op):
             kept = _clip_16(self._facts.scaled(f * cell, quantized(2.0**-15)))
             new = _clip_16(self._facts.scaled(i * tanh_16(3 * sums[2]), quantized(2.0 ** (-30 - self._power))))
         cell = _clip_16(kept + new)
-        if self._clip:
+        if self._clip is not None:
             cell = np.clip(cell, -self._clip, self._clip)
         if self._facts.lstm == "lite":
             bent = fixed_point.tanh(cell, 15 + self._power, 15)
@@ -238,7 +246,8 @@ def unidirectional_sequence_lstm(
     cell_scale : float
         Real size of a code step of the cell state, a power of two.
     cell_clip : float
-        What the cell state is cut to; 0 is no cut.
+        What the cell state is cut to; 0 is no cut. Where it is less than a code step of the cell state, TFLM makes
+        every cell 0, and LiteRT cuts nothing.
     time_major : bool
         Whether steps are the first axis.
     hidden : ndarray of the type of `x`, (batch, cells), optional

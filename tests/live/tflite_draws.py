@@ -420,7 +420,7 @@ def lstm(net):
     biases = [net.constant(rng.integers(-9999, 9999, cells).astype(wide), float(x.scale * t.scale)) for t in w]
     power = int(rng.integers(9 if net.kernel != "tflm" else 4, 13))
     states = [net.tensor(net.dtype, s, z, (batch, cells)), net.tensor("int16", 2.0**-power, 0, (batch, cells))]
-    inner = [net.tensor("int16", 2.0**-12, 0) for _ in range(4)] + [net.tensor(net.dtype, s, z)]
+    inner = [net.tensor("int16", 2.0**-12, 0, (0,)) for _ in range(4)] + [net.tensor(net.dtype, s, z, (0,))]
     given = [x, *w, *r, None, None, None, *biases, None, None, *states, None, None, None, None]
     clip = pick(rng, [0.0, 0.0, 1.0, float(rng.uniform(0.01, 4))])
     options = {"FusedActivationFunction": TANH_ACTIVATION, "CellClip": clip, "TimeMajor": major}

@@ -259,3 +259,26 @@ def test_gelu_of_litert_rounds_the_tanh_to_float32():
 def test_scales_of_rsqrt_whose_product_vanishes_are_named():
     with pytest.raises(ValueError, match=r"^x_scale, y_scale: sqrt\(.*e-41\) \* .*e-41 is 0 in float32"):
         tflite.rsqrt(np.int8([5]), x_scale=np.float32(1e-40), x_zero_point=0, y_scale=np.float32(1e-40), y_zero_point=0)
+
+
+LSTM = {"x_scale": 0.1, "x_zero_point": 0, "w_scale": 0.3, "r_scale": 0.7, "hidden_scale": 1 / 127}
+LSTM |= {"hidden_zero_point": 0, "cell_scale": 2.0**-4}
+
+
+@pytest.mark.parametrize(("kernel", "product"), [("reference", np.float32), ("tflm", np.float64)])
+def test_products_of_scales_of_lstm_are_double_in_tflm(kernel, product):
+    w, r, b = np.ones((4, 1, 1), np.int8), np.ones((4, 1, 1), np.int8), np.zeros((4, 1), np.int32)
+    how = {**LSTM, "cell_scale": 2.0**-11}
+    found = tflite.UnidirectionalSequenceLstm(w, r, b, **how, cell_clip=0.0, dtype="int8", kernel=kernel).integers
+    for name, scales in (("input", ("x_scale", "w_scale")), ("recurrent", ("hidden_scale", "r_scale"))):
+        x, y = (product(np.float32(how[scale])) for scale in scales)
+        fraction, _ = np.frexp(float(x * y))
+        assert found[f"{name}_multiplier"].tolist() == [round(float(fraction) * 2**31)] * 4
+
+
+def test_a_clip_below_a_step_of_the_cell_makes_it_0_in_tflm():
+    w, r, b = np.full((4, 1, 1), 100, np.int8), np.zeros((4, 1, 1), np.int8), np.zeros((4, 1), np.int32)
+    x, how = np.int8([[[100]]]), {**LSTM, "kernel": "tflm"}
+    assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how, cell_clip=0.0624).cell.item() == 0
+    assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how, cell_clip=0.0626).cell.item() == 1
+    assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how).cell.item() > 1
