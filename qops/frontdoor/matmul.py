@@ -160,6 +160,7 @@ class MatMul(Layer):
         self._prepare(once=False)
 
     b, bias, dtype, guess, range, clip = (argument(i) for i in (0, 1, 2, 3, 4, 5))
+
     def _prepare(self, once: bool) -> None:
         b, *others = self._arguments
         w = weights(b, "b")

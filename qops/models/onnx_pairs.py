@@ -24,9 +24,7 @@ class _Numbers(NamedTuple):
     zero: Any
 
 
-def merged(
-    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
-) -> tuple[list[Node], list[str]]:
+def merged(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> tuple[list[Node], list[str]]:
     """Make one pair of two that follow each other, whose nodes are read by the next alone.
 
     Of four pairs in a row two are left, which another round makes one of.

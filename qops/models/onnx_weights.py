@@ -143,4 +143,3 @@ def _whole(bias: NDArray[Any], step: NDArray[Any]) -> NDArray[np.int32]:
     with np.errstate(all="ignore"):
         near = np.rint(bias / step)
     return np.where(np.abs(near) < 2.0**31, near, -(2.0**31)).astype(np.int32)
-

@@ -46,9 +46,7 @@ ADD = {
         "rndnu",
         derived="ratios of 21 bits",
     ),
-    "qnnpack": PairRule(
-        "the same with 22 bits, half away", "QNNPACK", "ratios", "rndna", derived="ratios of 22 bits"
-    ),
+    "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK", "ratios", "rndna", derived="ratios of 22 bits"),
     "torch-qnnpack": PairRule(
         "the same as qnnpack", "torch, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
     ),
@@ -126,13 +124,17 @@ MUL = {
     "ort-x86": PairRule(
         "fp32-even-zp-inside of a * b, scale f32",
         "onnxruntime 1.31 and 1.32 QLinearMul",
-        "float product", "fp32-even-zp-inside", "f32",
+        "float product",
+        "fp32-even-zp-inside",
+        "f32",
         beyond="lowest",
     ),
     "torch": PairRule(
         "fp32-even of a * b, scale f32-reciprocal",
         "torch 2.13 on AVX-512, every engine",
-        "float product", "fp32-even", "f32-reciprocal",
+        "float product",
+        "fp32-even",
+        "f32-reciprocal",
         width=64,
         tail="torch-tail",
         beyond="lowest, wraps",
@@ -140,7 +142,9 @@ MUL = {
     "torch-tail": PairRule(
         "as torch; only results beyond int32 differ",
         "torch, the last n % 64 elements",
-        "float product", "fp32-even", "f32-reciprocal",
+        "float product",
+        "fp32-even",
+        "f32-reciprocal",
     ),
 }
 """Rules of the product of two tensors, by name."""

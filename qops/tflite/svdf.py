@@ -20,7 +20,6 @@ from qops.tflite.weights import bias_of
 __all__ = ["Svdf", "SvdfStep", "svdf"]
 
 
-
 class SvdfStep(NamedTuple):
     """One step of `svdf`.
 

@@ -128,7 +128,7 @@ def _row(made: Ported, lines: list[str], rules: list[str], constants: dict[str, 
 
 def _softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     n, integers, y = made.name, op.prepared.integers, graph.tensors[op.outputs[0]].dtype
-    low, high = ((0, 32767) if graph.tensors[op.reads[0]].dtype == "int16" else (np.iinfo(y).min, np.iinfo(y).max))
+    low, high = (0, 32767) if graph.tensors[op.reads[0]].dtype == "int16" else (np.iinfo(y).min, np.iinfo(y).max)
     constants = {**integers, "output_min": int(low), "output_max": int(high)}
     if "exp_table" in integers:
         constants |= {key: integers[key].astype(np.int16) for key in ("exp_table", "reciprocal_table")}

@@ -30,9 +30,7 @@ def found():
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes on loopback."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as started:
+    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as started:
         yield started
 
 
