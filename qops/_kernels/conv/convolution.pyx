@@ -26,7 +26,6 @@ from qops._kernels.conv.rows cimport Convolution, run_convolution
 from qops._kernels.gemm.tile cimport SHIFTED, plain_kernel, quads_of, shifts, takes_amx
 from qops._kernels.conv.weights cimport PackedWeights
 from qops._kernels.arrays.window cimport Window
-from qops._kernels.machine.caches cimport caches
 
 import numpy as np
 
@@ -197,13 +196,12 @@ cdef int run_product(const Convolution *p, PackedWeights packed, Finish finish, 
                      Py_ssize_t num_threads) except -1:
     """Multiply the pixels by the weights, and make codes."""
     cdef Coded c
-    c.product.kernel, c.product.caches, c.product.accumulate = p.kernel, caches, False
+    c.product.kernel, c.product.accumulate = p.kernel, False
     c.product.m, c.product.n, c.product.k = pixels, packed.oc, packed.ic
     c.product.a, c.product.lda, c.product.a_signed = p.image.x, packed.ic, p.image.x_signed
     c.product.a_offset, c.product.set_up, c.product.b = <uint32_t>zero_point, NULL, NULL
     c.product.panels, c.product.sums = p.panels, p.sums
     c.product.quads, c.product.runs, c.product.n_runs = quads_of(p.kernel, packed.ic), NULL, 1
-    c.product.exceeds_l2 = 4 * c.product.quads * packed.oc > caches.second
     c.bias, c.a_offset, c.b_offset, c.no_terms = NULL, NULL, NULL, NULL
     if finish.bias is not None:
         c.bias = <const int32_t *>cnp.PyArray_DATA(finish.bias)

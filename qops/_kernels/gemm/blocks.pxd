@@ -8,7 +8,7 @@ cdef enum:
 
 ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     const gemm_kernel *kernel
-    Caches caches  # as they were when the op began, see run_product
+    Caches caches  # as they were when the op began, see `begin`
     Py_ssize_t m, n, k
     const uint8_t *a  # u8 or s8, row-major
     Py_ssize_t lda
@@ -28,6 +28,7 @@ ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     bint accumulate
     bint spare  # see gemm_tile; C has a vector more
 
+cdef void begin(Product *p) noexcept nogil
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil
 cdef bint packs_in_first_tile(const Product *p) noexcept nogil

@@ -14,6 +14,7 @@ from qops._kernels.gemm.tile cimport (
     AMX_BLOCK_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads,
     pack_columns, pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
 )
+from qops._kernels.machine.caches cimport caches
 
 cdef enum:
     BLOCK_ROWS = 96  # the most rows of A in a block for vectors
@@ -51,6 +52,12 @@ cdef inline bint in_place(const Product *p) noexcept nogil:
 cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
     """Give run number i of k."""
     return Run(0, p.k, p.quads) if p.runs == NULL else p.runs[i]
+
+
+cdef void begin(Product *p) noexcept nogil:
+    """Take the sizes of the caches, once for a product: `caches.use` may change them while it runs."""
+    p.caches = caches
+    p.exceeds_l2 = p.panels != NULL and 4 * p.quads * p.n > p.caches.second
 
 
 cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:

@@ -8,5 +8,5 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
 cdef void set_left(Product *p, cnp.ndarray a, uint32_t a_offset) noexcept
 cdef int set_packed(Product *p, PackedB packed) except -1
 cdef bint is_zero(x)
-cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
-                  uint32_t a_offset=*, int on=*) except -1
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads, int on,
+                  uint32_t a_offset=*) except -1

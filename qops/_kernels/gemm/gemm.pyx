@@ -14,7 +14,6 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
-from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.checks cimport apart, array, writable
 from qops._kernels.arrays.walk cimport at_a_line
@@ -69,7 +68,6 @@ cdef int set_packed(Product *p, PackedB packed) except -1:
     p.panels = packed.panels
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.sums)
     p.quads = packed.quads
-    p.exceeds_l2 = 4 * p.quads * p.n > caches.second
     return set_runs(p, packed.runs)
 
 
@@ -93,7 +91,6 @@ cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating, int on) noex
     p.ldb = cnp.PyArray_STRIDE(b, 0)
     p.panels = NULL
     p.sums = NULL
-    p.exceeds_l2 = False
     p.quads = quads_of(p.kernel, p.k)
 
 
@@ -106,12 +103,12 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
     return 0
 
 
-cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
-                  uint32_t a_offset=0, int on=-1) except -1:
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads, int on,
+                  uint32_t a_offset=0) except -1:
     """Compute C = A x B, or C += A x B if `accumulate`, for matrices that agree in k.
 
     B may be a PackedB, which knows its pairs; then, unless `accumulate`, `a_offset` is subtracted from A. `on` is the
-    tier for a row-major B; -1 means the tier in use.
+    tier for a row-major B.
     """
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
@@ -120,7 +117,7 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate,
         set_packed(&p, b)
     else:
         right = by_rows(b)
-        set_row_major(&p, right, pairs is not None, tier() if on < 0 else on)
+        set_row_major(&p, right, pairs is not None, on)
         if pairs:
             runs = runs_of(p.kernel, p.k, pairs)
             set_runs(&p, runs)
@@ -181,9 +178,9 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
     # the matrix unit starts accumulators with C or with a number for each column, not with both
     if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset) and not accumulate:
-        multiply(c, left, b, None, False, num_threads, a_offset & 0xFFFFFFFF)
+        multiply(c, left, b, None, False, num_threads, on, a_offset & 0xFFFFFFFF)
     else:
-        multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads, 0, on)
+        multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads, on)
         take_off_offsets(c, left, b, a_offset, b_offset)
     if added is not None:
         np.add(c, added, out=c)
@@ -196,7 +193,7 @@ cdef cnp.ndarray column_sums(cnp.ndarray b):
     cdef cnp.ndarray ones = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
     cdef cnp.ndarray sums = result(None, 1, cnp.PyArray_DIM(b, 1), ones, b)
     memset(cnp.PyArray_DATA(ones), 1, shape[1])
-    multiply(sums, ones, b, None, False, 1)
+    multiply(sums, ones, b, None, False, 1, tier())
     return sums
 
 

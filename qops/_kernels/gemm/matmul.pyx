@@ -8,14 +8,13 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from qops._kernels.arrays.checks cimport MAX_DIMS, apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
-from qops._kernels.gemm.blocks cimport Product, shifted
+from qops._kernels.gemm.blocks cimport Product, begin, shifted
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
 from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
 from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, takes_amx
-from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport stage_run
@@ -116,6 +115,7 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
 
 cdef int run_coded(Coded *p, Py_ssize_t num_threads) except -1:
     """Make all codes, on up to `num_threads` threads; it keeps the GIL if it is brief."""
+    begin(&p.product)
     p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
     if p.parts == 1 and <int64_t>p.product.m * p.product.n * p.product.k <= BRIEF:
         if make_part(p, 0):
@@ -196,7 +196,7 @@ cdef class MatMul:
         cdef cnp.ndarray each = None if type(a_offset) is int else words(a_offset, cnp.PyArray_DIM(a, 0))
         set_left(&p.product, a, 0 if each is not None else a_offset & 0xFFFFFFFF)
         set_packed(&p.product, self.b)
-        p.product.caches, p.product.accumulate = caches, False
+        p.product.accumulate = False
         p.a_offset = p.b_offset = NULL
         p.no_terms = <const uint32_t *>cnp.PyArray_DATA(self.no_terms)
         if each is not None:

@@ -9,6 +9,7 @@ from qops._kernels.arrays.codes cimport CodeType, code_type_of
 from qops._kernels.arrays.numbers cimport choice, int32, real
 from qops._kernels.gemm.gemm cimport multiply, result
 from qops._kernels.gemm.packed cimport PackedB
+from qops._kernels.machine.tiers cimport tier
 
 import numpy as np
 
@@ -131,13 +132,14 @@ cdef class Gemm:
         cdef bint is_column = (self.has_gemv and not is_row and cnp.PyArray_DIM(self.codes, 1) == 1
                                and not self.transa)
         cdef cnp.ndarray row
+        cdef int on = tier()
         if is_column and self.a_type == cnp.NPY_INT8:  # of these, oneDNN shifts the vector to u8
             row = result(None, 1, cnp.PyArray_DIM(a, 0), a, self.codes)
-            multiply(row, (<object>self.codes).T, (<object>a).T, (), False, 1)
+            multiply(row, (<object>self.codes).T, (<object>a).T, (), False, 1, on)
             np.add(c, (<object>row).T, out=c) if accumulate else np.copyto(c, (<object>row).T)
         elif is_row or is_column:  # vectors have no k blocks
-            multiply(c, a, self.codes if self.whole is None else self.whole, self.pairs, accumulate, threads)
+            multiply(c, a, self.codes if self.whole is None else self.whole, self.pairs, accumulate, threads, on)
         else:
             multiply(c, a, self.codes if self.in_blocks is None else self.in_blocks, self.pairs_in_blocks, accumulate,
-                     threads)
+                     threads, on)
         return 0
