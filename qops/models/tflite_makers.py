@@ -138,7 +138,7 @@ def _svdf(site: Site) -> Made:
         if off >= KERNELS[site.kernel].svdf_bias_off:
             raise Missing(f"the scale of its bias, {site.tensor(3).scale}, is not that of its sums")
     op = tflite.Svdf(site.constant(1), site.constant(2), site.bias(3), **how, **site.own())
-    return Made((0,), lambda x: op(x).y)
+    return Made((0,), lambda x: op(x).y, prepared=op)
 
 
 def _lstm(site: Site) -> Made:
@@ -156,7 +156,7 @@ def _lstm(site: Site) -> Made:
     cell = {"cell_scale": site.numbers("cell", site.tensor(19))["cell_scale"], "cell_clip": site.options["CellClip"]}
     major = bool(site.options.get("TimeMajor"))
     op = tflite.UnidirectionalSequenceLstm(w, r, b, **numbers, **cell, time_major=major, **site.own())
-    return Made((0,), lambda x: op(x).y)
+    return Made((0,), lambda x: op(x).y, prepared=op)
 
 
 MAKERS: dict[str, Maker] = {

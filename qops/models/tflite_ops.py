@@ -78,7 +78,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         rule=rule if layer is None or layer.requantize is None else layer.requantize.rule,
         layer=layer,
         remade=partial(op_of, operator, name),
-        prepared=made.run if isinstance(made.run, Prepared) else None,
+        prepared=made.run if isinstance(made.run, Prepared) else made.prepared,
         alone=partial(alone, operator, reads),
         runtime=kernel,
     )

@@ -25,11 +25,12 @@ class Missing(ValueError):
 
 
 class Made(NamedTuple):
-    """A prepared op, and which inputs a call takes."""
+    """What runs an operator, which inputs a call takes, and the prepared op, where that is not itself what runs."""
 
     takes: tuple[int, ...]
     run: Callable[..., Any]
     layer: Layer | None = None
+    prepared: Any = None
 
 
 class Site:

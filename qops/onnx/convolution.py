@@ -135,7 +135,7 @@ class ConvInteger(Convolution):
         zeros = check.optional(x_zero_point, w_zero_point)
         self._make(w, *zeros, auto_pad, dilations, group, kernel_shape, pads, strides, check.runtime(runtime))
 
-    x_zero_point, w_zero_point, runtime = argument(1), argument(2), argument(-1)
+    weights, x_zero_point, w_zero_point, runtime = (argument(i) for i in (0, 1, 2, -1))
 
     def _prepare(self, once: bool) -> None:
         w, _, _, *attributes, runtime = self._arguments

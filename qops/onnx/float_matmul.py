@@ -64,7 +64,13 @@ class DynamicQuantizeMatMul(_ToFloat):
     ) -> None:
         self._make(B, b_scale, *check.optional(b_zero_point), bias)
 
-    b_scale, b_zero_point, a_zero_point = argument(1), argument(2), 0
+    weights, b_scale, b_zero_point, bias = (argument(i) for i in range(4))
+    a_zero_point = 0
+
+    @property
+    def factor(self) -> NDArray[np.float32]:
+        """``b_scale``, one or one a column: what the sums and the scale of the data are multiplied by."""
+        return self._b_scale
 
     def _prepare(self, once: bool) -> None:
         self._packed(self._arguments[0], self.b_scale, self._arguments[3], once)
@@ -110,7 +116,12 @@ class MatMulIntegerToFloat(_ToFloat):
     ) -> None:
         self._make(B, a_scale, b_scale, *check.optional(a_zero_point, b_zero_point), bias)
 
-    a_scale, b_scale, a_zero_point, b_zero_point = (argument(i) for i in range(1, 5))
+    weights, a_scale, b_scale, a_zero_point, b_zero_point, bias = (argument(i) for i in range(6))
+
+    @property
+    def factor(self) -> NDArray[np.float32]:
+        """``a_scale * b_scale``, one or one a column: what the sums are multiplied by."""
+        return np.asarray(self._a_scale * self._b_scale)
 
     def _prepare(self, once: bool) -> None:
         self._a_scale = F32(check.one_value(check.scale(self.a_scale, "a_scale", ("float32",)), "a_scale"))

@@ -167,7 +167,7 @@ class MatMulInteger(Product):
     ) -> None:
         self._make(B, *check.optional(a_zero_point, b_zero_point), check.runtime(runtime))
 
-    a_zero_point, b_zero_point, runtime = (argument(i) for i in (1, 2, 3))
+    weights, a_zero_point, b_zero_point, runtime = (argument(i) for i in range(4))
 
     def _prepare(self, once: bool) -> None:
         self._pack(self._arguments[0], ("A", "B"), once)

@@ -51,8 +51,13 @@ class QGemm(Prepared):
     ) -> None:
         self._make(a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point, alpha, transA, transB)
 
-    a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
+    a_scale, a_zero_point, weights, b_scale, b_zero_point, bias = (argument(i) for i in range(6))
     y_scale, y_zero_point, alpha, transA, transB = (argument(i) for i in range(6, 11))
+
+    @property
+    def factor(self) -> NDArray[np.float32]:
+        """``alpha * a_scale * b_scale / y_scale``, or that without `y_scale`: what the sums are multiplied by."""
+        return self._factor
 
     def _prepare(self, once: bool) -> None:
         b = native(self._arguments[2], "B", check.CODES_8)

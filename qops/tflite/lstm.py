@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import native, number
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import (
-    quantized,
-    rounded_shift,
-    scaled_wide,
-    wrap,
-)
+from qops.tflite.arithmetic import quantized, rounded_shift, scaled_wide, wrap
 from qops.tflite.op import Op
 from qops.tflite.tables import sigmoid_16, tanh_16
 
@@ -114,14 +109,23 @@ class UnidirectionalSequenceLstm(Op):
 
     @property
     def integers(self) -> dict[str, Any]:
-        """The factors of each gate (input, forget, cell, output) and of the result; weights, biases, clip."""
+        """Factors of the gates (input, forget, cell, output) and the result, weights, biases; 2**15 is no clip."""
         found: dict[str, Any] = dict(zip(("x_zero_point", "hidden_zero_point"), self._zeros, strict=True))
         for name, each in (("input", self._by_w), ("recurrent", self._by_r)):
             multipliers, shifts = zip(*each, strict=True)
             found |= {f"{name}_multiplier": np.array(multipliers), f"{name}_shift": np.array(shifts)}
         found |= dict(zip(("output_multiplier", "output_shift"), self._last, strict=True))
-        found |= {"cell_clip": self._clip or 0, "cell_scale_power": self._power}
+        found |= {"cell_clip": 2**15 if self._clip is None else self._clip, "cell_scale_power": self._power}
         return {**found, "input_weights": self._w.copy(), "recurrent_weights": self._r.copy(), "bias": self._b.copy()}
+
+    @property
+    def bends(self) -> dict[str, Codes] | None:
+        """What LiteRT's functions make of all codes of 16 bits: of gates, and of the cell. None for TFLM's."""
+        if self._facts.lstm != "lite":
+            return None
+        x = np.arange(-(2**15), 2**15)
+        found = {"logistic": fixed_point.logistic(x, 3, 15), "tanh": fixed_point.tanh(x, 3, 15)}
+        return {**found, "cell": fixed_point.tanh(x, 15 + self._power, 15)}
 
     def _product(self, scale: float, step: float) -> float:
         """Multiply two scales, in float32 as LiteRT does or in double as TFLM does."""

@@ -34,6 +34,11 @@ class Padding(Op):
             pads = words
         self._pads = pads.tolist()
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """How many codes are put before and after each axis, and which."""
+        return {"paddings": np.array(self._pads, np.int32).reshape(-1, 2), "pad_value": self._code}
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != len(self._pads):
             raise ValueError(f"x, paddings: {len(self._pads)} paddings do not fit shape {shape}")

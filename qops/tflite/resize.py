@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    half_away,
-)
+from qops.tflite.arithmetic import half_away
 from qops.tflite.op import Op
 
 __all__ = ["ResizeBilinear", "ResizeNearestNeighbor", "resize_bilinear", "resize_nearest_neighbor"]
@@ -26,6 +24,15 @@ class Places(NamedTuple):
     lower: Codes
     upper: Codes
     fraction: NDArray[Any]
+
+
+def _of_11_bits(axis: Places) -> Places:
+    return axis._replace(fraction=np.rint(np.maximum(axis.fraction, 0) * F32(2048)).astype(np.int64))
+
+
+def _weights(down: Places, across: Places) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give how far each place lies below and to the right, along their axes."""
+    return down.fraction[:, np.newaxis, np.newaxis], across.fraction[:, np.newaxis]
 
 
 class Resize(Op):
@@ -78,8 +85,23 @@ class ResizeNearestNeighbor(Resize):
     __slots__ = ()
     _name = "RESIZE_NEAREST_NEIGHBOR"
 
+    def places(self, shape: tuple[int, ...]) -> tuple[Codes, Codes]:
+        """Give the row that each row of the result copies, and the column, for images of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, H, W, C).
+
+        Returns
+        -------
+        two ndarrays of int64, (rows,) and (columns,)
+        """
+        down, across = (self._nearest(n, count) for n, count in zip(shape[1:3], self._size, strict=True))
+        return down, across
+
     def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
-        down, across = (self._nearest(n, count) for n, count in zip(data.shape[1:3], self._size, strict=True))
+        down, across = self.places(data.shape)
         return data[:, down][:, :, across]
 
     def _nearest(self, size: int, count: int) -> Codes:
@@ -103,13 +125,37 @@ class ResizeBilinear(Resize):
         if self._aligns and self._centers:
             raise ValueError("half_pixel_centers: expected False with align_corners, got True")
 
+    @property
+    def arithmetic(self) -> str:
+        """How weights are held: in "10 bits" or "11 bits", or as "floats"."""
+        if self._facts.bilinear_bits == 11 and self._dtype.itemsize == 1:
+            return "11 bits"
+        return "floats" if self._dtype == np.uint8 else "10 bits"
+
+    def places(self, shape: tuple[int, ...]) -> tuple[Places, Places]:
+        """Give the pixels of each row of the result, and of each column, for images of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, H, W, C).
+
+        Returns
+        -------
+        two tuples of ndarrays
+            The pixel before each place, the one behind it, and how far the place lies behind the first.
+        """
+        axis = self._in_integers if self.arithmetic == "10 bits" else self._in_floats
+        down, across = (axis(*one) for one in zip(shape[1:3], self._size, strict=True))
+        if self.arithmetic == "11 bits":
+            return _of_11_bits(down), _of_11_bits(across)
+        return down, across
+
     def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
-        sizes = list(zip(data.shape[1:3], self._size, strict=True))
-        if self._facts.bilinear_bits == 11 and data.itemsize == 1:
-            return self._in_11_bits(data.astype(np.int64), [self._in_floats(*one) for one in sizes])
-        if self._dtype == np.uint8:
-            return self._of_floats(data.astype(F32), [self._in_floats(*one) for one in sizes])
-        return self._in_10_bits(data.astype(np.int64), [self._in_integers(*one) for one in sizes])
+        places, how = self.places(data.shape), self.arithmetic
+        if how == "floats":
+            return self._of_floats(data.astype(F32), *places)
+        return (self._in_11_bits if how == "11 bits" else self._in_10_bits)(data.astype(np.int64), *places)
 
     @staticmethod
     def _corners(x: NDArray[Any], down: Places, across: Places) -> list[NDArray[Any]]:
@@ -133,17 +179,15 @@ class ResizeBilinear(Resize):
         upper = np.clip(np.ceil(at).astype(np.int64), 0, size - 1)
         return Places(lower, upper, at - lower.astype(F32))
 
-    def _in_10_bits(self, x: Codes, places: list[Places]) -> NDArray[Any]:
-        (_, _, v), (_, _, h) = places
-        v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
+    def _in_10_bits(self, x: Codes, *places: Places) -> NDArray[Any]:
+        v, h = _weights(*places)
         weights = (1024 - v) * (1024 - h), v * (1024 - h), (1024 - v) * h, v * h
         total = sum(pixel * weight for pixel, weight in zip(self._corners(x, *places), weights, strict=True))
         made = np.sign(total) * ((np.abs(total) + 2**19) >> 20)
         return np.clip(made, *check.ends(self._dtype)).astype(self._dtype)
 
-    def _of_floats(self, x: NDArray[np.float32], places: list[Places]) -> NDArray[Any]:
-        (_, _, v), (_, _, h) = places
-        v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
+    def _of_floats(self, x: NDArray[np.float32], *places: Places) -> NDArray[Any]:
+        v, h = _weights(*places)
         u, g = F32(1) - v, F32(1) - h
         a, b, c, d = self._corners(x, *places)
         if self._facts.bilinear_weights:
@@ -152,9 +196,8 @@ class ResizeBilinear(Resize):
             total = a * u * g + b * v * g + c * u * h + d * v * h
         return np.trunc(total + F32(0.5)).astype(self._dtype)
 
-    def _in_11_bits(self, x: Codes, places: list[Places]) -> NDArray[Any]:
-        v, h = (np.rint(np.maximum(one.fraction, 0) * F32(2048)).astype(np.int64) for one in places)
-        v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
+    def _in_11_bits(self, x: Codes, *places: Places) -> NDArray[Any]:
+        v, h = _weights(*places)
         a, b, c, d = self._corners(x, *places)
         above, below = a * 2048 + (c - a) * h, b * 2048 + (d - b) * h
         return ((above * 2048 + (below - above) * v + 2**21) >> 22).astype(self._dtype)

@@ -26,6 +26,7 @@ from qops.tools.ports import ported
 __all__ = ["FORMS", "Params", "params"]
 
 FORMS = ("c", "json", "npz")
+NO_CODE = "no C: it computes floats, or with numbers that are known at run time only"
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class Params:
         for layer in self.layers:
             lines = [f"{layer.name}: {layer.op}", *(f"   reads {_words(t)}" for t in layer.reads)]
             lines += [f"   writes {_words(t)}" for t in layer.writes]
+            lines += [] if layer.code else [f"   {NO_CODE}"]
             parts.append(c_text.comment("\n".join(lines)))
             parts.append(c_text.constants(layer.name, layer.constants))
             if layer.code:

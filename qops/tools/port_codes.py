@@ -12,7 +12,7 @@ from qops import tflite
 from qops.models import Graph, Op, Tensor
 from qops.tools.port_parts import Port, Ported, call, ending, factors, function
 
-__all__ = ["CODES", "tabled"]
+__all__ = ["CODES", "is_by_code", "tabled"]
 
 F32 = np.float32
 
@@ -164,15 +164,27 @@ def _quantized(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
         code = function(n, "float value", lines)
         return made._replace(constants=constants, code=code, arguments=("value",))
     if not integers or y.dtype == "int32":
-        return tabled(made, op, graph, how) if _is_by_code(op, x) else None
+        return tabled(made, op, graph, how) if is_by_code(op, x) else None
     constants = {how.offsets[0]: how.sign * _zero(x), **integers, **_with_ends(y, how)}
     value = f"x {'+' if how.sign < 0 else '-'} {n}_{how.offsets[0]}"
     code = function(n, "int32_t x", [f"    return {call(n, 'tflite-double', value, '', (how.offsets[2], *how.ends))};"])
     return made._replace(rules=["tflite-double"], constants=constants, code=code, arguments=("x",))
 
 
-def _is_by_code(op: Op, x: Tensor) -> bool:
-    """Whether a code becomes the same wherever it stands in the array."""
+def is_by_code(op: Op, x: Tensor) -> bool:
+    """Whether a code becomes the same wherever it stands in the array.
+
+    Parameters
+    ----------
+    op : Op
+        One that reads one tensor.
+    x : Tensor
+        That one.
+
+    Returns
+    -------
+    bool
+    """
     if x.dtype == "int32" or np.dtype(x.dtype).itemsize > 1:
         return False
     every = np.arange(*_ends(x)).astype(x.dtype)
@@ -224,18 +236,6 @@ def _concatenated(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     return made._replace(constants=constants, code=code, arguments=("x", "input"))
 
 
-def _padded(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
-    """Where codes stand, and the code around them: that of real 0, or the one that is given."""
-    pads = graph.tensors[op.inputs[1]].data
-    constants: dict[str, Any] = {} if pads is None else {"paddings": np.asarray(pads, np.int32).reshape(-1, 2)}
-    given = graph.tensors[op.inputs[2]].data if len(op.inputs) > 2 else None
-    if given is not None:
-        constants["pad_value"] = int(np.ravel(given)[0])
-    elif len(op.inputs) < 3:
-        constants["pad_value"] = _zero(graph.tensors[op.outputs[0]])
-    return made._replace(constants=constants)
-
-
 _OF_ONE_CODE = (
     *("LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "ELU", "GELU", "EXP", "SQRT", "RSQRT", "ABS", "NEG"),
     *("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"),
@@ -246,6 +246,6 @@ CODES: dict[str, Callable[..., Ported | None]] = {
     **{"REDUCE_MAX": _most("largest"), "REDUCE_MIN": _most("smallest")},
     **{"SQUARED_DIFFERENCE": _difference, "PRELU": _prelu, "MEAN": _reduced, "SUM": _reduced},
     **{"QUANTIZE": _quantized, "DEQUANTIZE": _dequantized, "BATCH_MATMUL": _matmul},
-    **{"CONCATENATION": _concatenated, "PAD": _padded, "PADV2": _padded},
+    "CONCATENATION": _concatenated,
 }
 """How these ops are made, by kind; None where a form has no C."""

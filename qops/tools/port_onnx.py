@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from qops.tools.port_parts import Port, Ported, function
 __all__ = ["NODES"]
 
 F32 = np.float32
+Maker = Callable[..., Ported | None]
 _ENDS = ("output_zero_point", "output_min", "output_max")
 
 
@@ -49,31 +51,31 @@ def _known(op: Op, graph: Graph, places: tuple[int, ...]) -> bool:
     return all(t.scale is not None and t.scale.ndim == 0 for t in (*tensors, graph.tensors[op.outputs[0]]))
 
 
-def _add(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
-    """Two fused steps on whole codes."""
-    numbers_of = _pair(op, graph)
-    if numbers_of is None:
-        return None
-    (a, a_zero), (b, b_zero), (y, y_zero) = numbers_of
-    n, ends = made.name, _ends(graph.tensors[op.outputs[0]])
-    ra, rb = a / y, b / y
-    constants = {"a_ratio": ra, "b_ratio": rb, "constant": F32(y_zero) - fma(ra, F32(a_zero), rb * F32(b_zero))}
-    numbers = ", ".join(f"{n}_{part}" for part in (*constants, *_ENDS[1:]))
-    code = function(n, "int32_t a, int32_t b", [f"    return add_ort_x86(a, b, {numbers});"])
-    return made._replace(rules=["add ort-x86"], constants=constants | ends, code=code, arguments=("a", "b"))
+def _of_ratios(a: tuple[np.float32, int], b: tuple[np.float32, int], y: tuple[np.float32, int]) -> dict[str, Any]:
+    """QLinearAdd: two fused steps on whole codes."""
+    ra, rb = a[0] / y[0], b[0] / y[0]
+    return {"a_ratio": ra, "b_ratio": rb, "constant": F32(y[1]) - fma(ra, F32(a[1]), rb * F32(b[1]))}
 
 
-def _mul(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
-    numbers_of = _pair(op, graph)
-    if numbers_of is None:
-        return None
-    (a, a_zero), (b, b_zero), (y, _) = numbers_of
-    n, ends = made.name, _ends(graph.tensors[op.outputs[0]])
-    constants = {"input1_zero_point": a_zero, "input2_zero_point": b_zero, "scale": F32(a * b / y)}
-    numbers = ", ".join(f"{n}_{part}" for part in ("scale", *_ENDS))
-    line = f"    return mul_ort_x86(a - {n}_input1_zero_point, b - {n}_input2_zero_point, {numbers});"
-    code = function(n, "int32_t a, int32_t b", [line])
-    return made._replace(rules=["mul ort-x86"], constants=constants | ends, code=code, arguments=("a", "b"))
+def _of_product(a: tuple[np.float32, int], b: tuple[np.float32, int], y: tuple[np.float32, int]) -> dict[str, Any]:
+    """QLinearMul: a product of codes less their zero points, by one scale."""
+    return {"input1_zero_point": a[1], "input2_zero_point": b[1], "scale": F32(a[0] * b[0] / y[0])}
+
+
+def _of_two(rule: str, numbers: Callable[..., dict[str, Any]], operand: str, taken: tuple[str, ...]) -> Maker:
+    """Two codes: the numbers that the rule takes, and how it takes operands."""
+
+    def make(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+        given = _pair(op, graph)
+        if given is None:
+            return None
+        constants = numbers(*given) | _ends(graph.tensors[op.outputs[0]])
+        operands = (operand.format(x=x, n=made.name, i=i) for i, x in ((1, "a"), (2, "b")))
+        words = ", ".join([*operands, *(f"{made.name}_{part}" for part in taken)])
+        code = function(made.name, "int32_t a, int32_t b", [f"    return {rule}_ort_x86({words});"])
+        return made._replace(rules=[f"{rule} ort-x86"], constants=constants, code=code, arguments=("a", "b"))
+
+    return make
 
 
 def _table(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
@@ -188,18 +190,98 @@ def _quantize(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
 
 def _dequantize(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     x = graph.tensors[op.inputs[0]]
-    if x.scale is None or x.scale.ndim or x.dtype not in ("int8", "uint8", "int16", "uint16"):
+    if x.scale is None or x.zero_point is None or x.dtype not in ("int8", "uint8", "int16", "uint16", "int32"):
         return None
-    constants = {"scale": F32(x.scale), "input_zero_point": _zero(x)}
-    line = f"    return (float)(x - {made.name}_input_zero_point) * {made.name}_scale;"
-    code = function(made.name, "int32_t x", [line], "float")
-    return made._replace(constants=constants, code=code, arguments=("x",))
+    of = "[channel]" if x.scale.ndim else ""
+    constants = {"scale": x.scale.astype(F32)[()], "input_zero_point": x.zero_point.astype(np.int32)[()]}
+    line = f"    return (float)(x - {made.name}_input_zero_point{of}) * {made.name}_scale{of};"
+    arguments = ("x", "channel") if of else ("x",)
+    code = function(made.name, f"int32_t x{', int channel' if of else ''}", [line], "float")
+    return made._replace(constants=constants, code=code, arguments=arguments)
 
 
-NODES: dict[str, Callable[..., Ported | None]] = {
-    **{"QLinearAdd": _add, "QLinearMul": _mul, "QLinearSigmoid": _table, "QLinearLeakyRelu": _table},
+def _dynamic(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+    """DynamicQuantizeLinear: all data make the scale and the zero point."""
+    step = "255" if op.runtime == "ort" else "1"  # by 255 it is the scale of zeros
+    line = f"    return dynamic_u8(x, y, count, {step}, scale);"
+    code = function(made.name, "const float *x, int32_t *y, int count, float *scale", [line], what="row")
+    return made._replace(rules=["dynamic"], code=code, arguments=("values",))
+
+
+def _sums(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    """Sums of products that stay int32 or become float32; DynamicQuantizeMatMul has the scale of its data first."""
+    own, n = op.prepared, made.name
+    if own is None:
+        return None
+    data, weights = ("x", "w") if op.kind == "ConvInteger" else ("a", "b")
+    zeros = {"kernel_zero_point": _one(getattr(own, f"{weights}_zero_point")), "weights": own.weights}
+    rules, arguments, more = [], ["sum", "channel"], ""
+    if op.kind == "DynamicQuantizeMatMul":
+        rules, arguments, more = ["dynamic"], ["sum", "channel", "scale"], ", float scale"
+    else:
+        zeros["input_zero_point"] = _one(getattr(own, f"{data}_zero_point"))
+    if op.kind in ("MatMulInteger", "ConvInteger"):
+        code = function(n, "int64_t sum", ["    return (int32_t)sum;"])
+        return made._replace(constants=zeros, code=code, arguments=("sum",))
+    zeros["scale"] = _one(own.factor)
+    by = f"{n}_scale{'[channel]' if np.ndim(zeros['scale']) else ''}"
+    by = f"(scale * {by})" if more else by
+    lines = [
+        "    (void)channel;",
+        f"    const volatile float value = (float)(int32_t)sum * {by}; /* volatile: no fma */",
+    ]
+    bias = own.bias
+    if bias is not None:
+        zeros["bias"] = bias
+    last = f"value + {n}_bias[channel]" if bias is not None and bias.dtype == F32 else "value"
+    code = function(n, f"int64_t sum, int channel{more}", [*lines, f"    return {last};"], "float")
+    return made._replace(rules=rules, constants=zeros, code=code, arguments=tuple(arguments))
+
+
+def _one(values: Any) -> Any:
+    """Give one number as it is, and more of them flat."""
+    found = np.asarray(values)
+    return found.reshape(-1)[0] if found.size == 1 else found.reshape(-1)
+
+
+def _expression(text: str, arguments: tuple[str, ...]) -> Maker:
+    """An op of integers, or of truths, that C has itself."""
+
+    def make(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+        if any(graph.tensors[name].dtype not in _WORDS for name in op.inputs):
+            return None
+        code = function(made.name, ", ".join(f"int32_t {name}" for name in arguments), [f"    return {text};"])
+        return made._replace(code=code, arguments=arguments)
+
+    return make
+
+
+def _cast(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    """Integers that become wider, floats or truths; what others become is the processor's own."""
+    x, y = (graph.tensors[name].dtype for name in (op.inputs[0], op.outputs[0]))
+    known = {"bool": ("int32_t", "x != 0"), "float32": ("float", "(float)x")}
+    if x not in _WORDS or (y not in known and not (y in _WORDS and np.can_cast(x, y))):
+        return None
+    kind, text = known.get(y, ("int32_t", "x"))
+    code = function(made.name, "int32_t x", [f"    return {text};"], kind)
+    return made._replace(code=code, arguments=("x",))
+
+
+_WORDS = ("bool", "int8", "uint8", "int16", "uint16", "int32")
+_SIGNS = {"Equal": "a == b", "Greater": "a > b", "GreaterOrEqual": "a >= b", "Less": "a < b", "LessOrEqual": "a <= b"}
+_SIGNS |= {"And": "a && b", "Or": "a || b"}
+_SUMS = ("MatMulInteger", "ConvInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QGemm")
+_SCALED, _WHOLE = ("a_ratio", "b_ratio", "constant", *_ENDS[1:]), ("scale", *_ENDS)
+NODES: dict[str, Maker] = {
+    "QLinearAdd": _of_two("add", _of_ratios, "{x}", _SCALED),
+    "QLinearMul": _of_two("mul", _of_product, "{x} - {n}_input{i}_zero_point", _WHOLE),
+    **{"QLinearSigmoid": _table, "QLinearLeakyRelu": _table},
     **{"QLinearGlobalAveragePool": _of_all, "QLinearAveragePool": _of_taps, "MaxPool": _largest},
     **{"QLinearConcat": _concat, "QLinearSoftmax": _softmax},
-    **{"QuantizeLinear": _quantize, "DequantizeLinear": _dequantize},
+    **{"QuantizeLinear": _quantize, "DequantizeLinear": _dequantize, "DynamicQuantizeLinear": _dynamic},
+    **dict.fromkeys(_SUMS, _sums),
+    **{kind: _expression(text, ("a", "b")) for kind, text in _SIGNS.items()},
+    **{"Not": _expression("!x", ("x",)), "Where": _expression("condition ? a : b", ("condition", "a", "b"))},
+    "Cast": _cast,
 }
 """How these nodes are made, by kind; None where a number is no constant."""

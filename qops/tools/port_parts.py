@@ -66,11 +66,12 @@ class Ported(NamedTuple):
     constants : dict
         Integers, floats and arrays, by name.
     code : str
-        The function NAME_code in C, which makes one code of its result, or NAME_row, which makes a row of them; "" for
-        ops without one.
+        Functions in C, "" for ops without one: NAME_code makes one code of the result, NAME_row a row of them,
+        NAME_step one step of an op with a memory; NAME_place names the place in the inputs, one after another, that a
+        code comes from, -1 for ``pad_value``, and NAME_partN_place does so for each of several results.
     arguments : tuple of str
-        What the function takes: ("sum", "channel"), ("sum", "count"), ("sum",), ("a", "b"), ("largest",),
-        ("smallest",), ("x",), ("x", "input"), ("x", "alpha"), ("value",), ("taps", "count"), or ("row",).
+        What the function takes, for example ("sum", "channel"): a sum of products of codes less their zero points, with
+        the bias, and the output channel.
     reads, writes : tuple of Tensor
         What the op reads, constants included, and what it writes.
     """

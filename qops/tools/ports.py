@@ -9,18 +9,32 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models import Graph, Op
+from qops.models.onnx_real import REAL
 from qops.models.tflite_writer import packed_int4
-from qops.tools.port_codes import CODES
+from qops.tools.port_codes import CODES, is_by_code, tabled
+from qops.tools.port_moves import MOVES
 from qops.tools.port_onnx import NODES
 from qops.tools.port_pairs import PAIRS, pool, product
 from qops.tools.port_parts import PORTS, Port, Ported
 from qops.tools.port_rows import ROWS
+from qops.tools.port_steps import STEPS
 from qops.tools.port_sums import sums
 
 __all__ = ["ported"]
 
-KINDS = {**CODES, **ROWS, **NODES}
-"""How the ops are made that are neither layers nor pairs; None where a form of them has no C."""
+
+def _of_codes(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    """An op of floats that reads codes instead, one after another."""
+    is_one = len(op.reads) == 1 and graph.tensors[op.reads[0]].dtype in ("int8", "uint8")
+    return tabled(made, op, graph, how) if is_one and is_by_code(op, graph.tensors[op.reads[0]]) else None
+
+
+OWN = {**MOVES, **CODES, **ROWS, **STEPS, **NODES}
+"""How ops are made that are neither layers nor pairs; None where a form of them has no C."""
+FLOATS = dict.fromkeys(sorted(REAL.keys() - OWN.keys()), _of_codes)
+"""Nodes of ONNX that compute floats. They have no numbers of a quantizer, and no order of sums that is promised, so a
+port takes them from a library of its own; where they read codes of 8 bits alone, they are a table."""
+KINDS = {**FLOATS, **OWN}
 
 
 def ported(op: Op, graph: Graph, port: str, name: str) -> Ported:

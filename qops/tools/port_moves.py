@@ -1,0 +1,159 @@
+"""Ops that move codes as ports hold them: for each place of the result, the place that its code comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models import Graph, Op
+from qops.models.moves import MOVES as OPERATORS
+from qops.models.onnx_moves import MOVES as NODES
+from qops.tools.port_parts import Port, Ported, function
+
+__all__ = ["MOVES", "TOLD", "size_of"]
+
+Places = NDArray[np.int64]
+_JOIN = ("PACK", "Concat")
+TOLD = ("Shape", "Size", "ConstantOfShape", "Range")
+"""Nodes whose result is told by shapes, or by constants."""
+
+
+def size_of(graph: Graph, name: str) -> tuple[int, ...]:
+    """Give the shape of a tensor; a size that is only known at run time is 1."""
+    return tuple(1 if n is None else n for n in graph.tensors[name].shape)
+
+
+def _numbered(op: Op, graph: Graph) -> tuple[tuple[Places, ...], Any]:
+    """Give the places that codes come from, in inputs that stand one after another; -1, and the code, for what is put.
+
+    The op moves numbers, and the same plus their count: what does not change with them was put there.
+    """
+    shapes, is_float = [size_of(graph, name) for name in op.reads], graph.tensors[op.reads[0]].dtype == "float32"
+    ends = np.cumsum([0, *map(prod, shapes)])
+    numbers = [np.arange(a, b).reshape(s) for a, b, s in zip(ends, ends[1:], shapes, strict=False)]
+    numbers = [x.astype(np.float64 if is_float else np.int64) for x in numbers]
+    first, again = op.call(*numbers), op.call(*(x + ends[-1] for x in numbers))
+    places = tuple(np.where(x == y, -1, x).astype(np.int64) for x, y in zip(first, again, strict=True))
+    put = [x[at < 0] for x, at in zip(first, places, strict=True)]
+    return places, next((np.float32(x[0]) if is_float else int(x[0]) for x in put if x.size), None)
+
+
+def _by_axes(places: Places) -> tuple[list[int], NDArray[np.int32]]:
+    """Give a place as a sum of a number an axis, the last axis first; else as one table."""
+    inside, whole = places >= 0, ([places.size], places.reshape(-1).astype(np.int32))
+    if not places.ndim or not inside.any():
+        return whole
+    near = np.unravel_index(int(np.argmax(inside)), places.shape)
+    parts: list[Places] = []
+    total, known, least = np.zeros(places.shape, np.int64), np.ones(places.shape, bool), places[inside].min()
+    for axis in reversed(range(places.ndim)):
+        line = places[tuple(slice(None) if i == axis else n for i, n in enumerate(near))]
+        part = np.where(line < 0, -1, line - line[line >= 0].min() + (0 if parts else least))
+        along = part.reshape([-1 if i == axis else 1 for i in range(places.ndim)])
+        total, known = total + along, known & (along >= 0)
+        parts.append(part)
+    if not np.array_equal(np.where(known, total, -1), places):
+        return whole
+    return [part.size for part in parts], np.concatenate(parts).astype(np.int32)
+
+
+def _placed(made: Ported, each: tuple[Places, ...]) -> Ported:
+    """Give a function for each result, or one if there is one."""
+    constants, code = dict(made.constants), []
+    for i, places in enumerate(each):
+        own = f"part{i}_" if len(each) > 1 else ""
+        n, lines = f"{made.name}_{own}"[:-1], ["    return at;"]
+        if not np.array_equal(places.reshape(-1), np.arange(places.size)):
+            sizes, table = _by_axes(places)
+            constants |= {f"{own}sizes": np.asarray(sizes, np.int32), f"{own}places": table}
+            lines = [f"    return place_of({n}_places, {n}_sizes, {len(sizes)}, at);"]
+        code.append(function(n, "int32_t at", lines, what="place"))
+    return made._replace(constants=constants, rules=["places"], code="\n".join(code), arguments=("place",))
+
+
+def _moved(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    """What moves constants alone, or reads where to, is told at run time."""
+    if not op.reads or (len(op.reads) > 1 and op.kind not in _JOIN) or 0 in map(prod, _shapes(op, graph)):
+        return None
+    places, code = _numbered(op, graph)
+    return _placed(made._replace(constants={} if code is None else {"pad_value": code}), places)
+
+
+def _shapes(op: Op, graph: Graph) -> list[tuple[int, ...]]:
+    return [size_of(graph, name) for name in (*op.reads, *op.outputs)]
+
+
+def _padded(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+    """PAD and PADV2: the code around is that of real 0, or the one that is given."""
+    integers, shape = op.prepared.integers, size_of(graph, op.reads[0])
+    places = np.pad(np.arange(prod(shape)).reshape(shape), integers["paddings"], constant_values=-1)
+    return _placed(made._replace(constants=integers), (places,))
+
+
+def _nearest(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+    shape = size_of(graph, op.reads[0])
+    rows, columns = op.prepared.places(shape)
+    return _placed(made, (np.arange(prod(shape)).reshape(shape)[:, rows][:, :, columns],))
+
+
+def _told(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    """What shapes or constants tell is itself a constant."""
+    if op.kind not in ("Shape", "Size") and op.reads:
+        return None
+    (values,) = op.call(*(np.zeros(size_of(graph, name), graph.tensors[name].dtype) for name in op.reads))
+    return made._replace(constants={"values": values.reshape(-1)})
+
+
+def _bilinear(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+    """Four pixels by two weights, at a row, a column and a channel of the result."""
+    n, (_, _, width, channels) = made.name, size_of(graph, op.reads[0])
+    constants: dict[str, Any] = {"input_w": width, "input_c": channels}
+    for axis, places in zip(("rows", "columns"), op.prepared.places(size_of(graph, op.reads[0])), strict=True):
+        lower, upper = (part.astype(np.int32) for part in places[:2])
+        weights = places.fraction if op.prepared.arithmetic == "floats" else places.fraction.astype(np.int32)
+        constants |= {f"{axis}_lower": lower, f"{axis}_upper": upper, f"{axis}_weight": weights}
+    kind = "float" if op.prepared.arithmetic == "floats" else "int64_t"
+    lines = [
+        f"    const int32_t *above = x + {n}_rows_lower[row] * {n}_input_w * {n}_input_c + channel;",
+        f"    const int32_t *below = x + {n}_rows_upper[row] * {n}_input_w * {n}_input_c + channel;",
+        f"    const int32_t left = {n}_columns_lower[column] * {n}_input_c;",
+        f"    const int32_t right = {n}_columns_upper[column] * {n}_input_c;",
+        f"    const {kind} v = {n}_rows_weight[row], h = {n}_columns_weight[column];",
+        *_BETWEEN[op.prepared.arithmetic],
+    ]
+    arguments = "const int32_t *x, int32_t row, int32_t column, int32_t channel"
+    return made._replace(constants=constants, code=function(n, arguments, lines), arguments=("pixel",))
+
+
+_BETWEEN = {
+    "10 bits": [
+        "    const int64_t total = above[left] * (1024 - v) * (1024 - h) + below[left] * v * (1024 - h)",
+        "        + above[right] * (1024 - v) * h + below[right] * v * h;",
+        "    return (int32_t)(total < 0 ? -((-total + (1 << 19)) >> 20) : (total + (1 << 19)) >> 20);",
+    ],
+    "11 bits": [
+        "    const int64_t upper = above[left] * 2048 + (above[right] - above[left]) * h;",
+        "    const int64_t lower = below[left] * 2048 + (below[right] - below[left]) * h;",
+        "    const int64_t total = upper * 2048 + (lower - upper) * v + (1 << 21);",
+        "    return (int32_t)((total + (256 << 22)) >> 22) - 256; /* no shift of a negative number */",
+    ],
+    "floats": [
+        "    const volatile float a = (float)above[left] * (1 - v) * (1 - h); /* volatile: no fma */",
+        "    const volatile float b = (float)below[left] * v * (1 - h);",
+        "    const volatile float c = (float)above[right] * (1 - v) * h;",
+        "    const volatile float d = (float)below[right] * v * h;",
+        "    return (int32_t)(a + b + c + d + 0.5f);",
+    ],
+}
+"""The last lines of RESIZE_BILINEAR, by its arithmetic."""
+MOVES: dict[str, Callable[..., Ported | None]] = {
+    **dict.fromkeys((*OPERATORS, *NODES), _moved),
+    **dict.fromkeys(TOLD, _told),
+    **{"PAD": _padded, "PADV2": _padded},
+    **{"RESIZE_NEAREST_NEIGHBOR": _nearest, "RESIZE_BILINEAR": _bilinear},
+}
+"""How these ops are made, by kind; None where data tell what moves where."""
