@@ -1,4 +1,4 @@
-"""Every notebook runs afresh, checks its claims with asserts, and is stored with its outputs, small.
+"""Every notebook runs afresh, checks its claims with asserts, and is stored with its outputs.
 
 A cell with the tag "exercise" waits for the reader: its assert fails, until it is replaced by the cell of
 `solutions.ipynb` that solves it.
@@ -9,14 +9,13 @@ import re
 import shlex
 import subprocess
 from ast import literal_eval
-from copy import deepcopy
 from ctypes import CDLL, c_float, c_int, c_void_p
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
+from matplotlib import pyplot, rc_context
 
 import qops
 
@@ -51,17 +50,12 @@ def printed(cell):
     return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
 
 
-def followed_by_solutions(path):
-    """The notebook without outputs, with its solution behind each exercise."""
-    notebook = nbformat.read(path, as_version=4)
-    cells, notebook.cells = notebook.cells, []
-    for cell in cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-        notebook.cells.append(cell)
-        if is_exercise(cell):
-            notebook.cells.append(deepcopy(SOLVED[f"{path.stem}/{cell.id}"]))
-    return notebook
+def run(cell, space):
+    """Run a cell as Jupyter does, in the names of those before it, and lay out the figures that it made."""
+    exec(compile(cell.source, cell.id, "exec"), space)
+    for number in pyplot.get_fignums():
+        pyplot.figure(number).draw_without_rendering()
+    pyplot.close("all")
 
 
 def test_every_notebook_has_its_place():
@@ -71,17 +65,21 @@ def test_every_notebook_has_its_place():
 
 @pytest.mark.long
 @every_notebook
-def test_notebook_runs_afresh(path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(qops.__file__).parent.parent))  # the qops that is tested, built in place
-    notebook = followed_by_solutions(path)
-    NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": path.parent}}
-    ).execute()
-    for cell in filter(is_exercise, notebook.cells):
-        assert [output.get("ename") for output in cell.outputs] == ["AssertionError"], "it has nothing left to solve"
-    ran = {cell.id: cell for cell in notebook.cells}
-    for cell in code_cells(path):
-        assert printed(cell) == printed(ran[cell.id]), "stored with other words than it prints"
+def test_notebook_runs_afresh(path, monkeypatch, capsys):
+    """Cells are plain Python, so no kernel of Jupyter is started. A warning is an error, as in all tests."""
+    monkeypatch.chdir(path.parent)
+    space = {"__name__": "__main__"}
+    with rc_context():
+        for cell in code_cells(path):
+            if is_exercise(cell):
+                with pytest.raises(AssertionError):  # else it has nothing left to solve
+                    run(cell, space)
+            else:
+                run(cell, space)
+            assert capsys.readouterr() == (printed(cell), ""), cell.source
+            if is_exercise(cell):
+                run(SOLVED[f"{path.stem}/{cell.id}"], space)
+                capsys.readouterr()
 
 
 def test_the_course_runs_on_every_tier():
@@ -94,7 +92,7 @@ def test_the_course_runs_on_every_tier():
 def test_exercises_are_solved(path):
     """A solution asserts what its exercise asserts, and an exercise is stored as the reader finds it."""
     found = exercises(path)
-    assert 2 <= len(found) <= 3
+    assert found
     for name, cell in found.items():
         assert asserted(cell)
         assert asserted(cell) == asserted(SOLVED[name])
@@ -141,4 +139,3 @@ def test_notebook_is_stored_with_asserts_and_outputs(path):
     assert outputs or path == SOLUTIONS
     assert not [output for output in outputs if output.output_type == "error"]
     assert not [output for output in outputs if output.get("name") == "stderr"]
-    assert path.stat().st_size <= 300_000

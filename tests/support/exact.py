@@ -13,6 +13,12 @@ def exact32(value):
     return Fraction(float(F32(value)))
 
 
+def over_one_unit(*numbers):
+    """Integers, and what to divide them by: quicker than fractions where there are many. Python divides exactly."""
+    unit = math.lcm(*(x.denominator for x in numbers))
+    return [x.numerator * (unit // x.denominator) for x in numbers], unit
+
+
 def values(codes, lo, hi):
     """Exact real values: min + q * (max - min) / 255 of uint8 codes, q * (max - min) / 2**32 of int32 codes."""
     lo, hi = exact32(lo), exact32(hi)
@@ -56,10 +62,12 @@ def holding_zero(lo, hi):
     if hi - lo < narrowest:
         lo, hi = (lo, lo + narrowest) if hi > -lo else (hi - narrowest, hi)
 
+    (below, above), unit = over_one_unit(-lo, hi)
+
     def scale(zero):
-        below = -lo / zero if zero else (math.inf if lo < 0 else 0)
-        above = hi / (255 - zero) if zero < 255 else (math.inf if hi > 0 else 0)
-        return max(below, above)
+        if zero in (0, 255):
+            return math.inf if (above if zero else below) else Fraction(max(below, above), 255)
+        return Fraction(max(below * (255 - zero), above * zero), zero * (255 - zero))
 
     zero_point = min(range(256), key=scale)
-    return float(scale(zero_point)), zero_point
+    return float(scale(zero_point) / unit), zero_point

@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
-from exact import F32, holding_zero, outward
+from exact import F32, holding_zero, outward, over_one_unit
 
 
 def quantized_add_8p8to32(a, b):
@@ -13,18 +13,21 @@ def quantized_add_8p8to32(a, b):
     (a_min, a_max), (b_min, b_max) = ((Fraction(lo), Fraction(hi)) for lo, hi in (a, b))
     top = 2**17 * max(abs(a_min), abs(a_max), abs(b_min), abs(b_max))
     step = 2 * top / 2**32 or Fraction(1)
-    x = [float((a_min + q * (a_max - a_min) / 255) / step) for q in range(256)]
-    y = [float((b_min + q * (b_max - b_min) / 255) / step) for q in range(256)]
-    return np.add.outer(x, y), float(top)
+    return np.add.outer(in_steps(a_min, a_max - a_min, step), in_steps(b_min, b_max - b_min, step)), float(top)
 
 
 def positions(a, b, c):
     """256 x 256 exact sums of the ranges a and b, in steps of the range c above c's min (float64, good to 1e-12)."""
     (a_min, a_max), (b_min, b_max), (c_min, c_max) = ((Fraction(lo), Fraction(hi)) for lo, hi in (a, b, c))
     step = (c_max - c_min) / 255
-    x = [float((a_min + b_min - c_min + q * (a_max - a_min) / 255) / step) for q in range(256)]
-    y = [float(q * (b_max - b_min) / 255 / step) for q in range(256)]
-    return np.add.outer(x, y)
+    first = a_min + b_min - c_min
+    return np.add.outer(in_steps(first, a_max - a_min, step), in_steps(Fraction(0), b_max - b_min, step))
+
+
+def in_steps(first, width, step):
+    """256 numbers from `first` to `first + width`, in steps, each rounded once."""
+    (first, width, step), _ = over_one_unit(first, width, step)
+    return [(255 * first + q * width) / (255 * step) for q in range(256)]
 
 
 def add_narrow(a, b, c):

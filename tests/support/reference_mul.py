@@ -4,19 +4,18 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
-from exact import outward
+from exact import outward, over_one_unit
 from reference_add import in_passes, into_8_bits
 
 
 def exact_values(ends):
     """The values of codes 0 to 255, each a long double of an exact fraction."""
-    lo, hi = map(Fraction, ends)
-    found = []
-    for q in range(256):
-        value = lo + q * (hi - lo) / 255
-        head = float(value)
-        found.append(np.longdouble(head) + np.longdouble(float(value - Fraction(head))))
-    return np.array(found)
+    (lo, hi), unit = over_one_unit(*map(Fraction, ends))
+    values, unit = [255 * lo + q * (hi - lo) for q in range(256)], 255 * unit
+    heads = [value / unit for value in values]
+    pairs = [(value, *head.as_integer_ratio()) for value, head in zip(values, heads, strict=True)]
+    rests = [(value * bottom - top * unit) / (unit * bottom) for value, top, bottom in pairs]
+    return np.longdouble(heads) + np.longdouble(rests)
 
 
 def product_positions(a, b, lowest, step):

@@ -5,15 +5,15 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
-from exact import clamp, exact32
+from exact import clamp, exact32, over_one_unit
 
 LOWEST = {"uint8": 0, "int8": -128}
 
 
 def exact_line(lo, hi):
     """The values of the 256 codes from lo to hi."""
-    lo, hi = exact32(lo), exact32(hi)
-    return [lo + k * (hi - lo) / 255 for k in range(256)]
+    (lo, hi), unit = over_one_unit(exact32(lo), exact32(hi))
+    return [Fraction(255 * lo + k * (hi - lo), 255 * unit) for k in range(256)]
 
 
 def line(lo, hi):
@@ -28,7 +28,13 @@ def positions(values, lo, hi):
     lo, hi = exact32(lo), exact32(hi)
     if lo == hi:
         return [Fraction(0)] * len(values)
-    return [clamp((Fraction(v) - lo) * 255 / (hi - lo), Fraction(0), Fraction(255)) for v in values]
+    (lo, hi), unit = over_one_unit(lo, hi)
+    found = []
+    for v in values:
+        top, bottom = v.as_integer_ratio()
+        steps, width = (top * unit - lo * bottom) * 255, (hi - lo) * bottom
+        found.append(Fraction(clamp(steps, 0, 255 * width), width))
+    return found
 
 
 def lookup(codes, results, lo, hi):
