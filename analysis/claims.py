@@ -93,7 +93,8 @@ def of_codes(found: Mapping[str, Any]) -> dict[str, float]:
 def of_ops(found: Sequence[ops_error.Measured]) -> dict[str, float]:
     """Layers, pools, joins and functions."""
     by_claim = {m.op.claim: m for m in found}
-    parts = max(e.part for e in by_claim["dequantize"].errors)
+    errors = by_claim["dequantize"].errors
+    parts = max(e.found.max * e.found.lsb / max(map(abs, e.operands[0])) for e in errors)
     return {key: m.largest for key, m in by_claim.items()} | {"dequantize": parts * 2**21}
 
 

@@ -10,15 +10,8 @@ import qops
 from analysis.systems import Range
 
 Reals = NDArray[np.float64]
-Result = qops.QTensor | NDArray[np.float32]
-
-
-class Tried(NamedTuple):
-    """What an op gave, what it should be, and the value of one step of the result."""
-
-    result: Result
-    exact: Reals
-    step: Reals | float
+Tried = tuple[qops.QTensor, Reals]
+"""What an op gave, and what it should be."""
 
 
 class Op(NamedTuple):
@@ -54,7 +47,7 @@ def placed(ends: Range, top: float) -> Range:
 
 def tried(t: qops.QTensor, exact: Reals) -> Tried:
     """The tensor that an op gave, and the exact values, cut to its range."""
-    return Tried(t, exact.clip(t.min, t.max), t.scale)
+    return t, exact.clip(t.min, t.max)
 
 
 def _matmul(dtype: str) -> Callable[..., Tried]:
@@ -120,13 +113,12 @@ def _softmax(rng: np.random.Generator, a: Range) -> Tried:
 
 def _relu(rng: np.random.Generator, a: Range) -> Tried:
     x, limit = drawn(rng, (40, 40), a), max(0.0, float(np.float32(0.6 * a[1])))
-    t = qops.relu(x, limit)
-    return Tried(t, qops.values(x).clip(0, limit), x.scale)  # a range of one value has no step of its own
+    return qops.relu(x, limit), qops.values(x).clip(0, limit)
 
 
 def _dequantize(rng: np.random.Generator, a: Range) -> Tried:
     x = drawn(rng, (40, 40), a)
-    return Tried(qops.dequantize(x), qops.values(x), x.scale)
+    return x, np.float64(qops.dequantize(x))  # how far the codes are from these, as floats have no LSB
 
 
 def _requantize_8(rng: np.random.Generator, a: Range, b: Range) -> Tried:
