@@ -10,7 +10,13 @@ SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).
 help:  ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(VENV)/deps: pyproject.toml
+# what is installed stands before the settings of tools, and an edit of those sets up nothing anew
+$(VENV)/wanted: pyproject.toml
+	@mkdir -p $(VENV)
+	@sed '/^\[tool/,$$d' $< > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(VENV)/deps: $(VENV)/wanted
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "setting up $(VENV), once: packages from PyPI, then the kernels, compiled on all cores in some minutes"
 	$(PYTHON) -m venv $(VENV)

@@ -78,12 +78,3 @@ def test_every_surprise_says_what_it_is_of():
 def test_the_table_of_dumps_is_the_code_s():
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", PAGES["guide/dump.md"], flags=re.M)
     assert dict(rows) == dump.NAMES
-
-
-def test_no_sentence_is_long():
-    """Plain sentences of at most 32 words, outside code, tables and links."""
-    for name in RUN:
-        text = re.sub(r"^(```|:::).*?^\1$|^\|.*$|^#.*$", "\n", PAGES[name], flags=re.M | re.S)
-        prose = re.sub(r"^(```.*?^```$|\|.*|#.*)", "\n", text, flags=re.M)
-        for sentence in re.split(r"(?<=[.:;?])\s+|\n\s*\n", prose):
-            assert len(sentence.split()) <= 32, (name, sentence)
