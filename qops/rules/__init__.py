@@ -21,7 +21,9 @@ What these systems do, too, and no row does:
   scale of the result, with ties away from 0, and the sum saturates. TFLM takes the row ``tflite-double`` there as well.
 * QUANTIZE of LiteRT and TFLM, other than by XNNPACK, casts to int32 before it clamps, so +inf and values of 2**31 steps
   or more become the lowest code; `quantize` gives the highest.
-* Where torch computes 64 elements or 16 channels together, the rows are those of AVX-512; other CPUs were not run.
+* Where torch computes 64 elements or some channels together, the rows are those of x86 with AVX2 or AVX-512; other CPUs
+  were not run. In the last n % 64 products of its `mul`, what reaches 2**63 steps becomes the lowest code, or with a
+  negative zero point the highest; `mul` saturates.
 * onnxruntime's QLinearAdd without AVX2 has no fused steps, and on ARM it is the row ``qnnpack``: read, not run.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -19,8 +20,6 @@ __all__ = ["AVERAGE_POOL", "PoolRule", "Windows", "reciprocal"]
 
 F32 = np.float32
 Array = NDArray[Any]
-_TOGETHER = 16
-"""Channels that torch computes together."""
 
 
 class Windows(NamedTuple):
@@ -115,12 +114,12 @@ def _torch_nchw(w: Windows) -> Pooled:
     return _torch(w, "plus")
 
 
-def _torch_nhwc(w: Windows) -> Pooled:
-    """Blocks of 16 channels add the zero point to the rounded mean; the last C % 16 before it is rounded."""
+def _torch_nhwc(w: Windows, together: int = 1) -> Pooled:
+    """Blocks of channels add the zero point to the rounded mean; the channels that do not fill one add it before."""
     of_blocks, of_rest = _torch(w, "shift"), _torch_nchw(w)
 
     def pooled(image: Array, out: Array | None) -> Array:
-        rest = image.shape[3] % _TOGETHER
+        rest = image.shape[3] % together
         if rest == image.shape[3]:
             return of_rest(image, out)
         made = of_blocks(image, out)
@@ -162,7 +161,7 @@ AVERAGE_POOL = {
     ),
     "torch-nchw": PoolRule(
         "rint(sum(x - z) * (1 / n) + z) in float32",
-        "torch 2.13, NCHW; engines fbgemm, x86 and onednn, of int8 qnnpack, too",
+        "torch 2.13 and 2.14, NCHW; engines fbgemm, x86 and onednn, of int8 qnnpack, too",
         False,
         _torch_nchw,
     ),
@@ -170,11 +169,23 @@ AVERAGE_POOL = {
         "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as torch-nchw",
         "torch 2.13, channels_last, on AVX-512; engines as torch-nchw",
         False,
+        partial(_torch_nhwc, together=16),
+    ),
+    "torch-nhwc-avx2": PoolRule(
+        "the same for 8 channels at a time",
+        "torch 2.13, channels_last, on AVX2; engines as torch-nchw",
+        False,
+        partial(_torch_nhwc, together=8),
+    ),
+    "torch-2.14-nhwc": PoolRule(
+        "rint(sum(x - z) * (1 / n)) + z",
+        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW; engines as torch-nchw",
+        False,
         _torch_nhwc,
     ),
     "torch-qnnpack": PoolRule(
         "fp32-even of sum(x - z), scale s / (s * n), s the scale of x and of the result",
-        "torch 2.13, engine qnnpack, uint8, NCHW and channels_last",
+        "torch 2.13 and 2.14, engine qnnpack, uint8, NCHW and channels_last",
         False,
         _ort_global,
         counts="all",

@@ -48,7 +48,7 @@ ADD = {
     ),
     "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK", "ratios", "rndna", derived="ratios of 22 bits"),
     "torch-qnnpack": PairRule(
-        "the same as qnnpack", "torch, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
+        "the same as qnnpack", "torch 2.13 and 2.14, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
     ),
     "ort-x86": PairRule(
         "rint(fma(a, ra, fma(b, rb, z - (ra * za + rb * zb)))), a and b with their zero points",
@@ -58,14 +58,27 @@ ADD = {
     ),
     "torch": PairRule(
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
-        "torch 2.13 on AVX-512, fbgemm, x86, onednn",
+        "torch 2.13 on AVX2 and AVX-512, engines fbgemm, x86 and onednn",
         "torch",
         width=64,
         tail="torch-tail",
         beyond="cut, wraps",
     ),
     "torch-tail": PairRule(
-        "rint((a * sa + b * sb) * (1 / sy) + z) in float32", "torch, the last n % 64 elements", "torch tail"
+        "rint((a * sa + b * sb) * (1 / sy) + z) in float32", "torch 2.13, the last n % 64 elements", "torch tail"
+    ),
+    "torch-2.14": PairRule(
+        "as torch",
+        "torch 2.12 and 2.14 on AVX2 and AVX-512, engines fbgemm, x86 and onednn",
+        "torch",
+        width=64,
+        tail="torch-2.14-tail",
+        beyond="cut, wraps",
+    ),
+    "torch-2.14-tail": PairRule(
+        "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
+        "torch 2.12 and 2.14, the last n % 64 elements",
+        "torch tail, outside",
     ),
 }
 """Rules of the sum of two tensors, by name."""
@@ -131,7 +144,7 @@ MUL = {
     ),
     "torch": PairRule(
         "fp32-even of a * b, scale f32-reciprocal",
-        "torch 2.13 on AVX-512, every engine",
+        "torch 2.13 and 2.14 on AVX2 and AVX-512, every engine",
         "float product",
         "fp32-even",
         "f32-reciprocal",
@@ -141,7 +154,7 @@ MUL = {
     ),
     "torch-tail": PairRule(
         "as torch; only results beyond int32 differ",
-        "torch, the last n % 64 elements",
+        "torch 2.13 and 2.14, the last n % 64 elements",
         "float product",
         "fp32-even",
         "f32-reciprocal",

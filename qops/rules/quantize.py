@@ -42,6 +42,8 @@ class QuantizeRule(NamedTuple):
         a width, are computed by the rule `tail`.
     tail : str
         Name of that rule.
+    beyond : str
+        What a rounded result that int32 does not hold becomes, a word of `PairRule.beyond`.
     """
 
     formula: str
@@ -51,6 +53,7 @@ class QuantizeRule(NamedTuple):
     zero_point: str
     width: int = 0
     tail: str = ""
+    beyond: str = "saturates"
 
 
 QUANTIZE = {
@@ -74,7 +77,15 @@ QUANTIZE = {
     ),
     "div-even": QuantizeRule("rint(x / s) + z", "ONNX, onnxruntime", "over", "half_even", "outside"),
     "fma-zp-inside": QuantizeRule(
-        "rint(fma(x, 1 / s, z))", "torch.quantize_per_tensor", "fused", "half_even", "inside"
+        "rint(fma(x, 1 / s, z))", "torch 2.13 quantize_per_tensor", "fused", "half_even", "inside"
+    ),
+    "inv-even-wraps": QuantizeRule(
+        "as inv-even; beyond int32 it is cut, and with z it wraps",
+        "torch 2.12 and 2.14 quantize_per_tensor",
+        "times",
+        "half_even",
+        "outside",
+        beyond="cut, wraps",
     ),
 }
 """Rules of float32 to codes, by name."""
@@ -149,7 +160,8 @@ class Quantize(Prepared):
             self._stage: Any = _InDouble(step, zero, codes.lowest, codes.highest)
         else:
             by = factor if self._has_inverse else inf
-            self._stage = stages.FloatStage(by, row.rounding, codes.lowest, codes.highest, plus, shift, row.product)
+            how = by, row.rounding, codes.lowest, codes.highest, plus, shift, row.product
+            self._stage = stages.FloatStage(*how, beyond=row.beyond)
         if not once:
             self._keep(rule, self._scale, zero, codes.dtype)
 
@@ -211,7 +223,7 @@ def quantize(
     Parameters
     ----------
     x : array_like of float32
-        No NaN; infinities saturate.
+        No NaN; infinities saturate, but by inv-even-wraps.
     rule : str
         A name in `QUANTIZE`.
     scale : float

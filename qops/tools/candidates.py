@@ -80,11 +80,11 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
                 yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
     if dump.kind == "quantize" and "scale" in dump.numbers:
         for rule, row in QUANTIZE.items():
-            if row.zero_point == "outside" and not row.width and rule not in _TAILS:
+            if row.zero_point == "outside" and row.beyond == "saturates" and not row.width and rule not in _TAILS:
                 yield Candidate(rule, "zero_point inside of the rounding", _quantized_inside(rule))
 
 
-_TAILS = "torch-tail", "double-div-away"  # rows that only compute the last elements of others
+_TAILS = "torch-tail", "torch-2.14-tail", "double-div-away"  # rows that only compute the last elements of others
 _MOVES_TIES = ["tflite-double", "q31", "rndna", "shift-toward-zero"]
 _MOVES_TIES += ["double-away", "fp32-away", "tosa-inexact", "double-even-zp-inside"]
 _ROUND: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {  # real values

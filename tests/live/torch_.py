@@ -28,7 +28,11 @@ ENGINES = [name for name in ("x86", "onednn", "qnnpack") if name in torch.backen
 KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
 LINEAR = {"x86": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
 CONVOLUTION = LINEAR | dict.fromkeys(("x86", "onednn"), "torch-onednn-conv")  # x86 gives them to oneDNN
-ADDS = {"x86": "torch", "onednn": "torch", "qnnpack": "torch-qnnpack"}
+NEWER = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
+ADD, QUANTIZE = ("torch-2.14", "inv-even-wraps") if NEWER else ("torch", "fma-zp-inside")
+ADDS = {"x86": ADD, "onednn": ADD, "qnnpack": "torch-qnnpack"}
+OF_WIDTH = {"AVX512": "torch-nhwc", "AVX2": "torch-nhwc-avx2"}
+NHWC = "torch-2.14-nhwc" if NEWER else OF_WIDTH.get(torch.backends.cpu.get_cpu_capability(), "torch-nchw")
 
 
 def tensor(x, s, z):
@@ -51,7 +55,7 @@ def quantize(rng):
     x, z = values(rng, n, s), zero_point(rng, dtype)
     real = on(ENGINES[0], lambda: torch.quantize_per_tensor(torch.from_numpy(x), s, z, KINDS[dtype]))
     given = {"scale": s, "zero_point": z}
-    return of_rule(real, lambda: rules.quantize(x, "fma-zp-inside", dtype=dtype, **given), {"x": x, **given})
+    return of_rule(real, lambda: rules.quantize(x, QUANTIZE, dtype=dtype, **given), {"x": x, **given})
 
 
 def elementwise(engine, op, rule, kind, rng):
@@ -117,7 +121,7 @@ def average_pool(engine, is_nhwc, rng):
 
     given = {"kernel": kernel, "stride": tuple(stride), "padding": tuple(pads[:2]), "count_padding": counts}
     given |= {"zero_point": z, "x_scale": s}
-    kind = "torch-qnnpack" if engine == "qnnpack" else "torch-nhwc" if is_nhwc else "torch-nchw"
+    kind = "torch-qnnpack" if engine == "qnnpack" else NHWC if is_nhwc or shape[3] == 1 else "torch-nchw"
     return of_rule(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
 
 

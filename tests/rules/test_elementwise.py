@@ -92,6 +92,8 @@ BEYOND = [  # op, rule, what it makes of results beyond int32, whether it adds t
     ("add", "ort-x86", "lowest", True),
     ("add", "torch", "cut, wraps", False),
     ("add", "torch-tail", "saturates", True),
+    ("add", "torch-2.14", "cut, wraps", False),
+    ("add", "torch-2.14-tail", "saturates", False),
     ("mul", "ort-x86", "lowest", True),
     ("mul", "torch", "lowest, wraps", False),
     ("mul", "torch-tail", "saturates", False),

@@ -42,16 +42,19 @@ def windows(x, kernel, moves):
         yield (i, j), np.array([x[at] for at in inside]).astype(int)
 
 
+TORCH_BLOCKS = {"torch-nchw": 99, "torch-nhwc": 16, "torch-nhwc-avx2": 8, "torch-2.14-nhwc": 1}
+
+
 def rounded(rule, taps, n):
     """The result of one window before it is clamped, with the zero point."""
     total = (taps - ZX).sum(0)
     if rule == "away-stored":
         stored = taps.sum(0)
         return np.where(stored > 0, (stored + n // 2) // n, -((-stored + n // 2) // n))
-    if rule in ("torch-nchw", "torch-nhwc"):
-        mean, whole = total.astype(F) * (F(1) / F(n)), len(total) // 16 * 16
-        inside, outside = np.rint(mean + F(ZX)), np.rint(mean) + ZX
-        return np.where((np.arange(len(total)) < whole) & (rule == "torch-nhwc"), outside, inside)
+    if rule in TORCH_BLOCKS:
+        mean, block = total.astype(F) * (F(1) / F(n)), TORCH_BLOCKS[rule]
+        whole = len(total) // block * block
+        return np.where(np.arange(len(total)) < whole, np.rint(mean) + ZX, np.rint(mean + F(ZX)))
     if rule == "ort":
         real = np.zeros(len(total), F)
         for tap in taps:

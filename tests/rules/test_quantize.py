@@ -20,6 +20,7 @@ TIES = np.float32([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
         ("double-div-away", [2, 3, 4, 6, 7, 8]),
         ("div-even", [3, 3, 5, 5, 7, 7]),
         ("fma-zp-inside", [2, 4, 4, 6, 6, 8]),
+        ("inv-even-wraps", [3, 3, 5, 5, 7, 7]),
     ],
 )
 def test_ties_go_where_the_rule_says(rule, want):
@@ -30,6 +31,14 @@ def test_a_scale_without_a_reciprocal_is_refused_where_one_is_taken():
     assert rules.quantize([0.0], "div-even", scale=1e-45).tolist() == [0]
     with pytest.raises(ValueError, match=r"^scale: 1e-45 has no reciprocal"):
         rules.quantize([0.0], "inv-even", scale=1e-45)
+
+
+@pytest.mark.parametrize("zero", [0, 3, 127, -3, -128])
+def test_what_int32_does_not_hold_is_cut_and_wraps(tier, zero):
+    x = np.tile(np.float32([2.0**31, -(2.0**31), 3e9, -3e9, np.inf, -np.inf, 2.0**31 - 128, 1, -1]), 20)
+    cut = np.clip(x.astype(np.float64), -(2.0**31), 2.0**31 - 128)
+    want = np.clip((cut + zero + 2**31) % 2**32 - 2**31, -128, 127)
+    np.testing.assert_array_equal(rules.quantize(x, "inv-even-wraps", scale=1.0, zero_point=zero, dtype=np.int8), want)
 
 
 @pytest.mark.parametrize("rule", rules.QUANTIZE)

@@ -93,7 +93,10 @@ def pair(call, rule, beyond=False):
 
 NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
 NAMED |= {f"rule own {rule}": own(rule) for rule in ["rndna", "fp32-away"]}
-NAMED |= {f"pair add {rule}": pair(rules.add, rule) for rule in ["tflite-double", "xnnpack", "ort-x86", "torch-tail"]}
+NAMED |= {
+    f"pair add {rule}": pair(rules.add, rule)
+    for rule in ["tflite-double", "xnnpack", "ort-x86", "torch-tail", "torch-2.14-tail"]
+}
 NAMED |= {f"pair mul {rule}": pair(rules.mul, rule) for rule in ["tflite-single", "fp32-even"]}
 NAMED |= {f"pair add {rule} beyond int32": pair(rules.add, rule, True) for rule in ["ort-x86", "torch"]}
 NAMED |= {f"pair mul {rule} beyond int32": pair(rules.mul, rule, True) for rule in ["ort-x86", "torch", "fp32-even"]}

@@ -38,7 +38,7 @@ def test_the_rule_that_made_the_integers_is_named(rng, rule, scale):
         assert all((m == made[0]).all() for m in made)
 
 
-@pytest.mark.parametrize("rule", sorted(rules.ADD.keys() - {"torch-tail"}))
+@pytest.mark.parametrize("rule", sorted(rules.ADD.keys() - {"torch-tail", "torch-2.14-tail"}))
 def test_adds_are_named(rng, rule):
     a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
     found = qops.explain(a, rules.add(a, b, rule, **PAIR), kind="add", b=b, **PAIR)
@@ -53,7 +53,7 @@ def test_other_kinds_are_named(rng):
     x[:400] = np.arange(-200, 200) / 16  # ties
     y = rules.quantize(x, "fma-zp-inside", scale=0.125, zero_point=101)
     assert qops.explain(x, y, kind="quantize", scale=0.125, zero_point=101).exact == ["fma-zp-inside"]
-    image = rng.integers(0, 256, (1, 9, 9, 20)).astype(np.uint8)
+    image = rng.integers(0, 256, (1, 9, 9, 28)).astype(np.uint8)
     y = rules.average_pool(image, "torch-nhwc", kernel=(2, 2), zero_point=9)
     found = qops.explain(image, y, kind="average_pool", kernel=(2, 2), zero_point=9)
     assert found.exact == ["torch-nhwc"]

@@ -77,7 +77,7 @@ def test_values():
     found = qops.explain(
         x, rules.quantize(x, "div-even", scale=0.1), kind="quantize", scale=0.1, zero_point=0, probe=True
     )
-    assert len(found.exact) == 4 + 1  # two values are all tail of tflite-opt
+    assert len(found.exact) == 5 + 1  # two values are all tail of tflite-opt
     assert len({rules.quantize(found.probe, r, scale=0.1).tobytes() for r in rules.QUANTIZE}) >= 3
 
 

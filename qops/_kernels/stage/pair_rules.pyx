@@ -36,6 +36,7 @@ cdef enum Made:
     ORT
     TORCH
     TORCH_TAIL
+    TORCH_TAIL_OUTSIDE
     PRODUCT_OF_INTEGERS
     PRODUCT_IN_16_BITS
     PRODUCT_OF_REALS
@@ -48,6 +49,7 @@ cdef dict MADES = {
     "ort": ORT,
     "torch": TORCH,
     "torch tail": TORCH_TAIL,
+    "torch tail, outside": TORCH_TAIL_OUTSIDE,
     "product": PRODUCT_OF_INTEGERS,
     "product in 16 bits": PRODUCT_IN_16_BITS,
     "float product": PRODUCT_OF_REALS,
@@ -199,8 +201,8 @@ cdef class Operands:
             return self.product(words, rule, made == PRODUCT_IN_16_BITS)
         if made == ORT:
             return self.ort(words)
-        if made == TORCH or made == TORCH_TAIL:
-            return self.torch(words, made == TORCH_TAIL)
+        if made == TORCH or made == TORCH_TAIL or made == TORCH_TAIL_OUTSIDE:
+            return self.torch(words, made)
         p = self.integers_of(words, rule)
         if made == RATIOS:
             return self.by_ratios(rule, p)
@@ -279,15 +281,15 @@ cdef class Operands:
         cdef float constant = <float>self.y_zero_point - fma_f32(ra, self.a_zero_point, rb * <float>self.b_zero_point)
         return self.in_float32(CHAIN, Side(0, 0, ra, 0), Side(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
 
-    cdef PairStage torch(self, tuple row, bint is_tail):
-        """The sum of both values over the scale: whole vectors take the zero points apart, the tail does not."""
+    cdef PairStage torch(self, tuple row, Made made):
+        """The sum of both values over the scale: whole vectors take the zero points apart, tails do not."""
         cdef float a = <float>self.a_scale, b = <float>self.b_scale, inverse = <float>1 / <float>self.y_scale
-        if not is_tail:
+        cdef int inside = self.y_zero_point if made == TORCH_TAIL else 0
+        cdef PreparedStage last = self.last_float(row, inverse, inside, self.y_zero_point - inside)
+        if made == TORCH:
             return self.in_float32(FLOAT_SUM, Side(0, 0, a, -<float>self.a_zero_point * a),
-                                   Side(0, 0, b, -<float>self.b_zero_point * b),
-                                   self.last_float(row, inverse, 0, self.y_zero_point))
-        return self.in_float32(FLOAT_SUM, Side(self.a_zero_point, 0, a, 0), Side(self.b_zero_point, 0, b, 0),
-                               self.last_float(row, inverse, self.y_zero_point, 0))
+                                   Side(0, 0, b, -<float>self.b_zero_point * b), last)
+        return self.in_float32(FLOAT_SUM, Side(self.a_zero_point, 0, a, 0), Side(self.b_zero_point, 0, b, 0), last)
 
     cdef PairStage in_float32(self, Form form, Side a, Side b, PreparedStage last):
         """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""

@@ -133,7 +133,8 @@ def quantize(i, attrs):
 def of_any_op(i, attrs):
     """A case of a set that mixes ops."""
     kind = attrs["rule"].partition("/")[0]
-    return {"add": pair(rules.add), "mul": pair(rules.mul)}.get(kind, derived)(i, attrs)
+    calls = {"add": pair(rules.add), "mul": pair(rules.mul), "avgpool": average_pool, "quantize": quantize}
+    return calls.get(kind, derived)(i, attrs)
 
 
 def choose(i, attrs):
@@ -173,7 +174,7 @@ ADAPTORS = {
     **dict.fromkeys(
         ("litert_dw_tails", "ort_qlinearconv", "ort_qlinearmatmul", "torch_linear", "torch_linear_ties"), derived
     ),
-    **dict.fromkeys(("ort_overflow", "torch_overflow"), of_any_op),
+    **dict.fromkeys(("ort_overflow", "torch_overflow", "torch_versions"), of_any_op),
     **dict.fromkeys(("qnnpack_requantize", "xnnpack_requantize_qu8"), scaled(np.uint8)),
     "xnnpack_requantize_qs8": scaled(np.int8),
     "textbook_shift": textbook,
