@@ -62,7 +62,7 @@ def fused(
     nodes = _with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
     words += more
-    while len((left := merged(nodes, tensors, outputs))[0]) < len(nodes):
+    while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):
         nodes, more = left
         words += more
     fuser = _Fuser(Net(nodes, tensors, outputs))
@@ -168,6 +168,8 @@ class _Fuser:
     def _is_taken(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> bool:
         """Whether onnxruntime has a kernel for these types, and takes scales that lie so."""
         if self._scale(data).size != 1 or not self._fits(node, weights):
+            return False
+        if node.kind == "Gemm" and not (data.zero_point and weights.zero_point):
             return False
         if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
             return False

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qops.models.onnx_file import Node
-from qops.models.onnx_net import Net
+from qops.models.onnx_net import MOVED, Net
 from qops.models.tensor import Tensor
 
 __all__ = ["merged", "refuse_around_moves"]
@@ -24,7 +24,9 @@ class _Numbers(NamedTuple):
     zero: Any
 
 
-def merged(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> tuple[list[Node], list[str]]:
+def merged(
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], *, is_first: bool = True
+) -> tuple[list[Node], list[str]]:
     """Make one pair of two that follow each other, whose nodes are read by the next alone.
 
     Of four pairs in a row two are left, which another round makes one of.
@@ -37,6 +39,8 @@ def merged(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[
         The numbers of new pairs are added to it.
     outputs : sequence of str
         Names of the graph's outputs, which stay.
+    is_first : bool
+        Whether this is the first round. After it, onnxruntime repeats pairs on the other side of moves.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def merged(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[
     Raises
     ------
     ValueError
-        Pairs whose ranges have only 0 in common.
+        Pairs whose ranges have only 0 in common; in a later round, pairs beside moves.
     """
     net, words = Net(nodes, tensors, outputs), []
     now, done = {node.name: node for node in nodes}, set()
@@ -62,7 +66,12 @@ def merged(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[
             continue
         inputs, (b, *_) = first.inputs[1:], each
         if b is not None and a != b:
-            made = _common(a, b, f"QuantizeLinear ({second.name})")
+            where = f"QuantizeLinear ({second.name})"
+            if not is_first and _is_beside_moves(net, first, last):
+                raise ValueError(
+                    f"{where}: onnxruntime makes one of two pairs that it repeats beside a move, which is not modelled"
+                )
+            made = _common(a, b, where)
             inputs = tuple(net.added(f"{first.outputs[0]}:{word}", np.asarray(x)) for word, x in made._asdict().items())
             what = f"QuantizeLinear ({first.name}) and QuantizeLinear ({second.name}) with their DequantizeLinear"
             words.append(f"{what} became one pair of scale {made.scale!s} and zero point {made.zero!s}.")
@@ -90,6 +99,13 @@ def _two_pairs(net: Net, now: dict[str, Node], name: str) -> tuple[Node, Node, l
     last = [now[reader.name] for reader in net.readers[second.outputs[0]] if reader.name in now]
     is_pair = all(reader.kind == "DequantizeLinear" and reader.inputs[0] == second.outputs[0] for reader in last)
     return (first, second, last) if last and is_pair else None
+
+
+def _is_beside_moves(net: Net, first: Node, last: list[Node]) -> bool:
+    """Whether what is quantized was moved before, or what is dequantized is moved after."""
+    writer = net.writer.get(first.inputs[0])
+    after = (reader for node in last for reader in net.readers[node.outputs[0]])
+    return any(node is not None and node.kind in MOVED for node in (writer, *after))
 
 
 def _only_reader(net: Net, now: dict[str, Node], node: Node) -> Node | None:
@@ -134,7 +150,7 @@ def refuse_around_moves(net: Net, node: Node) -> None:
     """Refuse a QuantizeLinear whose pair has other numbers than one before it, with moves that may vanish between them.
 
     Where two transposes undo each other, or a move moves nothing, pairs come to follow each other, and onnxruntime
-    makes one of them. The transposes may stand between the first and second, and the second and third of three pairs.
+    makes one of them. The other transpose may stand anywhere, as onnxruntime takes it past other nodes.
 
     Parameters
     ----------
@@ -147,18 +163,12 @@ def refuse_around_moves(net: Net, node: Node) -> None:
     ValueError
         There are such pairs.
     """
-    known, moves = [node], []
-    for _ in range(2):
-        found, between = _quantize_before(net, known[-1])
-        if found is None or not between:
-            break
-        known.append(found)
-        moves += [move.kind for move in between]
-    if moves.count("Transpose") < 2 and not {*moves} & {*_MAY_VANISH}:
+    before, moves = _quantize_before(net, node)
+    kinds, transposes = {move.kind for move in moves}, sum(n.kind == "Transpose" for n in net.writer.values())
+    if before is None or not ({*_MAY_VANISH} & kinds or ("Transpose" in kinds and transposes > 1)):
         return
     for place in (1, 2):
-        constants = (net.constant(quantize, place) for quantize in known)
-        numbers = [x for x in constants if x is not None]
+        numbers = [x for x in (net.constant(n, place) for n in (node, before)) if x is not None]
         if any(not np.array_equal(x, numbers[0]) for x in numbers[1:]):
             what = "two pairs of QuantizeLinear and DequantizeLinear with other numbers, as moves between them vanish"
             raise ValueError(f"QuantizeLinear ({node.name}): onnxruntime may make one of {what}, which is not modelled")

@@ -196,7 +196,7 @@ def test_what_onnxruntime_fuses_and_qops_does_not_have_is_named(refused):
     x = net.both(net.input([2, 2]), 0.5, np.uint8(3))
     for scale in (0.25, 0.75):
         x = net.both(net.node("Transpose", x), scale, np.uint8(3))
-    assert "QuantizeLinear (QuantizeLinear_6): onnxruntime may make one of two pairs" in refused(net.model(x), "ort")
+    assert "QuantizeLinear (QuantizeLinear_3): onnxruntime may make one of two pairs" in refused(net.model(x), "ort")
     net = Network()
     x = net.both(net.both(net.input([2]), 0.5, np.uint8(0)), 0.5, np.uint8(255))
     assert "QuantizeLinear (QuantizeLinear_2): onnxruntime makes one of two pairs, whose ranges" in refused(
