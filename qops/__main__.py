@@ -105,8 +105,8 @@ def _requantize_vectors(options: argparse.Namespace) -> int:
 
 
 def _add_vectors(options: argparse.Namespace) -> int:
-    ranges = {name: tuple(getattr(options, name)) for name in ("a_range", "b_range", "y_range")}
-    return _written(add_vectors(options.rule, **ranges), options)
+    a, b, y = (tuple(getattr(options, name)) for name in ("a_range", "b_range", "y_range"))
+    return _written(add_vectors(options.rule, a_range=a, b_range=b, y_range=y), options)
 
 
 def _written(found: VectorSet, options: argparse.Namespace) -> int:

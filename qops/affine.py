@@ -6,7 +6,7 @@ A real value is ``scale * (q - zero_point)``. The rules of the systems are in th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.arrays.checks import as_array as _as_array
 from qops._kernels.arrays.checks import span as _span
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
+from qops._keywords import refusing_unknown as _refusing_unknown
+from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import integer as _integer
 from qops.checks import real as _real
 from qops.checks import shown as _shown
@@ -55,7 +57,8 @@ class Affine(NamedTuple):
         return _ends(self.scale, self.zero_point, _TABLE[self.code_type])
 
 
-def holding_zero(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
+@_refusing_unknown
+def holding_zero(min: float, max: float, *, dtype: DTypeLike = "uint8", **unknown: Never) -> Affine:
     """Affine of the smallest range that holds ``min``, ``max`` and, exactly on a code, 0.
 
     It chooses, of the two integers next to ``-min / step``, the zero point with the smaller scale. Neither end is cut.
@@ -83,12 +86,15 @@ def holding_zero(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affin
     >>> qops.affine.holding_zero(0.5, 2.55).range
     (0.0, 2.549999952316284)
     """
+    if unknown:
+        raise _unknown_keyword(holding_zero, unknown)
     row = _affine_type(dtype)
     _, _, scale, zero_point = _range_holding_zero(*_span(min, max), row)
     return Affine(scale, zero_point, row.name)
 
 
-def exact(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
+@_refusing_unknown
+def exact(min: float, max: float, *, dtype: DTypeLike = "uint8", **unknown: Never) -> Affine:
     """Affine of a range whose 0 is on a code already, within 2**-15 of a step of 8 bits; the inverse of `Affine.range`.
 
     Parameters
@@ -116,6 +122,8 @@ def exact(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
     Traceback (most recent call last):
     ValueError: min, max: in (-1.0, 1.0) 0 is at code 127.5, not on a code
     """
+    if unknown:
+        raise _unknown_keyword(exact, unknown)
     row = _affine_type(dtype)
     lo, hi = _span(min, max)
     step, zero_point, base = row.line(lo, hi)
@@ -126,7 +134,8 @@ def exact(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
     return Affine(step, zero_point, row.name)
 
 
-def max_abs(limit: float) -> Affine:
+@_refusing_unknown
+def max_abs(limit: float, **unknown: Never) -> Affine:
     """Affine of non-negative data up to ``limit``, the ``R = max|T|`` rule of DNNL: zero point 0, scale R / 255.
 
     Parameters
@@ -149,11 +158,14 @@ def max_abs(limit: float) -> Affine:
     >>> 1 / qops.affine.max_abs(15.0).scale  # the quantization factor Q = 255 / R
     17.0
     """
+    if unknown:
+        raise _unknown_keyword(max_abs, unknown)
     row = _TABLE["u8"]
     return Affine(_limit(limit) / row.steps, row.lowest, row.name)
 
 
-def symmetric(limit: float, *, dtype: DTypeLike = "uint8") -> Affine:
+@_refusing_unknown
+def symmetric(limit: float, *, dtype: DTypeLike = "uint8", **unknown: Never) -> Affine:
     """Affine of data in -limit..limit with 0 in the middle of the codes: zero point 128 or 0, scale limit / 127.
 
     Parameters
@@ -179,6 +191,8 @@ def symmetric(limit: float, *, dtype: DTypeLike = "uint8") -> Affine:
     >>> qops.affine.symmetric(127.0, dtype="int8")
     Affine(scale=1.0, zero_point=0, code_type='s8')
     """
+    if unknown:
+        raise _unknown_keyword(symmetric, unknown)
     row = _affine_type(dtype)
     middle = (row.lowest + row.highest + 1) // 2
     return Affine(_limit(limit) / (row.highest - middle), middle, row.name)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import frexp
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, Never, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
+from qops._keywords import refusing_unknown as _refusing_unknown
+from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import number as _number
 
 __all__ = [
@@ -43,7 +45,8 @@ class Multiplier(NamedTuple):
     right_shift: int
 
 
-def quantize_multiplier(factor: float) -> Multiplier:
+@_refusing_unknown
+def quantize_multiplier(factor: float, **unknown: Never) -> Multiplier:
     """Give the multiplier of 31 bits and the shift that are nearest to a real factor, ties away from zero.
 
     With ``factor = m * 2**e`` and m in [0.5, 1), ``multiplier = round(m * 2**31)`` and ``right_shift = 31 - e``. If
@@ -75,6 +78,8 @@ def quantize_multiplier(factor: float) -> Multiplier:
     >>> qops.fixedpoint.quantize_multiplier(-3.0)
     Multiplier(multiplier=-1610612736, right_shift=29)
     """
+    if unknown:
+        raise _unknown_keyword(quantize_multiplier, unknown)
     factor = _number(factor, "factor")
     if abs(factor) >= 2**31 - 0.5:
         raise ValueError(f"factor: {factor} does not round to 31 bits and a sign")
@@ -87,6 +92,7 @@ def quantize_multiplier(factor: float) -> Multiplier:
     return Multiplier(-multiplier if factor < 0 else multiplier, 31 - exponent)
 
 
+@_refusing_unknown
 def apply_multiplier(
     x: ArrayLike,
     multiplier: int,
@@ -94,6 +100,7 @@ def apply_multiplier(
     *,
     rounding: Rounding = "half_up",
     out: NDArray[np.int32] | None = None,
+    **unknown: Never,
 ) -> NDArray[np.int32]:
     """``x * multiplier / 2**right_shift`` on int32, rounded by a named rule.
 
@@ -166,4 +173,6 @@ def apply_multiplier(
     ... )
     (0, 1)
     """
+    if unknown:
+        raise _unknown_keyword(apply_multiplier, unknown)
     return _apply_multiplier(x, multiplier, right_shift, rounding, out)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
 from qops.qtensor import QTensor, TensorLike
 
@@ -47,6 +48,7 @@ def add(
     range: Kept = None,
     out: NDArray[Any] | None = None,
     return_info: bool = False,
+    **unknown: Never,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Add two tensors of uint8 or int8 codes into codes of 8 bits, in at most two passes, or of int32.
 
@@ -110,10 +112,15 @@ def add(
     >>> qops.add(a, b, dtype="int32").dequantize().round(2)
     array([-2. ,  0. ,  3.1], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(add, unknown)
     return _kernels.add(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
 
 
-def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+@refusing_unknown
+def quantized_add_8p8to32(
+    a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None, **unknown: Never
+) -> QTensor:
     """Add two uint8 tensors into int32 codes: `add` into int32, with one dtype for the operands.
 
     ``max = 2**17 * max(|a_min|, a_max, |b_min|, b_max)``, ``min = -max``, and with output step ``s``::
@@ -155,6 +162,8 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
+    if unknown:
+        raise unknown_keyword(quantized_add_8p8to32, unknown)
     return _kernels_32.add_or_subtract(QTensor, a, b, False, False, out)
 
 
@@ -167,6 +176,7 @@ def quantized_add_8p8to8(
     range: Kept = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
+    **unknown: Never,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Add two uint8 tensors into uint8 codes: `add`, but the range found is drawn in to the sums, 0 on a code or not.
 
@@ -221,4 +231,6 @@ def quantized_add_8p8to8(
     >>> qops.quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(np.uint8([0, 255, 255]), 0.0, 1.0)
     """
+    if unknown:
+        raise unknown_keyword(quantized_add_8p8to8, unknown)
     return _kernels.add(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

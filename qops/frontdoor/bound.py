@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Never
 
 from numpy.typing import DTypeLike
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.codes import of_dtype as _of_dtype
 
@@ -38,7 +40,8 @@ _TABLE: dict[
 }
 
 
-def bound(op: str, dtype: DTypeLike | None = None) -> float:
+@refusing_unknown
+def bound(op: str, dtype: DTypeLike | None = None, **unknown: Never) -> float:
     """Give the largest error of an op of the front door: no valid input makes a larger one.
 
     The error is the distance between a result and the exact value, in LSB of the result, where the value lies within
@@ -68,6 +71,8 @@ def bound(op: str, dtype: DTypeLike | None = None) -> float:
     >>> qops.bound("quantize"), qops.bound("quantize", "int16")
     (0.5001220703125, 0.53125)
     """
+    if unknown:
+        raise unknown_keyword(bound, unknown)
     if not isinstance(op, str) or op not in _TABLE:
         raise ValueError(f"op: expected one of {', '.join(_TABLE)}, got {shown(op)}")
     rows = _TABLE[op]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor import concat as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, both_ends, int32, operand, shown
 from qops.frontdoor.targets import Range, code_type, range_of_all
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -21,6 +22,7 @@ BOUND_CONCAT = 0.5 + 2**-40
 _S8 = _codes.TABLE["s8"].dtype.num
 
 
+@refusing_unknown
 def concat(
     tensors: Sequence[TensorLike],
     axis: int = -1,
@@ -28,6 +30,7 @@ def concat(
     range: Range | None = None,
     dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Concatenate tensors, each with its own range and type, into one range.
 
@@ -69,6 +72,8 @@ def concat(
     >>> qops.concat([(np.uint8([[0, 255]]), 0.0, 2.0), (np.int8([[-128, 127]]), 0.0, 4.0)])
     QTensor(np.uint8([[0, 128, 0, 255]]), 0.0, 4.0)
     """
+    if unknown:
+        raise unknown_keyword(concat, unknown)
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(f"tensors: expected a sequence of tensors, got {shown(tensors)}")
     if not tensors:

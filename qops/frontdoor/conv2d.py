@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.conv.weights import pack_weights
 from qops._kernels.frontdoor.conv2d import Conv2D as Convolution
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import int32, unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
 from qops.frontdoor.targets import Ends, Range
@@ -25,6 +26,7 @@ BOUND_CONV2D_8 = BOUND_LAYER_8
 """The same with 8-bit codes, for results within the range."""
 
 
+@refusing_unknown
 def conv2d(
     x: TensorLike,
     w: TensorLike,
@@ -40,6 +42,7 @@ def conv2d(
     clip: Ends | None = None,
     out: NDArray[Any] | None = None,
     num_threads: int = 1,
+    **unknown: Never,
 ) -> QTensor:
     """Convolve images of uint8 or int8 codes with filters, add a bias, clip, and round the result once.
 
@@ -100,6 +103,8 @@ def conv2d(
     >>> qops.conv2d(x, w, [-5.0], stride=2, padding="same", dtype="uint8", range=(0.0, 255.0), clip=(0, 6)).data.ravel()
     array([0, 2, 6, 3], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(conv2d, unknown)
     op = Conv2D._once(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
     return op(x, unshared(out, w, bias), num_threads)
 
@@ -138,6 +143,7 @@ class Conv2D(Layer):
 
     __slots__ = ()
 
+    @refusing_unknown
     def __init__(
         self,
         w: TensorLike,
@@ -151,7 +157,10 @@ class Conv2D(Layer):
         guess: Ends | None = None,
         range: Range | None = None,
         clip: Ends | None = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_keyword(Conv2D, unknown)
         self._keep(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
         self._prepare(once=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from math import ceil, floor, log2, sqrt
 from operator import add
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes as _codes
 from qops._kernels.arrays import channels as _channels
 from qops._kernels.frontdoor import error as _kernels
+from qops._keywords import refusing_unknown as _refusing_unknown
+from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.frontdoor.bound import bound as _bound
 from qops.frontdoor.report import FINEST_BIN, MOST_BINS, ErrorReport, Histogram, Worst, edges_of
@@ -35,7 +37,8 @@ def line_of(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
     return data, step, np.where(between, row.lowest, zero), np.where(between, lo, base)
 
 
-def error(t: TensorLike, reference: ArrayLike, op: str | None = None) -> ErrorReport:
+@_refusing_unknown
+def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown: Never) -> ErrorReport:
     """Compare quantized data with what they should be.
 
     Parameters
@@ -76,6 +79,8 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None) -> ErrorRe
     SQNR          54.5 dB
     worst         0.298039 for 0.3, at (1,)
     """
+    if unknown:
+        raise _unknown_keyword(error, unknown)
     data, step, zero, base = line_of(t)
     want = _as_array(reference, "reference")
     if want.dtype.kind not in "fiu":

@@ -32,8 +32,8 @@ A range is at least 2**-25 of the sums that the ranges of the operands allow, so
 The ends of a range that is found are float32, which cuts at most 2**-16 LSB off the farthest result.
 
 Where weights count from their middle code, and a column adds at most 192 LSB to its sums, they are multiplied in
-float32: for codes that do not saturate a product is below 447 LSB. The roundings of the sum, of its factor and of the
-product cost 2**-24 of that each, those of what is added and of the result 2**-17 LSB each: 2**-13.35 in all.
+float32: for codes that do not saturate a product is below 447 LSB. The sum, its factor and the product are
+rounded by at most 2**-24 of these 447 LSB each, what is added and the result by 2**-17 LSB each: 2**-13.35 LSB in all.
 """
 S8 = np.dtype(np.int8).num
 _MOST = 2**17 - 1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor.lookup import look_up
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, as_array, both_ends, operand, shown
 from qops.codes import CodeType
 from qops.frontdoor.targets import Range, code_type, range_of_all
@@ -25,6 +26,7 @@ _S8 = _codes.TABLE["s8"].dtype.num
 _BYTES = np.arange(256, dtype=np.uint8)
 
 
+@refusing_unknown
 def lookup(
     t: TensorLike,
     function: Callable[[Reals], Any],
@@ -32,6 +34,7 @@ def lookup(
     *,
     dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Apply any function of one variable: sigmoid, tanh, gelu, exp, sqrt, or your own.
 
@@ -81,6 +84,8 @@ def lookup(
     Traceback (most recent call last):
     ValueError: function: expected finite results, got nan for code 0, whose value is -4
     """
+    if unknown:
+        raise unknown_keyword(lookup, unknown)
     row, kept = code_type(dtype), None if range is None else both_ends(range, "range")
     codes, lo, hi = operand(t, "t", U8, _S8)
     results = _results(function, _codes.of(codes), lo, hi)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor.matmul import MatMul as Product
 from qops._kernels.gemm.packed import pack_b
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
 from qops.frontdoor.targets import Ends, Range
@@ -22,6 +23,7 @@ BOUND_MATMUL_8 = BOUND_LAYER_8
 """The same with 8-bit codes, for results within the range."""
 
 
+@refusing_unknown
 def matmul(
     a: TensorLike,
     b: TensorLike,
@@ -33,6 +35,7 @@ def matmul(
     clip: Ends | None = None,
     out: NDArray[Any] | None = None,
     num_threads: int = 1,
+    **unknown: Never,
 ) -> QTensor:
     """Multiply a tensor of uint8 or int8 codes by a matrix of them, add a bias, clip, and round the result once.
 
@@ -108,6 +111,8 @@ def matmul(
     >>> qops.matmul(a, b, [13.0], dtype="uint8", range=(0.0, 25.5), clip=(0, 6))  # 6 for 3 - 13 + 16 = 3; 0
     QTensor(np.uint8([[30], [0]]), 0.0, 25.5)
     """
+    if unknown:
+        raise unknown_keyword(matmul, unknown)
     op = MatMul._once(b, bias, dtype, guess, range, clip)
     return op(a, unshared(out, b, bias), num_threads)
 
@@ -146,6 +151,7 @@ class MatMul(Layer):
 
     __slots__ = ()
 
+    @refusing_unknown
     def __init__(
         self,
         b: TensorLike,
@@ -155,7 +161,10 @@ class MatMul(Layer):
         guess: Ends | None = None,
         range: Range | None = None,
         clip: Ends | None = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_keyword(MatMul, unknown)
         self._keep(b, bias, dtype, guess, range, clip)
         self._prepare(once=False)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
 from qops.qtensor import QTensor, TensorLike
 
@@ -33,6 +34,7 @@ def mul(
     range: Kept = None,
     out: NDArray[Any] | None = None,
     return_info: bool = False,
+    **unknown: Never,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Multiply two tensors of uint8 or int8 codes, element by element, into codes of 8 bits or of int32.
 
@@ -72,10 +74,15 @@ def mul(
     >>> t.data, t.zero_point, t.dequantize().round(2)
     (array([-128,  -28,  127], dtype=int8), -28, array([-1.55,  0.  ,  2.4 ], dtype=float32))
     """
+    if unknown:
+        raise unknown_keyword(mul, unknown)
     return _kernels.mul(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
 
 
-def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+@refusing_unknown
+def quantized_mul_8x8to32(
+    a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None, **unknown: Never
+) -> QTensor:
     """Multiply two uint8 tensors into int32 codes: `mul` into int32, with one dtype for the operands.
 
     ``max = 2**11 * max(|a_min|, a_max) * max(|b_min|, b_max)``, rounded up to float32, ``min = -max``. With values
@@ -114,6 +121,8 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> (t.data * t.scale).round(4)  # -2 * 8, 3 * 8
     array([-16.,  24.])
     """
+    if unknown:
+        raise unknown_keyword(quantized_mul_8x8to32, unknown)
     return _kernels.mul_32(QTensor, a, b, False, out)
 
 
@@ -126,6 +135,7 @@ def quantized_mul_8x8to8(
     range: Kept = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
+    **unknown: Never,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Multiply two uint8 tensors into uint8 codes, in at most two passes over the data.
 
@@ -167,4 +177,6 @@ def quantized_mul_8x8to8(
     >>> qops.quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
     QTensor(np.uint8([0, 1, 255]), 0.0, 1.5)
     """
+    if unknown:
+        raise unknown_keyword(quantized_mul_8x8to8, unknown)
     return _kernels.mul(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

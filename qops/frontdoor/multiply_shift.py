@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.frontdoor import multiply_shift as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import integer
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
 
 __all__ = ["error_bound", "multiply_shift"]
 
 
+@refusing_unknown
 def multiply_shift(
     x: ArrayLike,
     factor: float,
@@ -19,6 +23,7 @@ def multiply_shift(
     *,
     rounding: SingleRounding = "floor",
     out: NDArray[np.int32] | None = None,
+    **unknown: Never,
 ) -> NDArray[np.int32]:
     """Multiply integers by a real factor in fixed point: ``y = (x * round(factor * 2**bits)) >> bits``.
 
@@ -59,6 +64,8 @@ def multiply_shift(
     >>> qops.multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
+    if unknown:
+        raise unknown_keyword(multiply_shift, unknown)
     return _kernels.multiply_shift(x, factor, bits, rounding, out)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Never, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from qops._kernels.arrays.checks import float32s as _float32s
+from qops._keywords import refusing_unknown as _refusing_unknown
+from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.checks import choice as _choice
 from qops.checks import flag as _flag
@@ -229,6 +231,7 @@ def _codes_of(dtype: DTypeLike) -> _CodeType:
     return row
 
 
+@_refusing_unknown
 def range_of(
     x: ArrayLike,
     method: Method = "all",
@@ -238,6 +241,7 @@ def range_of(
     symmetric: bool = False,
     percentile: float = 99.99,
     bins: int = 4096,
+    **unknown: Never,
 ) -> tuple[Any, Any]:
     """Give the range that codes of the data should have: what an `Observer` gives that has seen them.
 
@@ -281,6 +285,8 @@ def range_of(
     >>> qops.quantize(weights, *qops.range_of(weights, axis=0), axis=0).scale.shape
     (10, 1)
     """
+    if unknown:
+        raise _unknown_keyword(range_of, unknown)
     observer = Observer(method, axis=axis, dtype=dtype, symmetric=symmetric, percentile=percentile, bins=bins)
     observer.update(x)
     return observer.range()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from math import prod
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, as_array, check_out, number, operand
 from qops.qtensor import QTensor, TensorLike, tensor
 
@@ -21,7 +22,10 @@ BOUND_PAD = 0.5 + 2**-40
 _S8 = _codes.TABLE["s8"].dtype.num
 
 
-def pad(t: TensorLike, widths: ArrayLike, value: float = 0.0, *, out: NDArray[Any] | None = None) -> QTensor:
+@refusing_unknown
+def pad(
+    t: TensorLike, widths: ArrayLike, value: float = 0.0, *, out: NDArray[Any] | None = None, **unknown: Never
+) -> QTensor:
     """Put elements of one value around a tensor. The range stays.
 
     They get the code next to the value, ``round_half_even((value - min) / step) + lowest``. **Error: at most**
@@ -58,6 +62,8 @@ def pad(t: TensorLike, widths: ArrayLike, value: float = 0.0, *, out: NDArray[An
     Traceback (most recent call last):
     ValueError: value: 0.0 is outside the range (1.0, 2.0) of t
     """
+    if unknown:
+        raise unknown_keyword(pad, unknown)
     real = number(value, "value")
     ends = as_array(widths, "widths")
     codes, lo, hi = operand(t, "t", U8, _S8)

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._keywords import refusing_unknown
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Guess", "IntoAny", "IntoUint8", "Kept", "RangeInfo", "into_any", "into_uint8"]
@@ -77,10 +78,10 @@ class IntoUint8(Protocol):
 
 
 def into_any(op: Callable[..., Any]) -> IntoAny:
-    """Give `op` itself, of which type checkers then know both results."""
-    return op
+    """Give `op` itself, as `refusing_unknown` does; type checkers then know what each call gives."""
+    return refusing_unknown(op)
 
 
 def into_uint8(op: Callable[..., Any]) -> IntoUint8:
-    """Give `op` itself, of which type checkers then know both results."""
-    return op
+    """Give `op` itself, as `refusing_unknown` does; type checkers then know what each call gives."""
+    return refusing_unknown(op)

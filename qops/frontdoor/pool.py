@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import largest, means
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
 from qops.window import Padding, Pair, padding_of, pair
@@ -24,6 +25,7 @@ _MOST = 2**23
 """The most pixels of a window whose sum int32 holds: 255 * 2**23 < 2**31."""
 
 
+@refusing_unknown
 def max_pool(
     t: TensorLike,
     kernel: int | Pair | None,
@@ -31,6 +33,7 @@ def max_pool(
     stride: int | Pair | None = None,
     padding: Padding = 0,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Give the largest value of each window of images.
 
@@ -75,10 +78,13 @@ def max_pool(
     >>> qops.max_pool(t, 2, padding="same").data.ravel().tolist()
     [7, 3, 6, 8]
     """
+    if unknown:
+        raise unknown_keyword(max_pool, unknown)
     image, lo, hi, size, window = _placed(t, kernel, stride, padding)
     return tensor(largest(image, size, window, out), lo, hi)
 
 
+@refusing_unknown
 def avg_pool(
     t: TensorLike,
     kernel: int | Pair | None,
@@ -86,6 +92,7 @@ def avg_pool(
     stride: int | Pair | None = None,
     padding: Padding = 0,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Give the mean of each window of images, rounded to a code once, half to even.
 
@@ -128,6 +135,8 @@ def avg_pool(
     >>> qops.avg_pool(t, 2, padding="same").data.ravel().tolist()  # of 13 / 4, 5 / 2, 10 / 2 and 8
     [3, 2, 5, 8]
     """
+    if unknown:
+        raise unknown_keyword(avg_pool, unknown)
     image, lo, hi, size, window = _placed(t, kernel, stride, padding)
     if size[0] * size[1] > _MOST:
         raise ValueError(f"kernel: expected at most {_MOST} pixels, got {size}")

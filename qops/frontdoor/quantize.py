@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import quantize as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
@@ -18,6 +19,7 @@ BOUND_QUANTIZE_16 = 0.5 + 2**-5
 """The same with 16-bit codes, where float32 products reach 65535."""
 
 
+@refusing_unknown
 def quantize(
     x: ArrayLike,
     min: float | ArrayLike | None = None,
@@ -28,6 +30,7 @@ def quantize(
     symmetric: bool = False,
     nan: Literal["raise", "lowest"] = "raise",
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Quantize real numbers into codes, by default of uint8; 0 is always exactly on a code.
 
@@ -79,10 +82,13 @@ def quantize(
     >>> qops.quantize([-1.0, 0.0, 0.25], dtype="int8", symmetric=True)
     QTensor(np.int8([-127, 0, 32]), -1.0078740119934082, 1.0)
     """
+    if unknown:
+        raise unknown_keyword(quantize, unknown)
     return _kernels.quantize(QTensor, x, min, max, axis, dtype, symmetric, nan, out)
 
 
-def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+@refusing_unknown
+def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None, **unknown: Never) -> NDArray[np.float32]:
     """Give the real values of a tensor of any code type.
 
     ``min + (q - lowest) * step``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a code is
@@ -112,4 +118,6 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     >>> qops.dequantize(qops.quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(dequantize, unknown)
     return _kernels.dequantize(t, out)

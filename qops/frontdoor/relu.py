@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import relu as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_RELU", "relu"]
@@ -15,7 +16,8 @@ BOUND_RELU = 0.5 + 2**-20
 """Largest error of `relu` in LSB: 0.5 where 0, or the limit, is halfway between two codes; 0 where both are codes."""
 
 
-def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
+@refusing_unknown
+def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None = None, **unknown: Never) -> QTensor:
     """Clamp values to at least 0, and to at most a limit if there is one.
 
     ``c = min(max(q, code next to 0), code next to the limit)``. The range stays, so every other value is kept exactly;
@@ -55,4 +57,6 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     >>> qops.relu(t, 6.0).dequantize()
     array([0., 0., 6., 6.], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(relu, unknown)
     return _kernels.relu(QTensor, t, limit, out)

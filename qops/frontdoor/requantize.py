@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import requantize as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize_32to8"]
@@ -20,7 +21,8 @@ for the multiplier. From 8 bits: 0.5, and about 2**-43 for positions in float64.
 """
 
 
-def requantization_range(t: TensorLike) -> tuple[float, float]:
+@refusing_unknown
+def requantization_range(t: TensorLike, **unknown: Never) -> tuple[float, float]:
     """Give the real range of the codes present: the narrowest range in which `requantize` saturates nothing.
 
     Its ends are the values of the lowest and the highest code, of all channels, rounded outward to float32.
@@ -45,9 +47,12 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
     >>> qops.requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
     (-4.0, 2.0)
     """
+    if unknown:
+        raise unknown_keyword(requantization_range, unknown)
     return _kernels.requantization_range(t)
 
 
+@refusing_unknown
 def requantize(
     t: TensorLike,
     min: float | ArrayLike | None = None,
@@ -55,6 +60,7 @@ def requantize(
     *,
     dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Requantize codes into 8-bit codes of the range (min, max), rounding once, half up.
 
@@ -110,15 +116,19 @@ def requantize(
     array([[ 4.   ,  0.125],
            [-2.   ,  0.25 ]], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(requantize, unknown)
     return _kernels.requantize(QTensor, t, min, max, dtype, False, out)
 
 
+@refusing_unknown
 def requantize_32to8(
     t: TensorLike,
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
     out: NDArray[np.uint8] | None = None,
+    **unknown: Never,
 ) -> QTensor:
     """Requantize int32 codes to uint8 codes, as `requantize` does.
 
@@ -146,4 +156,6 @@ def requantize_32to8(
     >>> qops.requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(np.uint8([0, 128, 191]), -4.0, 4.0)
     """
+    if unknown:
+        raise unknown_keyword(requantize_32to8, unknown)
     return _kernels.requantize(QTensor, t, min, max, "uint8", True, out)

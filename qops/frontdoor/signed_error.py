@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._keywords import refusing_unknown as _refusing_unknown
+from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.frontdoor.error import line_of as _line_of
 from qops.qtensor import TensorLike
@@ -14,7 +16,8 @@ from qops.qtensor import TensorLike
 __all__ = ["signed_error", "values"]
 
 
-def values(t: TensorLike) -> NDArray[np.float64]:
+@_refusing_unknown
+def values(t: TensorLike, **unknown: Never) -> NDArray[np.float64]:
     """Give the exact real values of a tensor.
 
     If 0 is on a code, the value is ``(q - zero_point) * step``, so that code is exactly 0, as in `dequantize`.
@@ -40,10 +43,13 @@ def values(t: TensorLike) -> NDArray[np.float64]:
     >>> qops.values((np.uint8([0, 51, 255]), 1.0, 2.0))
     array([1. , 1.2, 2. ])
     """
+    if unknown:
+        raise _unknown_keyword(values, unknown)
     return _values_and_step(t)[0]
 
 
-def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
+@_refusing_unknown
+def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArray[np.float64]:
     """Give the error of each element in LSB, positive where the code is too high: what `error` sums up.
 
     ``(values(t) - reference) / step`` with ``step = (max - min) / steps``, of each channel if there are several.
@@ -76,6 +82,8 @@ def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
     >>> qops.signed_error((np.uint8([0, 100, 255]), 0.0, 255.0), [0.0, 100.25, 254.0])
     array([ 0.  , -0.25,  1.  ])
     """
+    if unknown:
+        raise _unknown_keyword(signed_error, unknown)
     got, step = _values_and_step(t)
     want = _as_array(reference, "reference")
     if want.dtype.kind not in "fiu":

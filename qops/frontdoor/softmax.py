@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor import softmax as _kernels
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, int32, into, operand, put
 from qops.frontdoor.targets import code_type
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -21,7 +22,10 @@ BOUND_SOFTMAX = 0.5 + 2**-20
 _S8 = _codes.TABLE["s8"].dtype.num
 
 
-def softmax(t: TensorLike, axis: int = -1, *, dtype: DTypeLike = "uint8", out: NDArray[Any] | None = None) -> QTensor:
+@refusing_unknown
+def softmax(
+    t: TensorLike, axis: int = -1, *, dtype: DTypeLike = "uint8", out: NDArray[Any] | None = None, **unknown: Never
+) -> QTensor:
     """Give ``exp(value) / sum(exp(values))`` along an axis, in the range (0, 1).
 
     Only distances from the highest code `top` along the axis matter, of which there are 256, so the exponentials are a
@@ -67,6 +71,8 @@ def softmax(t: TensorLike, axis: int = -1, *, dtype: DTypeLike = "uint8", out: N
     array([[0.118, 0.502],
            [0.882, 0.502]], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(softmax, unknown)
     axis, row = int32(axis, "axis"), code_type(dtype)
     codes, lo, hi = operand(t, "t", U8, _S8)
     rank = codes.ndim

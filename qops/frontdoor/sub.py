@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
 from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
@@ -27,6 +28,7 @@ def sub(
     range: Kept = None,
     out: NDArray[Any] | None = None,
     return_info: bool = False,
+    **unknown: Never,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Subtract two tensors of uint8 or int8 codes into codes of 8 bits, in at most two passes, or of int32.
 
@@ -63,10 +65,15 @@ def sub(
     >>> qops.sub(a, b, range=(0.0, 2.55)).data  # 0, 0 and 2.55
     array([  0,   0, 255], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(sub, unknown)
     return _kernels.sub(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
 
 
-def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+@refusing_unknown
+def quantized_sub_8p8to32(
+    a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None, **unknown: Never
+) -> QTensor:
     """Subtract two uint8 tensors into int32 codes: `sub` into int32, with one dtype for the operands.
 
     The range is that of `quantized_add_8p8to32`. The integers are too, but the terms of `b` are negated::
@@ -102,6 +109,8 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 - 0, 2 - 1
     array([1., 1.])
     """
+    if unknown:
+        raise unknown_keyword(quantized_sub_8p8to32, unknown)
     return _kernels_32.add_or_subtract(QTensor, a, b, True, False, out)
 
 
@@ -114,6 +123,7 @@ def quantized_sub_8p8to8(
     range: Kept = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
+    **unknown: Never,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Subtract two uint8 tensors into uint8 codes, in at most two passes over the data.
 
@@ -142,4 +152,6 @@ def quantized_sub_8p8to8(
     >>> qops.quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(np.uint8([85, 149, 170]), -1.0, 2.0)
     """
+    if unknown:
+        raise unknown_keyword(quantized_sub_8p8to8, unknown)
     return _kernels.sub(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

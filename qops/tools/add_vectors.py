@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Never, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice, shown, span
 from qops.codes import TABLE
 from qops.frontdoor.add import add_8p8to8_integers
@@ -103,7 +104,8 @@ class AddVectors:
         return text, {"x": f"add_x(qops_a[i], qops_b[i], {words})", "y": f"add_y(qops_x[i], {words})"}
 
 
-def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) -> AddVectors:
+@refusing_unknown
+def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range, **unknown: Never) -> AddVectors:
     """Choose at most 256 pairs of codes on which every other add, and every one-step mistake, fails.
 
     The adds are ``frontdoor`` (`qops.quantized_add_8p8to8` with a ``range``), ``nnlib-flat`` and ``nnlib-spec``
@@ -149,6 +151,8 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
     >>> found.a.size < 64, "frontdoor" in found.killed, "no half" in found.killed
     (True, True, True)
     """
+    if unknown:
+        raise unknown_keyword(add_vectors, unknown)
     rule = choice(rule, "rule", FORMS)
     ranges = [_range(r, name) for r, name in ((a_range, "a_range"), (b_range, "b_range"), (y_range, "y_range"))]
     every = np.arange(256, dtype=np.uint8)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice, shown
 from qops.models import Graph, load
 from qops.models.graph import Live
@@ -28,6 +29,7 @@ Arrays = dict[str, NDArray[Any]]
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
 
+@refusing_unknown
 def debug(
     model: str | Path | Graph,
     data: ArrayLike | Mapping[str, ArrayLike] | str | Path | None = None,
@@ -36,6 +38,7 @@ def debug(
     float_model: str | Path | Graph | None = None,
     runtime: str | None = None,
     client: Any = None,
+    **unknown: Never,
 ) -> Hunt:
     """Compare a device with a model file layer by layer, and name the first layer that differs, and why.
 
@@ -84,6 +87,8 @@ def debug(
     >>> os.path.exists("model.tflite") and qops.debug("model.tflite", device="dump.npz")
     False
     """
+    if unknown:
+        raise unknown_keyword(debug, unknown)
     graph = graph_of(model, "model", runtime)
     twin = None if float_model is None else graph_of(float_model, "float_model")
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):

@@ -6,11 +6,12 @@ import io
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from qops import tflite
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice
 from qops.models import Graph, Layer, Op, Tensor
 from qops.rules import Requantize
@@ -161,7 +162,8 @@ def _told(t: Tensor) -> dict[str, Any]:
     }
 
 
-def params(model: str | Path | Graph, port: str = "tflm") -> Params:
+@refusing_unknown
+def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> Params:
     """Give every constant that a port of a model needs, as the system derives it.
 
     Multipliers and shifts, or float scales; zero points with the sign that the system adds them with; weights in the
@@ -203,6 +205,8 @@ def params(model: str | Path | Graph, port: str = "tflm") -> Params:
     Traceback (most recent call last):
     ValueError: port: expected one of tflm, cmsis-nn, xnnpack, onnxruntime, got 'esp-nn'
     """
+    if unknown:
+        raise unknown_keyword(params, unknown)
     own = choice(port, "port", PORTS)
     graph = graph_of(model, "model")
     ops, missing = [], []

@@ -8,11 +8,12 @@ from concurrent.futures import Executor
 from functools import partial
 from os import PathLike
 from time import monotonic
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import integer, shown
 from qops.codes import of_dtype
 from qops.frontdoor.error import error
@@ -69,7 +70,7 @@ class SweepRow(NamedTuple):
 
 
 class Sweep(list[SweepRow]):
-    """The rows of a sweep: those of the first op in the order of the ranges, then those of the next."""
+    """The rows of a sweep: all rows of the first op, in the order of the ranges, then all rows of the next op."""
 
     @property
     def worst(self) -> SweepRow:
@@ -109,6 +110,7 @@ class Sweep(list[SweepRow]):
             csv.writer(lines).writerows([columns, *zip(*columns.values(), strict=True)])
 
 
+@refusing_unknown
 def sweep(
     op: Op | Mapping[str, Op],
     exact: Callable[..., Any],
@@ -117,6 +119,7 @@ def sweep(
     codes: Literal["all"] | int = "all",
     dtype: DTypeLike = "uint8",
     executor: Executor | Open | None = None,
+    **unknown: Never,
 ) -> Sweep:
     """Measure the error of ops against an exact function, on all codes or some, for many ranges.
 
@@ -171,6 +174,8 @@ def sweep(
     >>> [row.max_lsb for row in qops.sweep(halve, lambda x: x / 2, [(0, 255)])]
     [0.5]
     """
+    if unknown:
+        raise unknown_keyword(sweep, unknown)
     row, chosen = of_dtype(dtype), [_operands(given) for given in _listed(ranges)]
     ops = op if isinstance(op, Mapping) else {"": op}
     for function, name in (*((each, "op") for each in ops.values()), (exact, "exact")):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Never, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import integer, number
 from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
@@ -189,6 +190,7 @@ def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
     return [int(i) for part in picked for i in part]
 
 
+@refusing_unknown
 def vectors(
     rule: str,
     *,
@@ -197,6 +199,7 @@ def vectors(
     dtype: DTypeLike = "int8",
     qmin: int | None = None,
     qmax: int | None = None,
+    **unknown: Never,
 ) -> Vectors:
     """Choose at most 256 accumulators on which every other rule, and every one-step mistake, fails.
 
@@ -237,6 +240,8 @@ def vectors(
     >>> found.alike[:3]  # these are the same function at this scale
     ['q31', 'q31-wrap', 'tosa-double']
     """
+    if unknown:
+        raise unknown_keyword(vectors, unknown)
     row = rule_of(rule)
     if row.multiplier == "given":
         raise ValueError(f"rule: {rule} takes no scale")
