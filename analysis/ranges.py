@@ -41,5 +41,5 @@ def holding_zero(ends: Range) -> Range:
 
 
 def hold_zero(*ranges: Range) -> bool:
-    """Whether all ranges hold 0, as those of `qops.quantize` do."""
+    """Whether all ranges hold 0. Every range that `qops.quantize` gives does."""
     return all(lo <= 0 <= hi for lo, hi in ranges)

@@ -24,7 +24,7 @@ _WINDOW = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": 
 
 
 class Cut(NamedTuple):
-    """A smaller node: attributes, inputs that are others than those of the node, shape, words, where the element is."""
+    """A smaller node: attributes, the inputs that differ from the node's, shape, words, where the element is."""
 
     attributes: dict[str, Any]
     inputs: dict[int, NDArray[Any]]

@@ -27,8 +27,8 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
 
         c = trunc((0.5 + (x - zx) * (x_step / level)) + (bias - zb) * (b_step / level))
 
-    The zeros are those of 0: zx by `quantize_uint8`, and zb by `quantize_uint`, which does not cut it at 255. All codes
-    are within ``2**15 + 2**7`` of 0, so 17 of the 32 bits are head room.
+    zx and zb are the codes of 0: `quantize_uint8` gives zx, and `quantize_uint`, which does not cut at 255, gives zb.
+    All codes are within ``2**15 + 2**7`` of 0, so 17 of the 32 bits are head room.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
 
     The functions of other ops are ``OP_RULE``. ``add``, ``sub`` and ``mul`` take two codes less their zero points, but
     ``add_ort_x86``, which takes whole codes and the constant ``z - (ra * za + rb * zb)`` of both zero points;
-    ``average_pool`` takes a sum. Then come the numbers of the rule: those that `qops.rules.add` names in its rows, with
+    ``average_pool`` takes a sum. Then come the numbers of the rule, as the rows of `qops.rules.add` name them, with
     right shifts in place of shifts.
 
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.

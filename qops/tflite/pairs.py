@@ -73,9 +73,9 @@ class Pair(Op):
 def sections(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, bool]:
     """Give how many neighbours LiteRT's optimised kernels compute in one go, and whether by one number.
 
-    They fold two shapes that broadcast into five axes, of which the last has both operands, the fourth one alone, the
-    third both, the second the other alone, the first both. Where the last is 1, they go along the fourth. Shapes that
-    do not fold so have no blocks, which 0 says.
+    They fold two shapes that broadcast into five axes. Both operands have the last axis, one of them alone has the
+    fourth, both have the third, the other one alone has the second, and both have the first. Where the last is 1, the
+    kernels go along the fourth. The answer is 0 for shapes that do not fold so: they have no blocks.
 
     Examples
     --------

@@ -134,7 +134,7 @@ def _largest(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
 
 
 def _concat(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
-    """A table for each input whose numbers are not those of the result."""
+    """A table for each input that has other numbers than the result."""
     y = graph.tensors[op.outputs[0]]
     each = [_given(op, graph, place) for place in range(2, len(op.inputs), 3)] if len(op.inputs) % 3 == 2 else [None]
     if not _known(op, graph, ()) or None in each:

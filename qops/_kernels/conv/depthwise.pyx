@@ -54,7 +54,7 @@ cdef Py_ssize_t woven_bytes(const Convolution *p) noexcept nogil:
 
 
 cdef Woven weave_for(const Convolution *p, void *memory) noexcept nogil:
-    """Lay out memory of `woven_bytes`, and fill what is the same for all rows: taps, starts and padding."""
+    """Lay out memory of `woven_bytes`, and fill the taps, starts and padding, which all rows share."""
     cdef Woven d
     cdef Py_ssize_t channels = p.groups, bytes = p.image.pixels * channels, planes = planes_of(p), i, j
     cdef uint32_t times = <uint32_t>p.times

@@ -88,7 +88,7 @@ cdef class Conv2D(Layer):
         return 0
 
     cdef cnp.ndarray sums_of(self, images, Py_ssize_t places):
-        """Give the sum of the codes of each window; with groups, of those that each filter takes."""
+        """Give the sum of the codes of each window; with groups, the sum of the codes that each filter takes."""
         cdef Py_ssize_t groups = self.packed.groups
         sums = window_sums(images, self.packed.shape[2:], groups).reshape(places, groups)
         return sums.reshape(-1) if groups == 1 else sums.repeat(self.packed.shape[0] // groups, axis=1)

@@ -29,7 +29,7 @@ cdef double MARGIN = 1 + 2.0**-20  # keeps the highest code of int32 below 2**31
 cdef double NARROWEST = 2.0**-25  # the least range of 8-bit codes, as a share of the largest sum, for BOUND_LAYER_8
 cdef double STEPS = 255  # quantization steps of a range of 8-bit codes
 cdef double NEAR = 192  # the most LSB that float32 may add, for BOUND_LAYER_8
-cdef double STEEP = 2.0**16  # the most steps of a sum, of which float32 holds all products with int32
+cdef double STEEP = 2.0**16  # the most LSB that a step of a sum may be in the loop of float32
 cdef enum:
     MIDDLE = 128  # how far the middle code lies above the lowest
     FEW = 1 << 16  # int32 holds the sum of up to so many products of 8-bit codes, whatever the zero point

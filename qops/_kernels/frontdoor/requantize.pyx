@@ -262,7 +262,7 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
 
 
 cdef int in_turns(cnp.ndarray codes, const Row* rows, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray made) except -1:
-    """Requantize contiguous codes of which `inner` neighbours belong to each channel in turn."""
+    """Requantize contiguous codes: `inner` neighbours of the first channel, then of the next, and so on."""
     cdef const uint8_t* q = <const uint8_t*>cnp.PyArray_DATA(codes)
     cdef uint8_t* c = <uint8_t*>cnp.PyArray_DATA(made)
     cdef uint8_t flip = flip_of(codes), c_flip = flip_of(made)
@@ -284,7 +284,7 @@ cdef int in_turns(cnp.ndarray codes, const Row* rows, Py_ssize_t count, Py_ssize
 
 
 cdef int by_columns(cnp.ndarray codes, const Row* rows, Py_ssize_t count, cnp.ndarray made) except -1:
-    """Requantize contiguous codes of which each belongs to the next channel, as the sums of a layer's columns are."""
+    """Requantize contiguous codes whose neighbours belong to neighbouring channels, like the columns of a layer."""
     cdef const uint8_t* q = <const uint8_t*>cnp.PyArray_DATA(codes)
     cdef char* c = cnp.PyArray_BYTES(made)
     cdef uint8_t flip = flip_of(codes), c_flip = flip_of(made)

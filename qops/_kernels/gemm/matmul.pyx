@@ -64,7 +64,7 @@ cdef void part_of(const Coded *p, Py_ssize_t i, Py_ssize_t *first, Py_ssize_t *e
 
 
 cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some) noexcept nogil:
-    """Subtract the terms of offsets from some rows of accumulators, of which the first is row `first`.
+    """Subtract the terms of offsets from some rows of accumulators, from row `first` on.
 
         c[i][j] -= a_offset[i] * sum of b[:, j] + b_offset[j] * (sum of a[i] - k * a_offset[i])
     """

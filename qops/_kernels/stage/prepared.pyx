@@ -186,7 +186,7 @@ cdef class FloatStage(PreparedStage):
         self.set_numbers(scales, p)
 
     cdef int set_numbers(self, scales, FloatParams p) except -1:
-        """Set the stage to these parameters, with one scale or those of channels."""
+        """Set the stage to these parameters, with one scale or a scale for each channel."""
         p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest  # or sums with the shift beyond float32
         p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
         if isinstance(scales, float):
@@ -207,7 +207,7 @@ cdef class DoubleStage(PreparedStage):
         self.set_numbers(scales, DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding]))
 
     cdef int set_numbers(self, scales, DoubleParams p) except -1:
-        """Set the stage to these parameters, with one scale or those of channels."""
+        """Set the stage to these parameters, with one scale or a scale for each channel."""
         self.stage.params.wide = p
         self.stage.kind, self.stage.count, self.stage.inner = DOUBLE, 1, 1
         if isinstance(scales, float):

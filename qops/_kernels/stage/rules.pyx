@@ -37,7 +37,7 @@ cdef enum Field:  # places of a rule's words in its row
 cdef class Numbers:
     """A rule with all that it needs to make codes of accumulators.
 
-    steps: the real scale, or the multiplier and the right shift; or arrays with one a channel.
+    steps: the real scale, or the multiplier and the right shift; or arrays of these, one for each channel.
     lo, hi: the lowest and the highest code.
     factors: what is multiplied by before the scale, and after it: each product is a float32.
     """
@@ -188,7 +188,7 @@ cdef class Numbers:
         return single
 
     cdef object real_scale(self):
-        """What the loop multiplies by, or an array with one a channel: the scale, rounded to float32 by most rules."""
+        """What the loop multiplies by, or an array of it by channel: the scale, rounded to float32 by most rules."""
         cdef cnp.ndarray[float] near
         cdef Py_ssize_t i
         if self.kind == FLOAT_64:
