@@ -34,7 +34,19 @@ class FullyConnected(Op):
     """
 
     __slots__ = (
-        *("_bias", "_count", "_depth", "_keeps", "_kernel", "_matrix", "_packed", "_rounding", "_stage", "_w"),
+        *(
+            "_bias",
+            "_count",
+            "_depth",
+            "_is_odd",
+            "_keeps",
+            "_kernel",
+            "_matrix",
+            "_packed",
+            "_rounding",
+            "_stage",
+            "_w",
+        ),
         "_zeros",
     )
     _name = "FULLY_CONNECTED"
@@ -64,6 +76,7 @@ class FullyConnected(Op):
         (self._count, self._depth), self._keeps = w.shape, given.keep_num_dims
         if w.dtype != np.int16:
             fit_in_halves(w, self._depth, self._dtype)
+        self._is_odd = given.w_type == "int4" and self._depth % 2 == 1
         self._bias = bias_of(given.bias, self._dtype, len(w))
         has_channels = isinstance(check.scales(given.w_scale, "w_scale", len(w)), np.ndarray)
         if given.w_type == "int4" and has_channels and not facts.connected_channels_int4:
@@ -72,9 +85,9 @@ class FullyConnected(Op):
         w_zero = integer(given.w_zero_point, "w_zero_point", *codes)
         self._zeros = given.x_zero_point, 0 if has_channels else w_zero
         scale = scale_of(given, self._dtype, self._derive(given, has_channels), len(w))
-        rule, last = self._rule(given), (given.y_zero_point, self._limits(given))
+        rule, last = self._rule(given), (given.y_zero_point, self._limits(given, not self._is_odd))
         self._rounding = own = Rounding(rule, scale, *last)
-        if given.w_type == "int4":
+        if given.w_type == "int4" and not self._is_odd:
             factor = facts.connected_int4_factor
             w, own = w * np.int8(factor), Rounding(rule, scale / factor, *last)
             if self._bias is not None:
@@ -100,7 +113,8 @@ class FullyConnected(Op):
             return "double"
         if self._dtype == np.int16 and facts.connected_scale == "f32":
             return "double" if has_channels else "f32-product"
-        return "double" if has_channels and facts.connected_scale == "f32-product" else facts.connected_scale
+        one = facts.connected_odd_scale if self._is_odd else facts.connected_scale
+        return "double" if has_channels and one == "f32-product" else one
 
     def _rule(self, given: SimpleNamespace) -> str:
         facts = self._facts
@@ -112,6 +126,8 @@ class FullyConnected(Op):
             return rule_16(self._bias, facts.connected_no_bias, facts.connected_bias32, facts.connected_wide)
         if self._dtype == np.uint8:
             return facts.connected_u8
+        if self._is_odd:
+            return facts.connected_odd_int4
         return facts.connected_int4 if given.w_type == "int4" else facts.connected
 
     def _stage_8(self) -> Any:
@@ -256,7 +272,8 @@ def fully_connected(
     >>> qops.tflite.fully_connected(x, w, **how, y_scale=4.0)
     array([[25, 95]], dtype=int8)
 
-    **Hazard.** A sum that is beyond int32 in steps of the result gives the lowest code in the reference:
+    **Hazards.** XNNPACK leaves weights of 4 bits to the optimised kernel if `w` has an odd number of columns. A sum
+    that is beyond int32 in steps of the result gives the lowest code in the reference:
 
     >>> [qops.tflite.fully_connected(x, w, **how, y_scale=1e-8, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[[-128, -128]], [[127, 127]]]

@@ -73,13 +73,17 @@ class Kernel(NamedTuple):
     connected: str
     """The rule of FULLY_CONNECTED of int8, with weights of 8 bits."""
     connected_int4: str
-    """The same with weights of 4 bits."""
+    """The same with weights of 4 bits, an even number for each sum."""
+    connected_odd_int4: str
+    """The same for an odd number, which XNNPACK leaves to the optimised kernel."""
     connected_int4_factor: int
-    """What weights of 4 bits and the bias are multiplied by, and the scale divided; sums wrap earlier by it."""
+    """What an even number of weights and the bias are multiplied by, and the scale divided; sums wrap earlier."""
     connected_u8: str
     """The same for uint8."""
     connected_scale: str
     """How the one scale of a FULLY_CONNECTED is made."""
+    connected_odd_scale: str
+    """The same for an odd number of weights of 4 bits for each sum."""
     connected_wide: str
     """The rule for int16 with a bias of int64."""
     connected_no_bias: str
@@ -236,9 +240,11 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "transpose_bias32":        (_DOUBLE,      _UP,           _UP,           ""),
     "connected":               (_AWAY,        _UP,           _EVEN,         _DOUBLE),
     "connected_int4":          (_AWAY,        _UP,           _EVEN,         _DOUBLE),
+    "connected_odd_int4":      (_AWAY,        _UP,           _UP,           _DOUBLE),
     "connected_int4_factor":   (1,            1,             16,            1),
     "connected_u8":            (_AWAY,        _UP,           _EVEN,         ""),
     "connected_scale":         ("double",     "f32-product", "f32",         "double"),
+    "connected_odd_scale":     ("double",     "f32-product", "f32-product", "double"),
     "connected_wide":          (_AWAY,        _AWAY,         _AWAY,         _WIDE),
     "connected_no_bias":       (_AWAY,        _UP,           _UP,           _WIDE),
     "connected_bias32":        (_AWAY,        _UP,           _UP,           _DOUBLE),

@@ -40,6 +40,15 @@ def test_what_xnnpack_leaves_to_the_next_kernels_has_their_limits():
     assert pooled.item() == 1
 
 
+@pytest.mark.parametrize("scales", [1.0, [1.0, 1.0]])
+def test_xnnpack_leaves_an_odd_number_of_weights_of_4_bits_to_the_optimised_kernel(scales):
+    for columns, want in ((1, [1, 2, 0, -1]), (2, EVEN)):
+        x, w = np.zeros((4, columns), np.int8), np.ones((2, columns), np.int8)
+        x[:, 0] = TIES.ravel()
+        how = {**LAYER, "w_scale": scales, "w_type": "int4", "kernel": "xnnpack"}
+        assert tflite.fully_connected(x, w, **how).T.tolist() == [want, want]
+
+
 def test_xnnpack_pools_only_codes_of_one_scale():
     x, how = np.int8([[[[1]]]]), {"x_scale": 0.5, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
     with pytest.raises(ValueError, match=r"^y_scale, y_zero_point: xnnpack expects those of x"):
