@@ -41,16 +41,16 @@ from qops.tools.walk import client_of
 
 _DUMP = """\
 A dump holds the arguments of qops.explain by their names, with the same defaults.
-x, or acc or a, is what the op read, and y are the device's codes of it. zero_point
+x (or acc, or a) is what the op read, and y what the device made of it. zero_point
 and ..._zero_point are codes of real 0. kind names the op; without it the op is requantize.
 A .json dump names the type of y as dtype. Each kind needs the names before the
 semicolon, and takes the others. The scale of requantize is given as scale, or as
 what it is made of, in_scale, w_scale and out_scale:"""
 _DEVICE = """\
 The dump holds tensors by the names that the model has for them: an .npz file, or a
-folder with a file a tensor: .npy; .bin or .raw, plain bytes; .txt or .csv, printed
-numbers; .pb or .tensorproto of ONNX. Not all tensors need be there, but the inputs
-must, unless --data has them. Without any dump the inputs are seeded noise."""
+folder with one file for each tensor: .npy; .bin or .raw, plain bytes; .txt or .csv,
+printed numbers; .pb or .tensorproto of ONNX. It needs the inputs, unless --data has
+them; other tensors may be missing. Without any dump the inputs are seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 
@@ -151,7 +151,7 @@ def _add_explain(commands: Any) -> None:
         help="an .npz or .json file, with what is listed below",
     )
     explain.add_argument(
-        "--probe", type=Path, metavar="FILE.npz", help="write inputs that tell the rules apart which are still possible"
+        "--probe", type=Path, metavar="FILE.npz", help="write inputs that tell the remaining rules apart"
     )
     form = explain.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer as JSON")

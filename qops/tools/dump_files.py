@@ -1,4 +1,4 @@
-"""Reads the tensors that a device gave: from an .npz file, a folder with a file a tensor, or a dict."""
+"""Reads the tensors that a device gave: from an .npz file, a folder with one file for each tensor, or a dict."""
 
 from __future__ import annotations
 
