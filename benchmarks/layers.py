@@ -41,18 +41,18 @@ def real_codes(x: Array, w: Array) -> Array:
 def qops_matmul(x: Array, w: Array) -> Candidate:
     """Call a prepared op of qops."""
     out = shared(x.size, np.uint8).reshape(x.shape)
-    op = qops.MatMul((w, *W.range), dtype="uint8", range=result(w).range)
-    return Candidate(lambda: op((x, *X.range), out), lambda: out, BOUND_LAYER_8)
+    op, a = qops.MatMul((w, *W.range), dtype="uint8", range=result(w).range), (x, *X.range)
+    return Candidate(lambda: op(a, out), lambda: out, BOUND_LAYER_8)
 
 
 def qops_convolution(x: Array, w: Array) -> Candidate:
     """Call a prepared op of qops; its images have the channels of a pixel side by side, as these are in memory."""
     filters = np.ascontiguousarray(conv.plain(w).transpose(2, 3, 1, 0))
     op = qops.Conv2D((filters, *W.range), groups=conv.groups(x, w), dtype="uint8", range=conv.result(w).range)
-    image = x.transpose(0, 2, 3, 1)
-    shape = op.shape_of(image.shape)
+    image = x.transpose(0, 2, 3, 1), *X.range
+    shape = op.shape_of(image[0].shape)
     out = shared(int(np.prod(shape)), np.uint8).reshape(shape)
-    return Candidate(lambda: op((image, *X.range), out), lambda: out.transpose(0, 3, 1, 2), BOUND_LAYER_8)
+    return Candidate(lambda: op(image, out), lambda: out.transpose(0, 3, 1, 2), BOUND_LAYER_8)
 
 
 def convolution(case: Case) -> Case:

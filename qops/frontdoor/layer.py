@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
-from qops._kernels.frontdoor.layer import Epilogue
+from qops._kernels.frontdoor.epilogue import Epilogue
 from qops.checks import U8, as_array, both_ends, operand, real, shown, two_ends
 from qops.frontdoor.targets import Ends
 from qops.prepared import Prepared

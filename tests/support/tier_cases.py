@@ -4,7 +4,7 @@ import numpy as np
 
 import qops
 from qops import codes
-from qops._kernels.frontdoor import add, add_8p8to32, layer, mul
+from qops._kernels.frontdoor import add, add_8p8to32, epilogue, layer, mul
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
 from qops._kernels.stage import affine, multiply_shift
@@ -233,7 +233,7 @@ def layered(dtype):
         terms = columns, np.int64([n, 5]), rng.integers(0, 2, 3)
         low = rng.uniform(-1, 0, n).astype(np.float32)
         bias, clip = rng.normal(0, 1e7, n), (-np.inf, rng.uniform(1e6, 1e7))
-        op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0), "a, b")
+        op = epilogue.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0), "a, b")
         tops = op.tops(-1.0, 2.0) if dtype == np.int32 else None
 
         def run():
@@ -254,7 +254,7 @@ def layered_near(rng, n):
     sums, out = drawn(rng, m * n, np.int32).reshape(m, n), unaligned(rng, m * n, np.int8).reshape(m, n)
     top, rows = rng.uniform(1, 3, n).astype(np.float32), np.zeros(m, np.int32)
     clip, bias = (-np.inf, 70.0 * 2.0**24), rng.uniform(-(2.0**29), rng.choice([2.0**29, 2.0**31]), n)
-    op = layer.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
+    op = epilogue.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
 
     def run():
         layer.run_stage(op.stage(-128.0, 127.0, rows, None, (-(2.0**31), 127 * 2.0**24)), sums, out)

@@ -8,7 +8,9 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.arrays.window cimport Window
 from qops._kernels.conv.weights cimport PackedWeights
-from qops._kernels.frontdoor.layer cimport Epilogue, Layer, LayerStage, Values, zero_in
+from qops._kernels.frontdoor.epilogue cimport Epilogue, Values, zero_in
+from qops._kernels.frontdoor.layer cimport Layer
+from qops._kernels.frontdoor.layer_tables cimport LayerStage
 
 import numpy as np
 
@@ -33,6 +35,7 @@ cdef class Conv2D(Layer):
     def __init__(self, PackedWeights packed, tuple stride, tuple dilation, padding, cnp.ndarray taps,
                  Epilogue epilogue):
         self.packed, self.taps, self.epilogue, self.is_same = packed, taps, epilogue, padding == "SAME"
+        self.multiply = multiply
         self.window = Window(stride, dilation, ((0, 0), (0, 0)) if isinstance(padding, str) else padding)
 
     def shape_of(self, tuple shape):
@@ -82,11 +85,6 @@ cdef class Conv2D(Layer):
         terms = None if left.base == 0 else self.terms((<object>codes).shape, window)
         return self.made(cls, images, zero, ends, rows, terms, out, 4, shape, tops, threads)
 
-    cdef int multiply(self, operand, int zero, LayerStage stage, cnp.ndarray place,
-                      Py_ssize_t num_threads) except -1:
-        convolve(operand, self.packed, place, Finish(0, None, stage, typenum_of(place)), num_threads=num_threads)
-        return 0
-
     cdef cnp.ndarray sums_of(self, images, Py_ssize_t places):
         """Give the sum of the codes of each window; with groups, the sum of the codes that each filter takes."""
         cdef Py_ssize_t groups = self.packed.groups
@@ -102,3 +100,11 @@ cdef class Conv2D(Layer):
         counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * self.packed.shape[1]
         which = of_row[:, None] * len(across) + of_column
         return columns.reshape(-1, o), counts, which.reshape(-1)
+
+
+cdef int multiply(Layer layer, operand, int zero, LayerStage stage, cnp.ndarray place,
+                  Py_ssize_t num_threads) except -1:
+    """Convolve images; see `Multiply`."""
+    finish = Finish(0, None, stage, typenum_of(place))
+    convolve(operand, (<Conv2D>layer).packed, place, finish, num_threads=num_threads)
+    return 0

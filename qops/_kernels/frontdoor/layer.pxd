@@ -2,44 +2,15 @@ cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport Tensor
-from qops._kernels.stage.layer_stage cimport LayerParams
-from qops._kernels.stage.prepared cimport PreparedStage
+from qops._kernels.frontdoor.epilogue cimport Epilogue
+from qops._kernels.frontdoor.layer_tables cimport LayerStage
 
-cdef struct Values:  # the value of a code is (code - zero) * step + base; codes count from the lowest
-    double step, zero, base, farthest, bias  # farthest: the largest absolute value; bias: of a column of weights
-
-cdef int zero_in(cnp.ndarray codes, const Values* x) noexcept
-
-cdef class LayerStage(PreparedStage):
-    cdef LayerParams params
-    cdef cnp.ndarray memory, rows
-    cdef object terms
-    cdef int set(self, Py_ssize_t n, cnp.ndarray rows, terms, Py_ssize_t watched=*) except -1
-
-cdef class Epilogue:
-    cdef Py_ssize_t k, n
-    cdef Py_ssize_t kinds  # how many columns may differ: 1 with one range and no bias, because all are like the first
-    cdef bint has_ranges, is_centred, in_steps
-    cdef int typenum
-    cdef Ends clip
-    cdef tuple kept, guess
-    cdef str names  # of both operands, for error texts
-    cdef cnp.ndarray memory
-    cdef Values* columns
-    cdef Values left(self, double lo, double hi) noexcept
-    cdef inline double bias_of(self, const Values* w, double step) noexcept nogil
-    cdef double farthest(self, Py_ssize_t j, const Values* x) noexcept
-    cdef double most(self, const Values* x) noexcept
-    cdef int set_columns(self, LayerStage stage, const Values* x, const double* tops, double least,
-                         double most) except -1
-    cpdef object tops(self, double lo, double hi)
-    cpdef object kept_for(self, double lo, double hi)
-    cpdef LayerStage watch(self, double lo, double hi, cnp.ndarray rows, object terms, Py_ssize_t m)
-    cpdef tuple found(self, LayerStage watched, double lo, double hi)
-    cpdef LayerStage stage(self, double lo, double hi, cnp.ndarray rows, object terms, object ends)
+# writes to `place` what `stage` makes of the sums of products of a layer with `operand`, less `zero`
+ctypedef int (*Multiply)(Layer layer, operand, int zero, LayerStage stage, cnp.ndarray place,
+                         Py_ssize_t num_threads) except -1
 
 cdef class Layer:
     cdef Epilogue epilogue
-    cdef int multiply(self, operand, int zero, LayerStage stage, cnp.ndarray place, Py_ssize_t num_threads) except -1
+    cdef Multiply multiply
     cdef Tensor made(self, type cls, operand, int zero, Ends ends, cnp.ndarray rows, terms, out, int ndim,
                      cnp.npy_intp* shape, tops, Py_ssize_t num_threads)

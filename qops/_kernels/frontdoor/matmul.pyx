@@ -4,15 +4,16 @@ cimport cython
 cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport MAX_DIMS, Ends, apart, operand_of, writable
-from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
-from qops._kernels.frontdoor.layer cimport Epilogue, Layer, LayerStage, Values, zero_in
+from qops._kernels.frontdoor.epilogue cimport Epilogue, Values, zero_in
+from qops._kernels.frontdoor.layer cimport Layer
+from qops._kernels.frontdoor.layer_tables cimport LayerStage
+from qops._kernels.gemm.matmul cimport MatMul as Product
 from qops._kernels.gemm.packed cimport PackedB
 
 import numpy as np
 
 from qops._kernels.gemm.gemm import sums_of_rows
-from qops._kernels.gemm.matmul import MatMul as Product
 
 cnp.import_array()
 
@@ -21,10 +22,11 @@ cnp.import_array()
 cdef class MatMul(Layer):
     """A packed matrix (K, N) and the epilogue of its products."""
     cdef PackedB b
+    cdef Product product
     cdef tuple terms
 
     def __init__(self, PackedB b, Epilogue epilogue):
-        self.b, self.epilogue = b, epilogue
+        self.b, self.product, self.epilogue, self.multiply = b, Product(b), epilogue, multiply
         self.terms = (<object>b.colsum).reshape(1, -1), np.array([b.k], np.int64), np.zeros(1, np.int64)
 
     def shape_of(self, tuple shape):
@@ -63,9 +65,14 @@ cdef class MatMul(Layer):
         return self.made(cls, codes, zero, ends, rows, None if x.base == 0 else self.terms, out, ndim, shape, tops,
                          threads)
 
-    cdef int multiply(self, operand, int zero, LayerStage stage, cnp.ndarray place,
-                      Py_ssize_t num_threads) except -1:
-        if cnp.PyArray_NDIM(place) != 2:
-            place = (<object>place).reshape(len(operand), self.b.n)
-        Product(self.b, 0, stage, typenum_of(place))(operand, zero, place, num_threads)
-        return 0
+
+cdef int multiply(Layer layer, operand, int zero, LayerStage stage, cnp.ndarray place,
+                  Py_ssize_t num_threads) except -1:
+    """Multiply a matrix; see `Multiply`."""
+    cdef MatMul op = <MatMul>layer
+    cdef cnp.ndarray a = operand
+    cdef cnp.npy_intp[2] shape = [cnp.PyArray_DIM(a, 0), op.b.n]
+    if cnp.PyArray_NDIM(place) != 2:
+        place = (<object>place).reshape(shape[0], shape[1])
+    op.product.make_codes(a, zero, place, stage, num_threads)
+    return 0

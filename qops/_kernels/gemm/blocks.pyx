@@ -17,7 +17,7 @@ from qops._kernels.gemm.tile cimport (
 from qops._kernels.machine.caches cimport caches
 
 cdef enum:
-    BLOCK_ROWS = 96  # the most rows of A in a block for vectors
+    BLOCK_ROWS = 126  # the most rows of A in a block for vectors
     MIN_DEPTH = 1024  # the fewest rows of B in a K block, if B has so many
 
 ctypedef struct Blocks:  # the sizes of blocks, and the memory for packed ones

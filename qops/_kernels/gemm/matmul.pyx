@@ -131,13 +131,6 @@ cdef class MatMul:
     b_offset, bias: see `product`. codes: the stage that takes whole rows of accumulators to codes of dtype `typenum`;
     without it the result is the accumulators.
     """
-    cdef PackedB b
-    cdef object b_offset
-    cdef cnp.ndarray offsets, no_terms  # b_offset of the packed B, of each column, if there are any; zeros
-    cdef cnp.ndarray bias
-    cdef PreparedStage codes
-    cdef int typenum
-
     def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32, bias=None):
         self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
@@ -159,14 +152,15 @@ cdef class MatMul:
             made = product(a, self.b, made, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
         else:
             made = cnp.PyArray_EMPTY(2, shape, self.typenum, 0) if made is None else made
-            self.make_codes(a, a_offset, made, num_threads)
+            self.make_codes(a, a_offset, made, self.codes, num_threads)
         if out is not None and made is not out:
             np.copyto(out, made)
             return out
         return made
 
-    cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
-        """Make the codes.
+    cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, PreparedStage stage,
+                        Py_ssize_t num_threads) except -1:
+        """Make the codes, by a stage that takes whole rows of accumulators.
 
         If there are rows for all threads, each thread makes the accumulators and codes of its own rows. Else `product`
         makes the accumulators.
@@ -179,14 +173,14 @@ cdef class MatMul:
         if cnp.PyArray_SIZE(made) == 0:
             return 0
         if (num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS) and cnp.PyArray_DIM(left, 1) == self.b.k:
-            return self.make_parts(by_rows(left), a_offset, made, num_threads)
+            return self.make_parts(by_rows(left), a_offset, made, stage, num_threads)
         sums = product(left, self.b, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
         x, codes, typenum = cnp.PyArray_DATA(sums), cnp.PyArray_DATA(made), typenum_of(made)
         with nogil:
-            stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
+            stage_run(&stage.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
         return 0
 
-    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads,
+    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, PreparedStage stage, Py_ssize_t num_threads,
                         cnp.ndarray starts=None) except -1:
         """On each thread make the accumulators of some rows, which stay in the cache, then their codes, and so on.
 
@@ -209,7 +203,7 @@ cdef class MatMul:
             p.product.a_offset = <uint32_t>(SHIFTED if shifted(&p.product) else 0) - 1
         elif self.bias is not None:
             p.bias = <const int32_t *>cnp.PyArray_DATA(self.bias)
-        p.stage = &self.codes.stage
+        p.stage = &stage.stage
         p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
         p.size = <int>cnp.PyArray_ITEMSIZE(made)
         return run_coded(&p, num_threads)
@@ -271,9 +265,9 @@ cdef class Rows:
             data = (<object>data).reshape(-1, k)
         has_rows = cnp.PyArray_SIZE(made) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(data)
         if self.matmul.offsets is None and threads == 1 and has_rows:
-            self.matmul.make_parts(data, <uint32_t>self.zero_point, made, 1, self.starts)
+            self.matmul.make_parts(data, <uint32_t>self.zero_point, made, self.matmul.codes, 1, self.starts)
         else:
-            self.matmul.make_codes(data, self.zero_point, made, threads)
+            self.matmul.make_codes(data, self.zero_point, made, self.matmul.codes, threads)
         if out is not None and made is not out:
             cnp.PyArray_CopyInto(out, made)
             return out

@@ -20,18 +20,42 @@ TARGET static inline vec TIER(layer_vector)(const layer_row *r, ptrdiff_t j)
     return f64_to_s32_rint(TIER(layer_positions)(r, j), TIER(layer_positions)(r, j + LANES / 8));
 }
 
-/* The same of 8 bits in float32, of the columns for which that is near enough. */
-TARGET static inline vec TIER(near_vector)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
+/* The tables for float32 of a vec of columns, from column j on. */
+typedef struct { vecf of_sum, added, lowest, highest; } TIER(near_tables);
+
+TARGET static inline TIER(near_tables) TIER(tables_of)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
 {
     const float *t = r->near + j;
-    const vecf x = add_f32(mul_f32(s32_to_f32(load(r->sums + j)), load_f32(t)), load_f32(t + ld));
-    return f32_to_s32_rint(min_f32(max_f32(x, load_f32(t + 2 * ld)), load_f32(t + 3 * ld)));
+    return (TIER(near_tables)){ load_f32(t), load_f32(t + ld), load_f32(t + 2 * ld), load_f32(t + 3 * ld) };
+}
+
+/* The same of 8 bits in float32, of the columns for which that is near enough. */
+TARGET static inline vec TIER(near_vector)(const int32_t *sums, TIER(near_tables) t)
+{
+    const vecf x = add_f32(mul_f32(s32_to_f32(load(sums)), t.of_sum), t.added);
+    return f32_to_s32_rint(min_f32(max_f32(x, t.lowest), t.highest));
+}
+
+/* The 8-bit codes of LANES columns from j on, in all rows, by float32; their tables stay in registers. */
+TARGET static void TIER(near_columns)(const layer_params *p, uint8_t *codes, uint8_t flip, ptrdiff_t j)
+{
+    enum { MANY = LANES / 4 };
+    const TIER(near_tables) t0 = TIER(tables_of)(&p->first, p->ld, j), t1 = TIER(tables_of)(&p->first, p->ld, j + MANY),
+                            t2 = TIER(tables_of)(&p->first, p->ld, j + 2 * MANY),
+                            t3 = TIER(tables_of)(&p->first, p->ld, j + 3 * MANY);
+    const int32_t *sums = p->first.sums + j;
+    const vec flips = set1_u8(flip);
+    for (ptrdiff_t i = 0; i < p->m; i++, sums += p->stride) {
+        const vec q0 = TIER(near_vector)(sums, t0), q1 = TIER(near_vector)(sums + MANY, t1);
+        const vec q2 = TIER(near_vector)(sums + 2 * MANY, t2), q3 = TIER(near_vector)(sums + 3 * MANY, t3);
+        store(codes + i * p->stride + j, xor_bits(narrow_s32_u8(q0, q1, q2, q3), flips), 0);
+    }
 }
 
 TARGET static inline vec TIER(either_vector)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
 {
     const int32_t *is_near = (const int32_t *)(r->near + 4 * ld) + j;
-    const vec near = TIER(near_vector)(r, ld, j);
+    const vec near = TIER(near_vector)(r->sums + j, TIER(tables_of)(r, ld, j));
     if (is_near[ld])
         return near;
     const vec wide = TIER(layer_vector)(r, j);
@@ -50,16 +74,16 @@ TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
     return n;
 }
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(layer_8_by)(const layer_params *p, uint8_t *codes,
-                                                                               uint8_t flip, int near)
+/* The 8-bit codes of the columns from `first` to n, row by row. */
+TARGET static inline __attribute__((always_inline)) void TIER(layer_8_by)(
+    const layer_params *p, uint8_t *codes, uint8_t flip, ptrdiff_t first, ptrdiff_t n, int near)
 {
     enum { MANY = LANES / 4 };
-    const ptrdiff_t n = p->n / MANY * MANY;
     vec q[4];
     for (ptrdiff_t i = 0; i < p->m; i++) {
         const layer_row r = row_of(p, i);
         uint8_t *c = codes + i * p->stride;
-        ptrdiff_t j = 0;
+        ptrdiff_t j = first;
         for (; j + LANES <= n; j += LANES) {
             for (int k = 0; k < 4; k++)
                 q[k] = near ? TIER(either_vector)(&r, p->ld, j + k * MANY) : TIER(layer_vector)(&r, j + k * MANY);
@@ -72,12 +96,23 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(layer_8_by)(c
                 c[j + k] = (uint8_t)some[k] ^ flip;
         }
     }
-    return n;
 }
 
 TARGET static ptrdiff_t TIER(layer_8)(const layer_params *p, uint8_t *codes, uint8_t flip)
 {
-    return p->first.near ? TIER(layer_8_by)(p, codes, flip, 1) : TIER(layer_8_by)(p, codes, flip, 0);
+    enum { MANY = LANES / 4 };
+    const ptrdiff_t n = p->n / MANY * MANY;
+    ptrdiff_t j = 0;
+    if (!p->first.near) {
+        TIER(layer_8_by)(p, codes, flip, 0, n, 0);
+        return n;
+    }
+    const int32_t *all_near = (const int32_t *)(p->first.near + 5 * p->ld);
+    for (; j + LANES <= n && all_near[j]; j += LANES)
+        TIER(near_columns)(p, codes, flip, j);
+    if (j < n)
+        TIER(layer_8_by)(p, codes, flip, j, n, 1);
+    return n;
 }
 
 TARGET static ptrdiff_t TIER(layer_ends)(const layer_params *p, double *ends)
@@ -118,7 +153,7 @@ typedef struct {
     float *near; /* NULL, or tables: of_sum, added, lowest, highest; then, of int32, whether to use them, 0 or -1, and
                   * whether all of each COLUMNS columns do */
 } layer_row;
-enum { COLUMNS = 16 }; /* those of the widest vector */
+enum { COLUMNS = 64 }; /* those whose 8-bit codes fill the widest vector */
 
 typedef struct {
     layer_row first;
