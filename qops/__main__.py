@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from qops.models.onnx_ops import RUNTIMES
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_pairs import OPS
 from qops.tflite.kernels import KERNELS
@@ -47,8 +48,9 @@ A .json dump names the type of y as dtype. Each kind needs the names before the
 semicolon, and takes the others. The scale of requantize is given as scale, or as
 what it is made of, in_scale, w_scale and out_scale:"""
 _DEVICE = """\
-The dump holds tensors by the names that the model has for them: an .npz file, or a
-folder with one file for each tensor: .npy; .bin or .raw, plain bytes; .txt or .csv,
+The dump holds tensors by the names that the model has for them: an .npz file; a .log
+or .txt file in which they are printed; a .tflm file of layer_by_layer_output_tool; or
+a folder with one file for each tensor: .npy; .bin or .raw, plain bytes; .txt or .csv,
 printed numbers; .pb or .tensorproto of ONNX. It needs the inputs, unless --data has
 them; other tensors may be missing. Without any dump the inputs are seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
@@ -168,7 +170,7 @@ def _add_debug(commands: Any) -> None:
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
     jobs = "run layers as tasks of dask, on so many processes, which take seconds to start"
     made.add_argument("--jobs", type=int, metavar="N", help=jobs)
-    made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
+    made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join([*KERNELS, *RUNTIMES])}")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.add_argument("--html", type=Path, metavar="DIR", help="write a page with pictures, hunt.html")
     words = "write that layer as a model of its own, with a test in C and a report"

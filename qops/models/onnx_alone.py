@@ -12,6 +12,7 @@ from qops.models.onnx_file import Node
 from qops.models.op import Alone
 from qops.models.tensor import Tensor
 from qops.onnx.pool_window import Window
+from qops.onnx.qlinear_softmax import ONE_AXIS
 from qops.onnx.window import Moves
 
 __all__ = ["alone"]
@@ -106,8 +107,9 @@ def _model(
     return Alone(file, ".onnx", {name: arrays[name] for name in reads}, place, how)
 
 
-def _zero(zero: NDArray[Any] | None) -> int:
-    return 0 if zero is None else int(zero.flat[0])
+def _zero(zero: NDArray[Any] | None, o: int = 0) -> int:
+    """Give the zero point of a channel, where each channel has its own."""
+    return 0 if zero is None else int(zero.flat[o if zero.size > 1 else 0])
 
 
 def _needed(x: NDArray[Any], x_zero: int, w: NDArray[Any], w_zero: int) -> tuple[NDArray[np.intp], ...]:
@@ -163,7 +165,7 @@ def _convolution(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     if node.get("channels_last"):
         return None
     moves = Moves.of(w, [node.get(name, otherwise) for name, otherwise in _WINDOW.items()])
-    zeros = _zero(_at(data, places.x_zero)), _zero(_at(data, places.w_zero))
+    zeros = _zero(_at(data, places.x_zero)), _zero(_at(data, places.w_zero), o)
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each
     seen = x[index[0], first : first + each]
@@ -190,7 +192,7 @@ def _product(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
         return None
     row = a[:, index[0]] if node.get("transA", 0) else a[index[:-1]]
     column = b[o] if turned else b[:, o]
-    (kept,) = _needed(row, _zero(a_zero), column, _zero(_at(data, places.w_zero)))
+    (kept,) = _needed(row, _zero(a_zero), column, _zero(_at(data, places.w_zero), o))
     some, few = column[kept], row[kept]
     inputs = {
         0: few[:, None] if node.get("transA", 0) else few[None],
@@ -251,13 +253,15 @@ def _window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
 
 
 def _row(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
-    """What makes one sum of a softmax, as the last axis."""
-    if node.get("opset", 13) < 13:
-        return None
-    x, axis = data[0], node.get("axis", -1) % data[0].ndim
-    row = np.moveaxis(x, axis, -1)[(*index[:axis], *index[axis + 1 :])]
-    place = (0, index[axis])
-    return Cut({**node.attributes, "axis": -1}, {0: row[None]}, (1, row.size), f"one row of {row.size} codes", place)
+    """What makes one sum of a softmax, as the last axis; before version 13 it is of an axis and all behind it."""
+    x, is_of_one = data[0], node.get("opset", ONE_AXIS) >= ONE_AXIS
+    axis = node.get("axis", -1 if is_of_one else 1) % x.ndim
+    if is_of_one:
+        row, at = np.moveaxis(x, axis, -1)[(*index[:axis], *index[axis + 1 :])], index[axis]
+    else:
+        row, at = x[index[:axis]].reshape(-1), int(np.ravel_multi_index(index[axis:], x.shape[axis:]))
+    how = f"one row of {row.size} codes"
+    return Cut({**node.attributes, "axis": 1}, {0: row[None]}, (1, row.size), how, (0, at))
 
 
 _CUTS: dict[str, Callable[[Node, Sequence[Any], Index], Cut | None]] = {

@@ -155,7 +155,8 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
     ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. torch-onednn and torch-onednn-conv have three
     floats instead of the scale, ``1 / (1 / in_scale)``, ``1 / (1 / w_scale)`` and ``1 / out_scale``, each rounded to
     float32; the second is just ``w_scale`` for convolutions. The text begins with the systems of the rule. x is
-    int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t.
+    int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t. double-away refuses those
+    too: beyond int32 TFLite's op wraps where the rule clamps. C that does so stands in what `Hunt.reduce` writes.
 
     The functions of other ops are ``OP_RULE``. ``add``, ``sub`` and ``mul`` take two codes less their zero points, but
     ``add_ort_x86``, which takes whole codes and the constant ``z - (ra * za + rb * zb)`` of both zero points;

@@ -119,7 +119,11 @@ def test_program(case: Case, small: Smallest | None) -> str:
 
 
 def _head(case: Case, has_rule: bool) -> str:
-    what = "The rule is below as portable C" if has_rule else "qops has no C of this op; the expected codes are given"
+    what = (
+        "The rule is below as portable C"
+        if has_rule
+        else "The op is not one of single elements, so the expected codes are given"
+    )
     return (
         f"{case.op.kind}, result {case.output!r} of {case.graph.name}: elements that differ on a device.\n"
         f"   {what}.\n\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from qops.rules import TABLE
 from qops.rules.c_pairs import OPS, text_of
 from qops.tools.case import Case, Smallest, apart
 from qops.tools.case_c import Elements, elements
+from qops.tools.port_sums import AWAY
 
 if TYPE_CHECKING:
     from qops.tools.hunt import First
@@ -81,6 +83,7 @@ def _head(case: Case, first: First) -> str:
     differ, size, most = int(np.count_nonzero(off)), off.size, float(off.max(initial=0))
     result = case.graph.tensors[case.output]
     tensors = [case.graph.tensors[name] for name in case.op.inputs]
+    shapes = {name: x.shape for name, x in zip(case.op.reads, case.inputs, strict=True)}
     return "\n".join(
         [
             f"# {case.op.kind}: {differ:,} of {size:,} values differ from {_whose(case)}",
@@ -91,8 +94,8 @@ def _head(case: Case, first: First) -> str:
             "",
             f"Cause, as far as it is known: {_text(first.cause)}.",
             "",
-            *(f"- reads {_tensor(t)}" for t in tensors),
-            f"- writes {_tensor(result)}",
+            *(f"- reads {_tensor(t, shapes.get(t.name, t.shape))}" for t in tensors),
+            f"- writes {_tensor(result, case.got.shape)}",
             "",
         ]
     )
@@ -104,8 +107,8 @@ def _text(words: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_<>[]#|" else c for c in plain)
 
 
-def _tensor(t: Tensor) -> str:
-    said = f"{_code(t.name)}: {t.dtype}, shape {tuple(t.shape)}"
+def _tensor(t: Tensor, shape: Sequence[int | None]) -> str:
+    said = f"{_code(t.name)}: {t.dtype}, shape {tuple(shape)}"
     if t.scale is None or t.zero_point is None:
         return said
     if t.scale.ndim:
@@ -147,6 +150,8 @@ def _expected(rule: str) -> list[str]:
     """Tell what the C of a layer calls: a rule, or a sum, a product or a mean, and the rules that it consists of."""
     if rule in TABLE:
         return [_rule(rule)]
+    if rule == AWAY:
+        return [f"{_rule('double-away')}; what int32 does not hold becomes the lowest integer and wraps"]
     op, _, name = rule.partition(" ")
     if op not in OPS:
         return []

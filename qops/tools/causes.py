@@ -146,7 +146,7 @@ def _explained(answer: Explanation | None) -> Cause | None:
         return None
     words = found[0].before
     said = next((text for start, text in _SAID.items() if words.startswith(start)), None)
-    rules = [v.rule for v in found if v.before == words]
+    rules = list(dict.fromkeys(v.rule for v in found if v.before == words))
     return Cause(words if said is None else f"{said} ({words})", rules)
 
 

@@ -54,12 +54,13 @@ def debug(
         Codes of the input, or of each input by its name; or an ``.npz`` file of these. The default is what the dump
         holds for the inputs, or seeded noise in each input's range.
     device : dict, str or Path, optional
-        The device's tensors by their names: a dict, an ``.npz`` file, or a folder with one file for each tensor:
-        ``.npy``; ``.bin`` or ``.raw``, plain bytes; ``.txt`` or ``.csv``, printed numbers; ``.pb`` or ``.tensorproto``
-        of ONNX. File names may have ``_`` for other characters. Arrays may be flat, of wider integers, or hold more
-        images than the model has; real numbers are taken to the nearest codes. Names may be the numbers of the tensors
-        in the file, as interpreters count them. The inputs must be there, unless `data` has them; other tensors may be
-        missing.
+        The device's tensors by their names: a dict; an ``.npz`` file; a ``.log`` or ``.txt`` file in which they are
+        printed; ``.tflm``, the file that TFLM's ``layer_by_layer_output_tool`` writes; or a folder with one file for
+        each tensor: ``.npy``; ``.bin`` or ``.raw``, plain bytes; ``.txt`` or ``.csv``, printed numbers; ``.pb`` or
+        ``.tensorproto`` of ONNX. File names may have ``_`` for other characters. Arrays may be flat, of wider integers,
+        or hold more images than the model has; real numbers are taken to the nearest codes. Names may be the numbers of
+        the tensors in the file, as interpreters count them. The inputs must be there, unless `data` has them; other
+        tensors may be missing.
     float_model : str, Path or Graph, optional
         The float network, whose tensors have the same names. By default the model itself in real numbers, without
         rounding between its layers.

@@ -1,8 +1,7 @@
-"""Reads the tensors that a device gave: from an .npz file, a folder with one file for each tensor, or a dict."""
+"""Reads the tensors that a device gave: from one file, a folder with one file for each tensor, or a dict."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from os.path import isdir
 from pathlib import Path
@@ -13,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import as_array, shown
+from qops.models.tflm_layers import layers_of
+from qops.tools.dump_logs import log_of, numbers_in
 
 __all__ = ["Bytes", "tensors_of"]
 
@@ -27,10 +28,11 @@ def tensors_of(given: Any, name: str) -> dict[str, NDArray[Any]]:
     Parameters
     ----------
     given : str, Path or dict
-        An ``.npz`` file; a folder with a file for each tensor; or the arrays themselves. Files are ``.npy``; ``.bin``
-        or ``.raw``, plain bytes; ``.txt`` or ``.csv``, numbers as they are printed; ``.pb`` or ``.tensorproto``, which
-        ONNX's test data and onnxruntime's dumps are. A file is named as its tensor is, but a tensor of ONNX's has a
-        name of its own.
+        An ``.npz`` file; a ``.log`` or ``.txt`` file in which names and numbers are printed; ``.tflm``, the file that
+        TFLM's ``layer_by_layer_output_tool`` writes; a folder with a file for each tensor; or the arrays themselves.
+        Files of a folder are ``.npy``; ``.bin`` or ``.raw``, plain bytes; ``.txt`` or ``.csv``, numbers as they are
+        printed; ``.pb`` or ``.tensorproto``, which ONNX's test data and onnxruntime's dumps are. A file is named as its
+        tensor is, but a tensor of ONNX's has a name of its own.
     name : str
         What the caller calls it.
 
@@ -50,8 +52,18 @@ def tensors_of(given: Any, name: str) -> dict[str, NDArray[Any]]:
     path = Path(given)
     if isdir(path):  # unlike Path.is_dir, it takes names that no file can have
         return _folder(path, name)
+    if path.suffix in (".log", ".txt", ".tflm"):
+        try:
+            found = (
+                layers_of(path.read_bytes()) if path.suffix == ".tflm" else log_of(path.read_text("utf-8", "replace"))
+            )
+        except ValueError as why:
+            raise ValueError(f"{name}: {path.name}: {why}") from None
+        if not found:
+            raise ValueError(f"{name}: {path.name}: no tensor is printed in it, as in 'NAME: 1, 2, 3'")
+        return found
     if path.suffix != ".npz":
-        raise ValueError(f"{name}: expected an .npz file or a folder, got {shown(str(given))}")
+        raise ValueError(f"{name}: expected a folder, or a file .npz, .log, .txt or .tflm, got {shown(str(given))}")
     with path.open("rb") as file:
         if not is_zipfile(file):
             raise ValueError(f"{name}: {path.name}: not a zip archive, which every .npz file is")
@@ -92,11 +104,7 @@ def _bytes(file: Path) -> Named:
 
 
 def _text(file: Path) -> Named:
-    """Numbers with blanks, commas or other marks between them, in any brackets."""
-    words = [word for word in re.split(r"[\s,;\[\](){}]+", file.read_text(encoding="utf-8")) if word]
-    values = np.array([float(word) for word in words])
-    whole = values.size > 0 and bool((np.abs(values) < 2**53).all()) and bool((values == np.trunc(values)).all())
-    return file.stem, values.astype(np.int64) if whole else values
+    return file.stem, numbers_in(file.read_text(encoding="utf-8"))
 
 
 def _proto(file: Path) -> Named:

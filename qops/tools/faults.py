@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ from qops.models import Layer
 
 __all__ = ["Fault", "faults_of"]
 
-_WIDTHS = (8, 16, 24, 32)  # bits that a bias or a sum may be kept in
+_WIDTHS = (8, 16, 24, 32)  # bits that a bias or a sum may be kept in, whatever the rule
+_OTHERS = [bits for bits in range(4, 32) if bits not in _WIDTHS]  # with the model's own rule alone
 _NEAR = 4  # zero points beside the fitted one that are tried: clamped codes and roundings move the fit
 
 
@@ -46,13 +47,29 @@ def faults_of(layer: Layer, x: NDArray[Any], got: NDArray[Any]) -> Iterator[Faul
     if layer.bias is not None:
         products = layer.sums(x, None)
         channel = layer.sums(x, np.arange(layer.bias.size)) - products  # of each sum
-        yield from _biases(layer.bias.astype(np.int64).reshape(-1), channel, products)
-    for bits in _WIDTHS[1:]:
+        bias = layer.bias.astype(np.int64).reshape(-1)
+        yield from _narrow_biases(_WIDTHS, bias, channel, products)
+        yield from _biases(bias, channel, products)
+    yield from _narrow_sums(_WIDTHS[1:], plain)
+    if layer.bias is not None:
+        yield from (f for f in _narrow_biases(_OTHERS, bias, channel, products) if _gives(layer, f.sums, got))
+    yield from (f for f in _narrow_sums(_OTHERS, plain) if _gives(layer, f.sums, got))
+    yield from _zero_points(layer, x, plain, got)
+
+
+def _gives(layer: Layer, sums: NDArray[np.int64], got: NDArray[Any]) -> bool:
+    """Whether the layer's own rule makes the codes of sums of 32 bits."""
+    if layer.requantize is None or np.abs(sums).max(initial=0) >= 2**31:
+        return False
+    return bool(np.array_equal(layer.requantize(sums.astype(np.int32)), got.reshape(sums.shape)))
+
+
+def _narrow_sums(widths: Sequence[int], plain: NDArray[np.int64]) -> Iterator[Fault]:
+    for bits in widths:
         lo, hi = _ends(bits)
         if plain.min(initial=0) < lo or plain.max(initial=0) > hi:
             yield Fault(f"sums kept in {bits} bits, which wrap", _wrapped(plain, bits), {})
             yield Fault(f"sums kept in {bits} bits, which saturate", np.clip(plain, lo, hi), {})
-    yield from _zero_points(layer, x, plain, got)
 
 
 def _scales(layer: Layer, plain: NDArray[np.int64]) -> Iterator[Fault]:
@@ -74,13 +91,18 @@ def _along(layer: Layer, values: NDArray[Any], axes: int) -> NDArray[Any]:
     return values.reshape(shape)
 
 
-def _biases(bias: NDArray[np.int64], channel: NDArray[np.int64], products: NDArray[np.int64]) -> Iterator[Fault]:
-    for bits in _WIDTHS:
+def _narrow_biases(
+    widths: Sequence[int], bias: NDArray[np.int64], channel: NDArray[np.int64], products: NDArray[np.int64]
+) -> Iterator[Fault]:
+    for bits in widths:
         lo, hi = _ends(bits)
         if bias.min() < lo or bias.max() > hi:
             words = f"a bias that overflows: kept in {bits} bits"
             yield Fault(f"{words}, it wraps", products + _wrapped(bias, bits)[channel], {})
             yield Fault(f"{words}, it saturates", products + np.clip(bias, lo, hi)[channel], {})
+
+
+def _biases(bias: NDArray[np.int64], channel: NDArray[np.int64], products: NDArray[np.int64]) -> Iterator[Fault]:
     sums, (lo, hi) = products + bias[channel], _ends(32)
     if (sums.min(initial=0) < lo or sums.max(initial=0) > hi) and lo <= products.min() <= products.max() <= hi:
         words = "a bias that overflows: sums with it are beyond 32 bits, and"

@@ -130,13 +130,13 @@ def call(name: str, rule: str, value: str, of: str, rest: tuple[str, ...]) -> st
     str
     """
     last = ", ".join(f"{name}_{part}" for part in rest)
-    if TABLE[rule].multiplier.startswith("float"):
+    if rule not in TABLE or TABLE[rule].multiplier.startswith("float"):
         numbers = f"{name}_scale{of}"
     elif rule == "cmsis-s64":
         numbers = f"{name}_reduced_multiplier{of}, 15 - {name}_shift{of}"
     else:
         numbers = f"{name}_multiplier{of}, 31 - {name}_shift{of}"
-    return f"{rule.replace('-', '_')}({value}, {numbers}, {last})"
+    return f"{rule.replace('-', '_').replace(' ', '_')}({value}, {numbers}, {last})"
 
 
 def function(name: str, arguments: str, lines: list[str], kind: str = "int32_t", what: str = "code") -> str:

@@ -10,6 +10,10 @@ from qops.tools.port_parts import WIDE, Port, Ported, call, factors, function
 
 __all__ = ["sums"]
 
+AWAY = "double-away of 48 bits"
+"""What TFLite's FULLY_CONNECTED does beyond the rule double-away, where int32 does not hold what is rounded."""
+_WIDE = (WIDE, "cmsis-s64", AWAY)
+
 
 def sums(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Ported:
     """A layer of sums of products: weights, bias, and what takes sums to codes."""
@@ -26,8 +30,8 @@ def sums(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Porte
     if layer.bias is not None:
         constants["bias"] = layer.bias.reshape(-1)
     of = "[channel]" if np.ndim(requantize.scale) else ""
-    rules = [rule, blocks.tail] if blocks else [rule]
-    calls = [call(made.name, name, f"({_sum_type(name)})sum", of, (y, *how.ends)) for name in rules]
+    rules = [rule, blocks.tail] if blocks else [AWAY if rule == "double-away" else rule]
+    calls = [call(made.name, name, f"{'' if name in _WIDE else '(int32_t)'}sum", of, (y, *how.ends)) for name in rules]
     body = [] if of or blocks else ["    (void)channel; /* one factor for all channels */"]
     if blocks:
         whole = np.asarray(layer.weights).shape[-1] // blocks.size * blocks.size
@@ -35,7 +39,3 @@ def sums(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Porte
         body.append(f"        return {calls[1]};")
     code = function(made.name, "int64_t sum, int channel", [*body, f"    return {calls[0]};"])
     return made._replace(rules=rules, constants=constants, code=code, arguments=("sum", "channel"))
-
-
-def _sum_type(rule: str) -> str:
-    return "int64_t" if rule in (WIDE, "cmsis-s64") else "int32_t"

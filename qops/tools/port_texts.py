@@ -116,6 +116,15 @@ static int32_t place_of(const int32_t *places, const int32_t *sizes, int axes, i
     return from;
 }
 """,
+    "double-away of 48 bits": """/* what int32 does not hold becomes the lowest one, and wraps with the zero point */
+static int32_t double_away_of_48_bits(int64_t sum, double scale, int32_t zero_point, int32_t lo, int32_t hi)
+{
+    const double near = round((double)sum * scale);
+    int64_t y = (near >= -0x1p31 && near < 0x1p31 ? (int64_t)near : INT32_MIN) + (int64_t)zero_point;
+    y = y < INT32_MIN ? y + UINT32_MAX + 1 : y > INT32_MAX ? y - UINT32_MAX - 1 : y;
+    return y < lo ? lo : y > hi ? hi : (int32_t)y;
+}
+""",
     "clipped": """static int32_t clipped_16(int64_t x)
 {
     return x < -32768 ? -32768 : x > 32767 ? 32767 : (int32_t)x;

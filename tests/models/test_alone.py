@@ -5,7 +5,8 @@ import pytest
 import small_network
 import small_onnx
 import tflite_models
-from onnx_networks import drawn
+from onnx import helper
+from onnx_networks import Network, drawn
 
 from qops.models import load
 
@@ -149,3 +150,56 @@ def test_nodes_of_random_networks(tmp_path, rng):
             assert sum(x.size for x in one.inputs.values()) <= sum(x.size for x in given)
             cut.add(op.kind)
     assert cut >= CUT, CUT - cut
+
+
+def one_node(path, kind, x, *more, domain="", **attributes):
+    """The graph of one node that reads `x`."""
+    net, of = Network(), helper.np_dtype_to_tensor_dtype
+    node = net.node(kind, net.input(x.shape, of(x.dtype)), *map(net.constant, more), domain=domain, **attributes)
+    out = of(x.dtype) if domain else of(np.dtype(np.int32))
+    path.write_bytes(net.model(node, dtype=out).SerializeToString())
+    return load(path, runtime="ort" if domain else "onnx")
+
+
+def softmax(path, rng, opset, axis):
+    x, numbers = rng.integers(0, 256, (3, 4, 5), np.uint8), [np.float32(0.07), np.uint8(9)]
+    more = {"domain": "com.microsoft", "opset": opset, "axis": axis}
+    return x, one_node(path, "QLinearSoftmax", x, *numbers, np.float32(1 / 256), np.uint8(0), **more)
+
+
+def matrices(path, rng, w_zero):
+    x, w = rng.integers(0, 256, (3, 4, 6), np.uint8), rng.integers(-128, 128, (6, 5), np.int8)
+    w[2] = 3
+    return x, one_node(path, "MatMulInteger", x, w, np.uint8(7), w_zero)
+
+
+def images(path, rng, group, w_zero):
+    x, w = rng.integers(0, 256, (2, 4, 6, 7), np.uint8), rng.integers(-128, 128, (6, 4 // group, 3, 3), np.int8)
+    how = {"group": group, "pads": [1, 0, 2, 1], "strides": [2, 1], "dilations": [1, 2]}
+    return x, one_node(path, "ConvInteger", x, w, np.uint8(7), w_zero, **how)
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        (softmax, (13, -1)),
+        (softmax, (13, 1)),
+        (softmax, (11, 1)),
+        (softmax, (11, 2)),
+        (matrices, (np.int8(3),)),
+        (matrices, (np.int8([3, 0, -9, 127, -128]),)),
+        (images, (1, np.int8(0))),
+        (images, (2, np.int8(5))),
+    ],
+)
+def test_nodes_of_integers_are_cut(make, given, tmp_path, rng):
+    x, graph = make(tmp_path / "network.onnx", rng, *given)
+    (op,) = graph.ops
+    (wanted,) = op.call(x)
+    for place in rng.integers(0, wanted.size, 12):
+        index = tuple(map(int, np.unravel_index(place, wanted.shape)))
+        one = op.alone([x], [wanted], index)
+        assert sum(part.size for part in one.inputs.values()) < x.size
+        assert one.how
+        _, values = again(tmp_path / "one.onnx", one, graph.runtime)
+        assert values[op.outputs[0]][one.place] == wanted[index]

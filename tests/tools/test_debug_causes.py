@@ -73,6 +73,7 @@ def test_wrong_zero_point_of_the_result(network, place):
     zero = int(graph.tensors[place].zero_point)
     assert "a wrong zero point of the result" in found.cause
     assert f"{zero + 3} instead of {zero}" in found.cause
+    assert len(found.rules) == len(set(found.rules)) > 0
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -91,6 +92,21 @@ def test_bias_that_overflows(network, place):
     graph, x = network
     found = first(graph, x, {place: planted.narrow_bias(16)}, place)
     assert found.cause == "a bias that overflows: kept in 16 bits, it wraps"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("bits", [10, 12])
+def test_narrow_accumulators(network, place, bits):
+    """Of any width, if they have the model's own rule. Some biases are too small to overflow."""
+    graph, x = network
+    op = next(op for op in graph.ops if op.outputs[0] == place)
+    if np.abs(op.layer.bias).max() >= 2 ** (bits - 1):
+        found = first(graph, x, {place: planted.narrow_bias(bits)}, place)
+        assert found.cause == f"a bias that overflows: kept in {bits} bits, it wraps"
+        assert op.rule in found.rules
+    found = first(graph, x, {place: planted.narrow_sums(bits)}, place)
+    assert found.cause == f"sums kept in {bits} bits, which wrap"
+    assert op.rule in found.rules
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 
 import numpy as np
+import planted
 import pytest
 import small_network
 import small_onnx
@@ -164,6 +165,22 @@ def test_other_runtimes(runtime, layer, tmp_path):
     assert f"--runtime {runtime}" in report
     again = qops.debug(tmp_path / "case/layer.tflite", device=tmp_path / "case/device.npz", runtime=runtime)
     assert again.first.layer == layer
+
+
+def test_sums_of_48_bits_of_the_reference(tmp_path):
+    """Sums beyond int32: the C holds them, and what FULLY_CONNECTED of TFLite's reference makes of them."""
+    graph, x = small_network.wide(tmp_path / "wide.tflite")
+    op = graph.ops[1]
+
+    def narrow(op, inputs, made):
+        return planted.rounded(op, made, planted.wrapped(op.layer.sums(inputs[0], op.layer.bias), 32))
+
+    found = qops.debug(graph, device=planted.device(graph, x, {op.outputs[0]: narrow}))
+    found.reduce(tmp_path / "case")
+    assert np.abs(op.layer.sums(found.case.inputs[0], op.layer.bias)).max() >= 2**31
+    assert program(tmp_path / "case")[0] == 1
+    assert program(tmp_path / "case", "-DGOT=expected")[0] == 0
+    assert "the lowest integer and wraps" in (tmp_path / "case/issue.md").read_text()
 
 
 def test_the_report_says_what_a_vendor_needs(tmp_path):
