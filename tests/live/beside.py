@@ -87,7 +87,11 @@ def main(system, seed=0, calls=1, ops="", first=0, end=0):
     for number in range(int(first), int(end)):
         print(json.dumps({"number": number}), flush=True)
         op = names[number // int(calls)]
-        pair = drawn(module.OPS[op], f"{system} {op}", int(seed), number % int(calls))
+        try:
+            pair = drawn(module.OPS[op], f"{system} {op}", int(seed), number % int(calls))
+        except Exception as fault:  # not of the system, whose process goes on
+            print(json.dumps({"found": "different", "text": f"cannot be drawn: {fault!r}"}), flush=True)
+            continue
         found, theirs, ours = compare(pair)
         more = {"text": difference(pair, theirs, ours)} if found == "different" else {}
         more = {"text": pair.known.reason} if found == "known" else more

@@ -73,7 +73,11 @@ def near(rng):
     return Pair(lambda: X, lambda: X + rng.integers(2, dtype=np.uint8), {"x": X}, known=Known("why", lambda x, y: True))
 
 
-OPS = {"Good": good, "Bad": bad, "Near": near, "Good too": good}
+def undrawn(rng):
+    raise KeyError("shape")
+
+
+OPS = {"Good": good, "Bad": bad, "Near": near, "Good too": good, "Undrawn": undrawn}
 """
 
 
@@ -100,12 +104,13 @@ def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
     assert (equal + known, different, rows[3]) == (20, 0, "    known: why")
     assert min(equal, known) > 0
     assert rows[4].split() == ["made_up", "1.0", "Good", "too", "20", "0", "0", "0", "0"]
-    text = "\n".join(rows[5:])
+    assert rows[5].split() == ["made_up", "1.0", "Undrawn", "0", "0", "0", "0", "20"]
+    text = "\n".join(rows[6:])
     assert "made_up Bad, call " in text
     assert (
         "of seed 3: 3 of 3 elements, at [0]: 1, 2; [1]: 2, 3; [2]: 3, 4\n    x = uint8[3] [1 2 3]\n    system: " in text
     )
-    assert text.endswith("\n1 ops differ")
+    assert text.endswith("call 0 of seed 3: cannot be drawn: KeyError('shape')\n\n2 ops differ")
 
 
 def test_without_a_difference_it_is_content(system, capsys):
