@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis import network_error, ops_error, photograph_error, sweep_error
+from analysis import ops_error, photograph_error, sweep_error
 from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS
+from analysis.network_runs import Measured
 from analysis.ranges import hold_zero
 from analysis.requantize_error import RATIOS
 from analysis.summary import Claim
@@ -113,7 +114,7 @@ def of_photograph(scenes: Sequence[photograph_error.Measured]) -> dict[str, floa
     }
 
 
-def of_network(networks: Sequence[network_error.Measured]) -> dict[str, float]:
+def of_network(networks: Sequence[Measured]) -> dict[str, float]:
     """The network that reads digits."""
     plain, contrast = networks
     exact, front = ([m.of(v.name) for m in networks] for v in (EXACT, FRONT_DOOR))

@@ -1,116 +1,26 @@
 """A network that reads digits, in float and in int8 on several machines: misread digits, errors, saturated pairs."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
-from analysis import style
-from analysis.network import F32, Digits, Layer, convolved, digits, learned, results, run_float
-from analysis.network_int8 import (
-    EXACT,
-    FRONT_DOOR,
-    SATURATING,
-    VARIANTS,
-    Run,
-    Variant,
-    prepare,
-    quantize,
-    run_front_door,
-    run_int8,
-)
+from analysis import network_pictures as pictures
+from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, Variant
+from analysis.network_runs import TITLES, Measured, measure
 from analysis.reasons import notes
 from analysis.report import Figures, Table
 from analysis.summary import Line
-from qops.onednn import unsafe_pairs
 
-KINDS = {"plain": False, "contrast": True}
-TITLES = {"plain": "plain filters", "contrast": "contrast filters"}
+__all__ = ["figures", "measure", "summary", "tables"]
+
 SHORT = ("conv 1", "conv 2", "inner")  # names of the layers in a table
 WHY = {v.name: "a bit less, of weights or activations, moves every logit" for v in VARIANTS} | {
     EXACT.name: "rounding to 8 bits, in every layer",
     FRONT_DOOR.name: "rounding to 8 bits, in every layer; weights have a range for each output channel",
     SATURATING.name: "sums of two products leave int16, and saturate",
 }
-SHOWN = 6  # digits that are drawn, of each network
-
-
-class Result(NamedTuple):
-    """One variant; errors in LSB, a 127th of the largest logit of the training images."""
-
-    variant: Variant
-    run: Run
-    off: NDArray[np.float64]  # from the float logits
-    by_layer: Sequence[tuple[float, float]]  # largest and rms error of each layer, in LSB of the layer
-    moved: NDArray[np.float64]  # from the logits of exact int8
-
-    @property
-    def read(self) -> NDArray[np.int64]:
-        """What each image was read as."""
-        return self.run.logits.argmax(axis=1)
-
-    def shares(self) -> list[float]:
-        """Share of pairs that saturated, by layer; 0 on a machine where none can."""
-        return [0.0 if s is None else s.share for s in self.run.saturated]
-
-
-class Measured(NamedTuple):
-    """One network on the test images."""
-
-    kind: str
-    layers: Sequence[Layer]
-    test: Digits
-    logits: F32
-    unsafe: Sequence[float]  # share of pairs of weights that could saturate, by layer
-    results: Sequence[Result]
-
-    def of(self, name: str) -> Result:
-        """Find the result of one variant."""
-        return next(r for r in self.results if r.variant.name == name)
-
-    def misread(self, read: NDArray[np.int64]) -> int:
-        """How many digits were read as another."""
-        return int((read != self.test.labels).sum())
-
-    def lost(self, r: Result) -> float:
-        """Accuracy that a variant loses to float, in percentage points; negative if it is the better one."""
-        return 100 * (self.misread(r.read) - self.misread(self.logits.argmax(axis=1))) / len(self.test.labels)
-
-
-def measure() -> list[Measured]:
-    """Learn both networks, run every variant on the test images."""
-    train, test = digits()
-    found = []
-    for kind, contrast in KINDS.items():
-        layers = learned(contrast)
-        seen = run_float(layers, train.images)
-        logits = run_float(layers, test.images)[-1]
-        lsb = float(np.abs(seen[-1]).max()) / 127
-        coded = {v: quantize(layers, seen, v) for v in VARIANTS}
-        runs = {v: run_int8(*coded[v], test.images, v) for v in VARIANTS}
-        runs[FRONT_DOOR] = run_front_door(*prepare(layers, seen), test.images)
-        exact = runs[EXACT].logits
-        wanted, steps = results(layers, test.images), [*(float(x.max()) / 255 for x in seen[1:-1]), lsb]
-        rows = [
-            Result(v, r, _steps(r.logits, logits, lsb), _layers(r, wanted, steps), _steps(r.logits, exact, lsb))
-            for v, r in runs.items()
-        ]
-        unsafe = [float(unsafe_pairs(layer.weights).mean()) for layer in coded[EXACT][1]]
-        found.append(Measured(kind, layers, test, logits, unsafe, rows))
-    return found
-
-
-def _layers(run: Run, wanted: Sequence[F32], steps: Sequence[float]) -> list[tuple[float, float]]:
-    """Give the largest and the rms error of each layer."""
-    errors = [_steps(got, want, step) for got, want, step in zip(run.values, wanted, steps, strict=True)]
-    return [(float(np.abs(e).max()), float(np.sqrt(np.mean(e**2)))) for e in errors]
-
-
-def _steps(got: F32, wanted: F32, lsb: float) -> NDArray[np.float64]:
-    return (got.astype(np.float64) - wanted) / lsb
 
 
 def table(m: Measured) -> Table:
@@ -123,7 +33,7 @@ def table(m: Measured) -> Table:
     for r in m.results:
         wrong, unlike = m.misread(r.read), int((r.read != float_read).sum())
         errors = [*_errors(r.off), *_errors(r.moved)]
-        shares = ["cannot" if s is None else _per_million(s.share) for s in r.run.saturated]
+        shares = ["cannot" if s is None else pictures.per_million(s.share) for s in r.run.saturated]
         rows.append(
             [r.variant.name, r.variant.isa, str(wrong), f"{1 - wrong / count:.2%}", str(unlike), *errors, *shares]
         )
@@ -162,10 +72,6 @@ def line(v: Variant, found: Sequence[Measured]) -> Line:
     return Line("digits in int8", v.name, *errors, worst=worst, anywhere=top, why=WHY[v.name])
 
 
-def _per_million(share: float) -> str:
-    return f"{1e6 * share:.0f}" if share > 1e-5 else f"{1e6 * share:.2g}"
-
-
 def _errors(off: NDArray[np.float64]) -> list[str]:
     return [f"{np.abs(off).max():.2f}", f"{np.abs(off).mean():.3f}"]
 
@@ -175,170 +81,13 @@ def tables(found: list[Measured]) -> list[Table]:
     return [*(table(m) for m in found), layer_table(found)]
 
 
-def draw_results(found: Sequence[Measured]) -> Drawing:
-    """Misread digits, and the error of logits, by variant."""
-    figure, axes = style.lines(1, 3, height=3.0)
-    variants = [r.variant for r in found[0].results]
-    names = ["float32", *(v.name for v in variants)]
-    colours = [style.FAINT, *(v.colour for v in variants)]
-    for i, m in enumerate(found):
-        y = np.arange(len(names)) + 0.4 * i - 0.2
-        misread = [m.misread(read) for read in (m.logits.argmax(axis=1), *(r.read for r in m.results))]
-        off = [np.abs(r.off) for r in m.results]
-        values = misread, [0, *(e.mean() for e in off)], [0, *(e.max() for e in off)]
-        for ax, x, form in zip(axes[0], values, ("{:.0f}", "{:.2f}", "{:.1f}"), strict=True):
-            bars = ax.barh(y, x, 0.36, color=colours, alpha=1 - 0.5 * i)
-            ax.bar_label(bars, [form.format(value) if value else "" for value in x], padding=3, fontsize=8.5)
-    titles = "digits misread", "logits, mean error in LSB", "logits, largest error in LSB"
-    for ax, title in zip(axes[0], titles, strict=True):
-        ax.set(title=title, yticks=range(len(names)), ylim=(len(names) - 0.5, -0.6))
-        ax.margins(x=0.16)
-        ax.set_yticklabels(names if ax is axes[0, 0] else [])
-        ax.grid(axis="y", visible=False)
-    more = f"{len(found[0].test.labels)} test images; upper bar: plain filters, lower, pale: contrast filters"
-    worst = max(np.abs(m.of(SATURATING.name).off).max() for m in found)
-    style.headline(figure, f"Saturation moves a logit by up to {worst:.0f} LSB, and accuracy does not show it", more)
-    return figure
-
-
-def draw_layers(found: Sequence[Measured]) -> Drawing:
-    """Error of each layer, by variant."""
-    figure, axes = style.lines(1, len(found), height=3.3)
-    end = max(rms for m in found for r in m.results for _, rms in r.by_layer)
-    for ax, m in zip(axes[0], found, strict=True):
-        for i, r in enumerate(m.results):
-            at = np.arange(len(m.layers)) + (i - (len(m.results) - 1) / 2) * 0.14
-            ax.bar(at, [rms for _, rms in r.by_layer], 0.13, color=r.variant.colour, label=r.variant.name)
-        ax.set(xticks=range(len(m.layers)), title=TITLES[m.kind], ylim=(0, 1.05 * end))
-        ax.set_xticklabels([layer.name for layer in m.layers])
-        ax.grid(axis="x", visible=False)
-    axes[0, 0].set_ylabel("rms error in LSB of the layer")
-    axes[0, -1].legend(loc="upper right", fontsize=8)
-    mine, exact = (max(m.of(v.name).by_layer[-1][1] for m in found) for v in (FRONT_DOOR, EXACT))
-    finding = f"Logits are off by {mine:.2f} LSB rms with a range for each channel, by {exact:.2f} with one a layer"
-    style.headline(figure, finding, "errors against float, by layer; front door: prepared ops of qops, the rest oneDNN")
-    return figure
-
-
-def draw_saturation(found: Sequence[Measured]) -> Drawing:
-    """Share of pairs that saturate, by layer and variant, beside the share that could."""
-    figure, axes = style.lines(1, len(found), height=3.3)
-    floor, width = 0.1, 0.17
-    for ax, m in zip(axes[0], found, strict=True):
-        for x, share in enumerate(m.unsafe):
-            allowed = 1e6 * share or np.nan
-            ax.hlines(
-                allowed, x - 0.42, x + 0.42, style.INK, ls=(0, (3, 2)), label="pairs of weights that could" * (x == 0)
-            )
-        onednn = [r for r in m.results if r.variant in VARIANTS]
-        for i, r in enumerate(onednn):
-            at = np.arange(len(m.layers)) + (i - (len(onednn) - 1) / 2) * width
-            height = np.maximum(1e6 * np.array(r.shares()), floor)
-            bars = ax.bar(at, height - floor, width * 0.9, floor, color=r.variant.colour, label=r.variant.name)
-            ax.bar_label(bars, map(_per_million, r.shares()), color=r.variant.colour, padding=2, fontsize=7.5)
-        ax.set(yscale="log", ylim=(floor, 1e6), xticks=range(len(m.layers)), title=TITLES[m.kind])
-        ax.set_xticklabels([layer.name for layer in m.layers])
-        ax.grid(axis="x", visible=False)
-    axes[0, 0].set_ylabel("pairs that saturated, per million")
-    axes[0, 0].legend(loc="upper left", fontsize=8)
-    finding = "Plain filters saturate, contrast filters hardly; the 7-bit variants never did"
-    style.headline(figure, finding, "pairs of products, by layer; exact: a machine where none can")
-    return figure
-
-
-def draw_logits(found: Sequence[Measured]) -> Drawing:
-    """How far each variant moves every logit from exact int8, by the exact logit."""
-    others = [v for v in VARIANTS if v != EXACT]
-    figure, axes = style.lines(len(found), len(others), height=2.3)
-    end = max(np.abs(r.moved).max() for m in found for r in m.results)
-    for line, m in zip(axes, found, strict=True):
-        exact = m.of(EXACT.name)
-        for ax, v in zip(line, others, strict=True):
-            r = m.of(v.name)
-            ax.plot(exact.run.logits.ravel(), r.moved.ravel(), ".", ms=2.2, color=v.colour, alpha=0.5, mew=0)
-            ax.set(ylim=(-1.1 * end, 1.75 * end), title=v.name if m is found[0] else "")
-            by = np.abs(r.moved)
-            told = f"max {by.max():.1f}, mean {by.mean():.2f} LSB\n{(by > 0).any(axis=1).mean():.0%} of the images"
-            ax.text(0.02, 0.99, told, transform=ax.transAxes, va="top", fontsize=8.5)
-            ax.tick_params(labelleft=ax is line[0])
-        line[0].set_ylabel(f"{TITLES[m.kind]}\nmoved by, in LSB")
-    for ax in axes[-1]:
-        ax.set_xlabel("logit of exact int8")
-    finding = "Saturation hits some images hard; a lost bit moves every logit a little"
-    style.headline(
-        figure,
-        finding,
-        "every logit of the test images, against exact int8, and the share of images that are moved at all",
-    )
-    return figure
-
-
-def draw_filters(found: Sequence[Measured]) -> Drawing:
-    """Show the filters of the first convolutions, and below what each answers to one digit."""
-    image = found[0].test.images[:1]
-    figure, axes = style.lines(2 * len(found), len(found[0].layers[0].bias), height=0.66)
-    for m, upper, lower in zip(found, axes[::2], axes[1::2], strict=True):
-        weights, answers = m.layers[0].weights[:, 0], convolved(image, m.layers[0])[0]
-        end = np.abs(weights).max()
-        for above, below, w, answer in zip(upper, lower, weights, answers, strict=True):
-            _picture(above, w, "RdBu_r", -end, end)
-            _picture(below, answer, "gray", 0, answers.max())
-        upper[0].set_ylabel(f"{m.kind}\nfilters")
-        lower[0].set_ylabel("answers")
-    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.05)
-    more = "filters of the first convolution, red adds, blue subtracts; below each, its answer to one digit"
-    style.headline(figure, "Plain filters only add; contrast filters compare", more)
-    return figure
-
-
-def disputed(m: Measured) -> NDArray[np.int64]:
-    """Digits, first those that not all read alike, then those whose logits a variant moved most."""
-    reads = np.stack([m.logits.argmax(axis=1), *(r.read for r in m.results)])
-    unlike = (reads != reads[0]).any(axis=0)
-    moved = np.max([np.abs(r.moved).max(axis=1) for r in m.results], axis=0)
-    return np.lexsort((-moved, ~unlike))
-
-
-def draw_misread(found: Sequence[Measured]) -> Drawing:
-    """Draw the digits that machines read differently, if any; then those whose logits are moved most."""
-    figure, axes = style.lines(len(found), SHOWN, height=2.8)
-    counts = []
-    for line, m in zip(axes, found, strict=True):
-        reads = {"float32": m.logits.argmax(axis=1)} | {r.variant.name: r.read for r in m.results}
-        counts.append(int((np.stack(list(reads.values())) != reads["float32"]).any(axis=0).sum()))
-        for ax, i in zip(line, disputed(m), strict=False):
-            label = m.test.labels[i]
-            _picture(ax, m.test.images[i, 0], "gray_r", 0, 1)
-            ax.set_title(f"a {label}", fontsize=9)
-            for row, (name, read) in enumerate(reads.items()):
-                wrong = read[i] != label
-                how = {"color": "#b3261e", "weight": "bold"} if wrong else {"color": style.INK}
-                ax.text(
-                    0, -0.08 - 0.125 * row, f"{read[i]}  {name}", transform=ax.transAxes, va="top", fontsize=7.5, **how
-                )
-        line[0].set_ylabel(TITLES[m.kind])
-    finding = "Read differently by some variant: {} of {} digits (plain), {} (contrast)"
-    style.headline(
-        figure,
-        finding.format(counts[0], len(found[0].test.labels), counts[1]),
-        "first in each row; then those whose logits are moved most. Bold: misread",
-    )
-    return figure
-
-
-def _picture(axes: Axes, pixels: NDArray, colours: str, low: float, high: float) -> None:
-    axes.imshow(pixels, cmap=colours, vmin=low, vmax=high, interpolation="nearest")
-    axes.set(xticks=[], yticks=[], anchor="N")
-    axes.grid(False)
-
-
 def figures(found: list[Measured]) -> Figures:
     """How to draw each figure."""
     return {
-        "network_filters": lambda: draw_filters(found),
-        "network_results": lambda: draw_results(found),
-        "network_layers": lambda: draw_layers(found),
-        "network_saturation": lambda: draw_saturation(found),
-        "network_logits": lambda: draw_logits(found),
-        "network_misread": lambda: draw_misread(found),
+        "network_filters": partial(pictures.draw_filters, found),
+        "network_results": partial(pictures.draw_results, found),
+        "network_layers": partial(pictures.draw_layers, found),
+        "network_saturation": partial(pictures.draw_saturation, found),
+        "network_logits": partial(pictures.draw_logits, found),
+        "network_misread": partial(pictures.draw_misread, found),
     }
