@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    quantized,
-)
+from qops.tflite.arithmetic import quantized
 from qops.tflite.unary import Unary
 
 __all__ = ["Abs", "Neg", "abs", "neg"]

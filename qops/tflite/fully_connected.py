@@ -15,10 +15,7 @@ from qops._kernels.gemm.packed import pack_b
 from qops.checks import int32, integer
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    half_away,
-    wrap,
-)
+from qops.tflite.arithmetic import half_away, wrap
 from qops.tflite.op import Op
 from qops.tflite.weights import Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished

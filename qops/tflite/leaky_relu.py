@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import broadcast_shape, integer, native, number
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    quantized,
-)
+from qops.tflite.arithmetic import quantized
 from qops.tflite.op import Op
 from qops.tflite.unary import Unary
 

@@ -6,19 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    quantized,
-    rounded_shift,
-    wrap,
-)
-from qops.tflite.fixed_point import (
-    exp_of_negative,
-    inverse_sqrt,
-    log_from_one,
-)
+from qops.tflite.arithmetic import quantized, rounded_shift, wrap
+from qops.tflite.fixed_point import exp_of_negative, inverse_sqrt, log_from_one
 from qops.tflite.softmax import Rows, float_sums, scale_of_differences
 
 __all__ = ["L2Normalization", "LogSoftmax", "l2_normalization", "log_softmax"]
@@ -36,18 +28,6 @@ class LogSoftmax(Rows):
 
     __slots__ = ("_by", "_least", "_table", "_x_scale", "_zero")
     _name = "LOG_SOFTMAX"
-
-    def __init__(
-        self,
-        *,
-        x_scale: float,
-        x_zero_point: int,
-        y_scale: float,
-        y_zero_point: int,
-        dtype: DTypeLike = "int8",
-        kernel: str = "reference",
-    ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._output, self._x_scale = self._dtype, F32(given.x_scale)
@@ -92,18 +72,6 @@ class L2Normalization(Rows):
 
     __slots__ = ("_zero",)
     _name = "L2_NORMALIZATION"
-
-    def __init__(
-        self,
-        *,
-        x_scale: float,
-        x_zero_point: int,
-        y_scale: float,
-        y_zero_point: int,
-        dtype: DTypeLike = "int8",
-        kernel: str = "reference",
-    ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._output, self._zero = self._dtype, given.x_zero_point

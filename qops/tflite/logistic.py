@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import (
-    power_of_two,
-    quantized,
-    rounded_shift,
-    wrap,
-)
+from qops.tflite.arithmetic import power_of_two, quantized, rounded_shift, wrap
 from qops.tflite.tables import of_8_bits, sigmoid_16, tanh_16
 from qops.tflite.unary import Unary
 

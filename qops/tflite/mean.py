@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, integer, shown
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    half_away,
-    quantized,
-    scaled_up,
-    wrap,
-)
+from qops.tflite.arithmetic import half_away, quantized, scaled_up, wrap
 from qops.tflite.op import Op
 
 __all__ = ["Mean", "Sum", "mean", "sum"]

@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    quantized,
-    wrap,
-)
+from qops.tflite.arithmetic import quantized, wrap
 from qops.tflite.pairs import Pair, multiplied
 from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, flag, int32, native, number
 from qops.prepared import Prepared, parameters
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
 
-__all__ = ["Op"]
+__all__ = ["OneArray", "Op"]
 
 CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "stride": check.pair,
@@ -94,3 +94,21 @@ class Op(Prepared):
         """Give the lowest and the highest code after the fused activation; `taken`: not left to the next kernels."""
         rounding = self._facts.limits if taken and self._dtype.itemsize == 1 else "outside"
         return check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype, rounding, checks)
+
+
+class OneArray(Op):
+    """A prepared op of one array: the array and the result have a scale and a zero point each."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)

@@ -12,12 +12,7 @@ from qops.checks import choice, int32, integer, native
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    half_away,
-    quantized,
-    scaled_up,
-    wrap,
-)
+from qops.tflite.arithmetic import half_away, quantized, scaled_up, wrap
 from qops.tflite.kernels import KERNELS
 from qops.tflite.op import Op
 

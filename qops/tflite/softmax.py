@@ -10,20 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    Multiplier,
-    double_high,
-    half_away,
-    leading_zeros,
-    quantized,
-    rounded_shift,
-    wrap,
-)
-from qops.tflite.fixed_point import (
-    exp_of_negative,
-    one_over_one_plus,
-)
-from qops.tflite.op import Op
+from qops.tflite.arithmetic import Multiplier, double_high, half_away, leading_zeros, quantized, rounded_shift, wrap
+from qops.tflite.fixed_point import exp_of_negative, one_over_one_plus
+from qops.tflite.op import OneArray
 from qops.tflite.tables import interpolated, of_16_bits
 
 __all__ = ["Softmax", "softmax"]
@@ -43,7 +32,7 @@ def scale_of_differences(scale: float, rounds_once: bool) -> tuple[Multiplier, i
     return (m, e), -floor(31 * 2**26 / 2**e)
 
 
-class Rows(Op):
+class Rows(OneArray):
     """The base of the three ops: rows of codes, each by itself."""
 
     __slots__ = ("_output",)

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import (
-    quantized,
-)
+from qops.tflite.arithmetic import quantized
 from qops.tflite.tables import interpolated, of_16_bits
 from qops.tflite.unary import Unary
 

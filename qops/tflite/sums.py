@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    Multiplier,
-    clip_s32,
-    double_high,
-    power_of_two,
-    quantized,
-    rounded_shift,
-    wrap,
-)
+from qops.tflite.arithmetic import Multiplier, clip_s32, double_high, power_of_two, quantized, rounded_shift, wrap
 from qops.tflite.pairs import Pair, added
 
 __all__ = ["Total"]

@@ -6,32 +6,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import output
 from qops.tflite import _checks as check
-from qops.tflite.op import Op
+from qops.tflite.op import OneArray
 
 __all__ = ["Unary"]
 
 
-class Unary(Op):
+class Unary(OneArray):
     """A prepared op of one array. A subclass says what the codes become, `_made`."""
 
     __slots__ = ("_least", "_table")
-
-    def __init__(
-        self,
-        *,
-        x_scale: float,
-        x_zero_point: int,
-        y_scale: float,
-        y_zero_point: int,
-        dtype: DTypeLike = "int8",
-        kernel: str = "reference",
-    ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
         lowest, highest = check.ends(self._dtype)
