@@ -70,7 +70,7 @@ class DynamicQuantizeMatMul(_ToFloat):
     @property
     def factor(self) -> NDArray[np.float32]:
         """``b_scale``, one or one a column: what the sums and the scale of the data are multiplied by."""
-        return self._b_scale
+        return np.array(self._b_scale)
 
     def _prepare(self, once: bool) -> None:
         self._packed(self._arguments[0], self.b_scale, self._arguments[3], once)

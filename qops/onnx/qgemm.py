@@ -57,7 +57,7 @@ class QGemm(Prepared):
     @property
     def factor(self) -> NDArray[np.float32]:
         """``alpha * a_scale * b_scale / y_scale``, or that without `y_scale`: what the sums are multiplied by."""
-        return self._factor
+        return self._factor.copy()
 
     def _prepare(self, once: bool) -> None:
         b = native(self._arguments[2], "B", check.CODES_8)
