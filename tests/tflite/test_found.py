@@ -40,6 +40,19 @@ def test_what_xnnpack_leaves_to_the_next_kernels_has_their_limits():
     assert pooled.item() == 1
 
 
+@pytest.mark.parametrize("op", [tflite.conv_2d, tflite.depthwise_conv_2d])
+def test_xnnpack_leaves_weights_of_4_bits_to_kernels_with_other_limits(op):
+    """These take a scale from 256 on, and refuse a limit of an activation that int32 does not hold."""
+    x, w, bias = np.int8([[[[3]]]]), np.int8([[[[1]]]]), np.int32([0])
+    how = {"x_zero_point": 0, "w_scale": 1.0, "y_zero_point": 0, "kernel": "xnnpack"}
+    with pytest.raises(ValueError, match=r"^x_scale, w_scale, y_scale: xnnpack takes no scale of 512"):
+        op(x, w, bias, x_scale=512.0, y_scale=1.0, **how)
+    assert op(x, w, bias, x_scale=512.0, y_scale=1.0, w_type="int4", **how).item() == 127
+    assert op(x, w, bias, x_scale=1e-9, y_scale=1e-9, w_type="int4", **how).item() == 3
+    with pytest.raises(ValueError, match=r"^y_scale: int32 does not hold 6"):
+        op(x, w, bias, x_scale=1.0, y_scale=1e-9, w_type="int4", activation="RELU6", **how)
+
+
 @pytest.mark.parametrize("scales", [1.0, [1.0, 1.0]])
 def test_xnnpack_leaves_an_odd_number_of_weights_of_4_bits_to_the_optimised_kernel(scales):
     for columns, want in ((1, [1, 2, 0, -1]), (2, EVEN)):
