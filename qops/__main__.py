@@ -45,8 +45,9 @@ A dump holds the arguments of qops.explain by their names, with the same default
 x (or acc, or a) is what the op read, and y what the device made of it. zero_point
 and ..._zero_point are codes of real 0. kind names the op; without it the op is requantize.
 A .json dump names the type of y as dtype. Each kind needs the names before the
-semicolon, and takes the others. The scale of requantize is given as scale, or as
-what it is made of, in_scale, w_scale and out_scale:"""
+semicolon, and takes the others. The scale of requantize is given as scale, as what
+it is made of, in_scale, w_scale and out_scale, or as integers, a multiplier and a
+right shift. integers also stand for the scales of add and mul:"""
 _DEVICE = """\
 The dump holds tensors by the names that the model has for them: an .npz file; a .log
 or .txt file in which they are printed; a .tflm file of layer_by_layer_output_tool; or
@@ -102,7 +103,7 @@ def _params(options: argparse.Namespace) -> int:
 
 
 def _requantize_vectors(options: argparse.Namespace) -> int:
-    names = ("scale", "zero_point", "dtype", "qmin", "qmax")
+    names = ("scale", "integers", "zero_point", "dtype", "qmin", "qmax")
     return _written(vectors(options.rule, **{name: getattr(options, name) for name in names}), options)
 
 
@@ -194,7 +195,10 @@ def _add_vectors_of_both_kinds(commands: Any) -> None:
     kinds = made.add_subparsers(required=True, metavar="kind")
     one = _command(kinds, "requantize", "make accumulators and the codes that a rule gives them", _rules(TABLE))
     one.add_argument("--rule", required=True, choices=TABLE, metavar="NAME", help="a rule of the list below")
-    one.add_argument("--scale", required=True, type=float, help="how many output steps an input step is")
+    factor = one.add_mutually_exclusive_group(required=True)
+    factor.add_argument("--scale", type=float, help="how many output steps an input step is")
+    words = "the multiplier and the right shift of a port, instead of the scale"
+    factor.add_argument("--integers", type=int, nargs=2, metavar=("MULTIPLIER", "SHIFT"), help=words)
     one.add_argument("--zero-point", type=int, default=0, help="code of real 0 (default: %(default)s)")
     types = ["int8", "uint8", "int16", "uint16"]
     one.add_argument("--dtype", default="int8", choices=types, help="type of the codes (default: %(default)s)")

@@ -54,7 +54,7 @@ def _clamped(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[
 
 def of_another_scale(dump: Dump) -> Iterator[Candidate]:
     """Give rules of requantize with a scale that the systems of the rule would not form."""
-    if dump.kind == "requantize" and dump.numbers.get("scale") is None:
+    if dump.kind == "requantize" and dump.numbers.get("scale") is None and "integers" not in dump.numbers:
         scales = {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
         for rule in _requantizing():
             if TABLE[rule].is_stepwise:  # with one scale it is fp32-even-zp-inside
@@ -102,7 +102,8 @@ def _on_the_other_side(rule: str, derive: Derivation) -> Callable[[Dump], NDArra
         if row.multiplier in FLOATS:
             found = _in_floats(row, d.along_axis(scale), x, d.numbers["zero_point"])
         else:
-            m, n = (d.along_axis(v) for v in Numbers(row, scale, 0, 0, 0).integers)
+            given = d.numbers.get("integers", scale)
+            m, n = (d.along_axis(v) for v in Numbers(row, given, 0, 0, 0).integers)
             found = _in_integers(row, m, n, x, d.numbers["zero_point"])
         return np.asarray(np.clip(found, *d.ends))
 
@@ -148,14 +149,16 @@ def _requantizing() -> list[str]:
 def _derivations(rule: str, dump: Dump) -> list[Derivation]:
     """How the systems of a rule form the scale; one of them where the dump has it already, or they form none."""
     words = TABLE[rule].scales.split(", ")
-    has_one = dump.numbers.get("scale") is not None or TABLE[rule].is_stepwise
+    has_one = "in_scale" not in dump.numbers or TABLE[rule].is_stepwise
     return ["double"] if has_one else cast(list[Derivation], words)
 
 
 def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:
     def codes(d: Dump) -> NDArray[Any]:
         how = {name: d.numbers[name] for name in _HOW if d.numbers.get(name) is not None}
-        if rule in TABLE and TABLE[rule].is_stepwise and d.numbers.get("scale") is None:
+        if "integers" in d.numbers:
+            how["integers"] = d.numbers["integers"]
+        elif rule in TABLE and TABLE[rule].is_stepwise and d.numbers.get("scale") is None:
             how["scales"] = tuple(d.numbers[name] for name in ("in_scale", "w_scale", "out_scale"))
         else:
             how["scale"] = d.scale(derive)
@@ -188,11 +191,13 @@ def _has_blocks_and_tail(row: BlockRule, dump: Dump) -> bool:
     return size > row.size and size % row.size > 0 and not (row.of == "elements" and dump.is_by_channel)
 
 
+_OF_PAIRS = ("integers", *(f"{name}_{word}" for name in "aby" for word in ("scale", "zero_point")))
+
+
 def _pairs(table: dict[str, PairRule], call: Callable[..., NDArray[Any]]) -> Callable[[Dump], Iterator[Candidate]]:
     def codes_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
         def codes(d: Dump) -> NDArray[Any]:
-            how = {f"{v}_{word}": d.numbers[f"{v}_{word}"] for v in "aby" for word in ("scale", "zero_point")}
-            return call(d.x, d.b, rule, **how)
+            return call(d.x, d.b, rule, **{name: d.numbers[name] for name in _OF_PAIRS if name in d.numbers})
 
         return codes
 

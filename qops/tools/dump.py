@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import as_array, choice, integer, number, shown
+from qops.rules.numbers import given_integers
+from qops.rules.operands import of_add, of_mul
 from qops.tools.seen import KINDS, Dump
 
 __all__ = ["NAMES", "dump_of", "read_dump"]
 
 _PAIR = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+_PAIR_SCALES = _PAIR[::2]
+_MADE_OF = ("in_scale", "w_scale", "out_scale")
 _NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked separately
     "requantize": (),
     "add": _PAIR,
@@ -24,9 +28,9 @@ _NEEDED = {  # numbers that must be given; requantize and quantize also need a s
 }
 _ENDS = ("qmin", "qmax")
 _OPTIONAL = {
-    "requantize": ("scale", "in_scale", "w_scale", "out_scale", "zero_point", "axis", "in_zero_point", *_ENDS),
-    "add": _ENDS,
-    "mul": _ENDS,
+    "requantize": ("scale", *_MADE_OF, "integers", "zero_point", "axis", "in_zero_point", *_ENDS),
+    "add": ("integers", *_ENDS),
+    "mul": ("integers", *_ENDS),
     "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
     "average_pool": ("x_scale", "y_scale", "y_zero_point", *_ENDS),
 }
@@ -84,10 +88,13 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
         if word not in known:
             raise TypeError(f"{word}: {kind} has no such number, only {', '.join(known)}")
     for word in _NEEDED[kind]:
-        if word not in given:
+        if word not in given and not ("integers" in given and word in _PAIR_SCALES):
             raise ValueError(f"{word}: missing, {kind} cannot be explained without it")
-    if kind == "requantize":
-        _one_of(given, ("scale",), ("in_scale", "w_scale", "out_scale"))
+    scales = [word for word in _SCALES if word in given]
+    if "integers" in given and scales:
+        raise ValueError(f"integers: given beside {', '.join(scales)}; expected the integers, or scales")
+    if kind == "requantize" and "integers" not in given:
+        _one_of(given, ("scale",), _MADE_OF)
     if kind == "quantize":
         _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
     if kind == "average_pool" and ("y_scale" in given or "y_zero_point" in given):
@@ -97,7 +104,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     source, result = as_array(x, name), as_array(y, "y")
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
-    data, checked = _by_element(_typed(kind, source, name), _checked(given))
+    data, checked = _by_element(_typed(kind, source, name), _checked(kind, given))
     _check_codes(checked, np.iinfo(result.dtype))
     dump = Dump(kind, data, result, second, checked)
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
@@ -180,12 +187,15 @@ def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
     return x.astype(np.int64)
 
 
-def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """Give the numbers as Python numbers, and scales of channels as arrays."""
+def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Give the numbers as Python numbers, and scales and integers of channels as arrays."""
     found: dict[str, Any] = {}
     for name, item in given.items():
         value = _alone(item)
-        if name == "kernel":
+        if name == "integers":
+            of_kind = {"requantize": given_integers, "add": of_add, "mul": of_mul}[kind]
+            found[name] = of_kind(item.tolist() if isinstance(item, np.ndarray) else item)
+        elif name == "kernel":
             found[name] = tuple(integer(k, name) for k in np.ravel(item).tolist())
         elif name in ("rmin", "rmax"):
             found[name] = number(value, name)
@@ -222,11 +232,14 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
 
 def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
     """Check that scales fit an axis of `x`. With one scale for each element, `x` and the scales become flat."""
-    name = next((name for name in ("scale", "w_scale") if np.ndim(numbers.get(name, 0))), "")
+    given: dict[str, Any] = {name: numbers[name] for name in ("scale", "w_scale") if name in numbers}
+    if "b_zero_point" not in numbers and "integers" in numbers:
+        given = {"integers": numbers["integers"][0]}
+    name = next((name for name, values in given.items() if np.ndim(values)), "")
     if not name:
         return x, numbers
-    scales, axis = numbers[name], numbers.get("axis", -1)
-    if scales.size == x.size and "axis" not in numbers:
+    scales, axis = given[name], numbers.get("axis", -1)
+    if name != "integers" and scales.size == x.size and "axis" not in numbers:
         return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
     if scales.ndim > 1:
         raise ValueError(f"{name}: expected one number, or one per channel or element, got shape {scales.shape}")

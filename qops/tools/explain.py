@@ -228,14 +228,17 @@ def explain(
         Also look for at most 256 inputs that separate every two of the rules in `exact`, or of the nearest rules if
         there are none.
     **numbers
-        requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``;
+        requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``,
+        or ``integers``, the multiplier and the right shift of a port, each one or one for each channel;
         ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last one of ``x`` that has as many
         elements as there are scales, which `Explanation.axis` says. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
-        tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``.
-        average_pool: ``kernel``, which moves by 1 without padding, and ``zero_point``; ``x_scale``, ``y_scale`` and
-        ``y_zero_point`` too if the result has a scale of its own, and for onnxruntime's rules, which are not tried
-        without. All kinds: ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a fused ReLU.
+        tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``;
+        or ``integers`` instead of the scales, as `qops.rules.add` and `qops.rules.mul` take them, for rules of
+        integers. average_pool: ``kernel``, which moves by 1 without padding, and ``zero_point``; ``x_scale``,
+        ``y_scale`` and ``y_zero_point`` too if the result has a scale of its own, and for onnxruntime's rules, which
+        are not tried without. All kinds: ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a
+        fused ReLU.
 
     Returns
     -------

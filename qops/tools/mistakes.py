@@ -161,7 +161,10 @@ def _orders(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 def _operands(dump: Dump) -> Iterator[tuple[str, Dump]]:
     if dump.b is not None:
         n = dump.numbers
-        seen = dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"])
+        if "integers" not in n:
+            seen = dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"])
+        else:  # those of a product are of both operands
+            seen = dump.but(integers=(*n["integers"][1::-1], n["integers"][2])) if dump.kind == "add" else dump
         yield "a and b exchanged", seen.but(a_zero_point=n["b_zero_point"], b_zero_point=n["a_zero_point"])
         yield "scales of a and b exchanged", seen
 

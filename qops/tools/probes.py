@@ -195,8 +195,7 @@ def _of_accumulators(dump: Dump, kept: list[Candidate]) -> Probe:
     numbers = dump.numbers
     inputs = {"acc": acc}
     if scales.size > 1:
-        word = "scale" if numbers.get("scale") is not None else "w_scale"
-        numbers = {**numbers, word: np.asarray(numbers[word])[channel], "axis": -1}
+        numbers = dump.of_some(channel).but(axis=-1).numbers
         inputs["channel"] = channel
     return Probe(inputs, list(dict.fromkeys(c.rule for c in kept)), [g for g in alike if len(g) > 1], numbers)
 
@@ -232,9 +231,7 @@ def _edges_of(c: Candidate, asked: Dump) -> NDArray[np.int32]:
 
 def _of_channel(dump: Dump, channel: int) -> Dump:
     """A dump without data, with the numbers of one channel."""
-    n = dump.numbers
-    one = {name: float(n[name][channel]) for name in ("scale", "w_scale") if np.ndim(n.get(name, 0))}
-    return replace(dump.but(**one, axis=None), x=np.zeros(0, np.int32), y=np.zeros(0, dump.y.dtype))
+    return replace(dump.of_some(channel).but(axis=None), x=np.zeros(0, np.int32), y=np.zeros(0, dump.y.dtype))
 
 
 def _pairs_of_codes(dump: Dump) -> Dump:

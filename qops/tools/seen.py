@@ -59,11 +59,34 @@ class Dump:
     @property
     def is_by_channel(self) -> bool:
         """Whether each channel has a scale."""
-        return self.kind == "requantize" and any(np.ndim(self.numbers.get(n, 0)) for n in ("scale", "w_scale"))
+        return self.kind == "requantize" and any(map(np.ndim, self.of_channels.values()))
+
+    @property
+    def of_channels(self) -> dict[str, Any]:
+        """The numbers of a requantization of which each channel may have one: multipliers stand for both integers."""
+        n = self.numbers
+        integers = {} if "integers" not in n else {"integers": n["integers"][0]}
+        return {name: n[name] for name in ("scale", "w_scale") if n.get(name) is not None} | integers
+
+    def of_some(self, channels: Any) -> "Dump":
+        """Give the same dump with the numbers of these channels, or of one."""
+        found: dict[str, Any] = {}
+        for name, values in self.of_channels.items():
+            if np.ndim(values) and name == "integers":
+                multiplier, right_shift = (v[channels] for v in self.numbers[name])
+                found[name] = (
+                    (int(multiplier), int(right_shift)) if np.ndim(channels) == 0 else (multiplier, right_shift)
+                )
+            elif np.ndim(values):
+                found[name] = np.asarray(values)[channels] if np.ndim(channels) else float(values[channels])
+        return self.but(**found)
 
     def scale(self, derive: Derivation = "double") -> Any:
         """Give the real scale of a requantization, or the scales of channels, formed as a system does it."""
         n = self.numbers
+        if "integers" in n:
+            multiplier, right_shift = n["integers"]
+            return multiplier * 2.0 ** -np.asarray(right_shift) if np.ndim(multiplier) else multiplier / 2**right_shift
         if n.get("scale") is not None:
             return n["scale"]
         return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
@@ -71,7 +94,7 @@ class Dump:
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Give the exact results of some elements, in code steps from the zero point; None for a pool."""
         n, x = self.numbers, self.x.reshape(-1)[where].astype(np.float64)
-        if self.kind == "average_pool":
+        if self.kind == "average_pool" or (self.b is not None and "integers" in n):
             return None
         if self.kind == "quantize":
             return np.asarray(x / n["scale"]) if "scale" in n else None
@@ -111,8 +134,7 @@ class Dump:
         x, y = (np.moveaxis(v[np.newaxis], axis + 1, -1) for v in (self.x, self.y.reshape(self.x.shape)))
         few = _spread(x.size // x.shape[-1], _ROWS)
         rows, channels = np.unravel_index(few, x.shape[:-1]), _spread(x.shape[-1], max(_CHANNELS, _ROWS // few.size))
-        scales = {n: np.asarray(v)[channels] for n, v in self.numbers.items() if "scale" in n and np.ndim(v)}
-        return replace(self.but(axis=-1, **scales), x=x[rows][:, channels], y=y[rows][:, channels])
+        return replace(self.of_some(channels).but(axis=-1), x=x[rows][:, channels], y=y[rows][:, channels])
 
 
 def _spread(size: int, most: int) -> NDArray[np.intp]:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.checks import integer, number
+from qops.checks import integer, number, shown
 from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.rules.c_source import emit
-from qops.rules.numbers import Numbers, rule_of
+from qops.rules.numbers import Numbers, given_integers, rule_of
 from qops.rules.requantize import requantize
 from qops.rules.table import TABLE, Rule
 from qops.tools.probes import boundaries, edges
@@ -194,7 +194,8 @@ def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
 def vectors(
     rule: str,
     *,
-    scale: float,
+    scale: float | None = None,
+    integers: tuple[int, int] | None = None,
     zero_point: int = 0,
     dtype: DTypeLike = "int8",
     qmin: int | None = None,
@@ -213,8 +214,10 @@ def vectors(
     ----------
     rule : str
         A name in `qops.rules.TABLE`.
-    scale : float
+    scale : float, optional
         Input step / output step, above 0.
+    integers : (int, int), optional
+        What a port has instead of the scale: the multiplier, above 0, and the right shift.
     zero_point : int
         Code of real 0.
     dtype : data type
@@ -245,24 +248,36 @@ def vectors(
     row = rule_of(rule)
     if row.multiplier == "given":
         raise ValueError(f"rule: {rule} takes no scale")
-    value, codes = number(scale, "scale"), of_dtype(dtype)
-    if not value > 0:
-        raise ValueError(f"scale: {scale} is not above 0")
+    given, codes = _given(scale, integers), of_dtype(dtype)
     if codes.dtype.itemsize > 2:
         raise TypeError(f"dtype: expected codes of 8 or 16 bits, got {codes.dtype}")
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
-    n = Numbers(row, value, integer(zero_point, "zero_point", codes.lowest, codes.highest), lo, hi)
+    n = Numbers(row, given, integer(zero_point, "zero_point", codes.lowest, codes.highest), lo, hi)
     x, tried = _tried(row, n, codes.dtype)
     y, others = tried[0][1], tried[1:]
     telling_all = telling(y, [codes for _, codes in others])
     chosen = np.unique([*telling_all, *_always(x, y, n)][:MOST]).astype(np.intp)
     acc = x[chosen]
-    again = requantize(acc, rule, scale=value, zero_point=n.zero_point, dtype=codes.dtype, qmin=lo, qmax=hi)
+    how = {"scale": given} if integers is None else {"integers": given}
+    again = requantize(acc, rule, **how, zero_point=n.zero_point, dtype=codes.dtype, qmin=lo, qmax=hi)
     killed = [name for name, other in others if (other[chosen] != again).any()]
     alike = [name for name, other in others if np.array_equal(other, y)]
-    integers = None if row.multiplier.startswith("float") else Multiplier(*n.integers)
-    return Vectors(row.name, value, integers, n.zero_point, lo, hi, acc, again, killed, alike)
+    made = None if row.multiplier.startswith("float") else Multiplier(*n.integers)
+    return Vectors(row.name, n.scale, made, n.zero_point, lo, hi, acc, again, killed, alike)
+
+
+def _given(scale: Any, integers: Any) -> Any:
+    """The scale or the integers, checked."""
+    if (scale is None) == (integers is None):
+        raise ValueError(f"scale, integers: expected one of them, got {scale} and {integers}")
+    found = number(scale, "scale") if integers is None else given_integers(integers)
+    first = found if integers is None else found[0]
+    if not isinstance(first, int | float):
+        raise ValueError(f"integers: expected one multiplier and one right shift, got {shown(integers)}")
+    if not first > 0:
+        raise ValueError(f"{'scale' if integers is None else 'integers'}: {first} is not above 0")
+    return found
 
 
 def telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:

@@ -321,3 +321,57 @@ def test_the_axis_of_the_channels_is_found_and_said(rng, tmp_path, capsys):
     found = qops.explain(square, y, scale=scales[:3])
     assert found.axis == -1
     assert "scales along axis 1" in {v.before for v in found.mistakes}
+
+
+@pytest.mark.parametrize("scale", [0.0033, [0.0033, 0.002, 0.01]])
+def test_integers_of_a_port_stand_for_scales(rng, tmp_path, scale):
+    op = rules.Requantize("tflite-double", scale=scale, zero_point=3, dtype="int8")
+    acc = rng.integers(-40_000, 40_000, (2000, 3)).astype(np.int32)
+    acc[:9] = np.arange(-4, 5)[:, None] * 15_303
+    given = {"integers": op.integers, "zero_point": 3}
+    found = qops.explain(acc, op(acc), probe=True, **given)
+    same = qops.explain(acc, op(acc), scale=scale, zero_point=3, probe=True)
+    assert "tflite-double" in found.exact
+    assert (found.exact, found.axis) == (same.exact, same.axis)
+    np.testing.assert_array_equal(found.probe, same.probe)
+    mistake = qops.explain(acc, rules.requantize(acc, "tflite-double", **given | {"zero_point": -3}), **given)
+    assert "zero_point of the other sign" in {v.before for v in mistake.mistakes}
+    np.savez(tmp_path / "dump.npz", acc=acc, y=op(acc), **given)
+    assert main(["explain", str(tmp_path / "dump.npz"), "--probe", str(tmp_path / "probe.npz")]) == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "probe.npz")["acc"], found.probe)
+
+
+@pytest.mark.parametrize("rule", ["tflite-double", "xnnpack"])
+def test_integers_of_sums_stand_for_three_scales(rng, tmp_path, rule):
+    a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
+    op = rules.Add(rule, **PAIR)
+    zeros = {name: value for name, value in PAIR.items() if name.endswith("point")}
+    given = {"kind": "add", "b": b, "integers": op.integers, **zeros}
+    assert rule in qops.explain(a, op(a, b), **given).exact
+    assert "a and b exchanged" in {v.before for v in qops.explain(a, op(b, a), **given).mistakes}
+    np.savez(tmp_path / "dump.npz", a=a, y=op(a, b), **given)
+    assert main(["explain", str(tmp_path / "dump.npz")]) == 0
+
+
+def test_integers_of_products_stand_for_three_scales(rng):
+    a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
+    op = rules.Mul("tflite-single", **PAIR)
+    zeros = {name: value for name, value in PAIR.items() if name.endswith("point")}
+    found = qops.explain(a, op(a, b), kind="mul", b=b, integers=op.integers, **zeros)
+    assert "tflite-single" in found.exact
+    assert "integers: fp32-even multiplies by the scales themselves" in found.refused["fp32-even"]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"scale": 0.5, "integers": (3, 4)}, "integers: given beside scale"),
+        ({"integers": (3, 99)}, "integers: expected a multiplier of 32 bits"),
+        ({"integers": 3}, "integers: expected .multiplier, right_shift."),
+        ({"integers": ([3, 4], [5, 6])}, "integers: 2 of them do not fit axis -1"),
+        ({"kind": "quantize", "integers": (3, 4)}, "(x: expected float32|integers: quantize has no such number)"),
+    ],
+)
+def test_bad_integers_are_named(given, text):
+    with pytest.raises((ValueError, TypeError), match=f"^{text}"):
+        qops.explain(np.arange(5), np.zeros(5, np.int8), **given)

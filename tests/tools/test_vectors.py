@@ -69,6 +69,17 @@ def test_the_c_compiles_without_a_warning_and_passes(tmp_path, capsys):
     assert done.stdout.startswith("0 of ")
 
 
+def test_integers_of_a_port_stand_for_the_scale(tmp_path):
+    given = rules.integers("tflite-int64acc", 0.0033)
+    found = qops.vectors("tflite-int64acc", integers=given, zero_point=3)
+    want = rules.requantize(found.acc, "tflite-int64acc", integers=given, zero_point=3, dtype="int8")
+    assert (found.integers, found.y.tolist()) == (given, want.tolist())
+    assert found.scale == given.multiplier / 2**given.right_shift
+    words = ["--rule", "tflite-int64acc", "--zero-point", "3", "--integers", *map(str, given), "--format", "json"]
+    assert main(["vectors", "requantize", *words, "-o", str(tmp_path)]) == 0
+    assert json.loads((tmp_path / "vectors.json").read_text())["acc"] == found.acc.tolist()
+
+
 def test_hex_npz_and_json_hold_the_same(tmp_path):
     v = qops.vectors("fp32-even", scale=0.01, zero_point=-3, qmin=-100, qmax=90)
     numbers = ["--scale", "0.01", "--zero-point", "-3", "--qmin", "-100", "--qmax", "90"]
@@ -91,6 +102,10 @@ def test_hex_npz_and_json_hold_the_same(tmp_path):
         ({"rule": "x"}, "^rule: expected one of.* got 'x'"),
         ({"rule": "gemmlowp-legacy"}, "^rule: gemmlowp-legacy takes no scale"),
         ({"scale": 0.0}, "^scale: 0.0 is not above 0"),
+        ({"scale": None}, "^scale, integers: expected one of them"),
+        ({"integers": (3, 4)}, "^scale, integers: expected one of them"),
+        ({"scale": None, "integers": (0, 4)}, "^integers: 0 is not above 0"),
+        ({"scale": None, "integers": ([3, 5], [4, 4])}, "^integers: expected one multiplier"),
         ({"dtype": np.int32}, "^dtype: expected codes of 8 or 16 bits"),
         ({"zero_point": 128}, "^zero_point: expected an integer in"),
         ({"rule": "rndnu", "scale": 2.0**-60}, "^scale: .* out of the range of rndnu"),
