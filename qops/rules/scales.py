@@ -97,11 +97,10 @@ def real_scale(
 
 def _scales(x: ArrayLike, name: str) -> Any:
     """One scale as a float, or an array of them as doubles, all of them above 0."""
-    value = number(x, name) if np.ndim(x) == 0 else as_array(x, name)
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "fiu":
-            raise TypeError(f"{name}: expected numbers, got {value.dtype}")
-        value = value.astype(F64)
+    given = as_array(x, name)
+    if given.ndim and given.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers, got {given.dtype}")
+    value = given.astype(F64) if given.ndim else number(x, name)
     if not np.all(np.isfinite(value) & np.greater(value, 0)):
         raise ValueError(f"{name}: expected finite numbers above 0, got {shown(value)}")
     return value

@@ -5,6 +5,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import suppress
 from typing import TypeVar
 
+from qops.checks import shown
+
 __all__ = ["Open", "run"]
 
 P = TypeVar("P")
@@ -38,6 +40,8 @@ def run(
     ------
     RuntimeError
         The executor broke, or three in a row did before any piece was finished.
+    TypeError
+        The function opens no executor.
     """
     if executor is None:
         return list(_told(map(work, pieces), tell))
@@ -48,7 +52,10 @@ def run(
     broken = 0
     while len(done) < len(pieces):
         before = len(done)
-        with suppress(*_DIED), executor() as opened:
+        made = executor()
+        if not isinstance(made, Executor):
+            raise TypeError(f"executor: expected what opens a concurrent.futures.Executor, it opened {shown(made)}")
+        with suppress(*_DIED), made as opened:
             _fill(done, opened, work, pieces, tell)
         broken = 0 if len(done) > before else broken + 1
         if broken == _PATIENCE:

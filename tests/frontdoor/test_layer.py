@@ -308,12 +308,14 @@ def test_convolutions_refuse(changes, text):
         qops.conv2d(**{"x": X, "w": (W, -1.0, 1.0), "groups": 3, **changes})
 
 
-def test_ranges_of_channels_may_be_unaligned():
-    """A CPU may read them all the same: `make debug` tells."""
+def test_ranges_of_channels_may_be_unaligned_or_swapped():
+    """A CPU may read unaligned ones all the same: `make debug` tells."""
     lo, hi = np.float32([[-1, -2, -3]]), np.float32([[1, 2, 3]])
     odd = [np.zeros(13, np.uint8)[1:].view(np.float32).reshape(1, 3) for _ in "ab"]
     for place, ends in zip(odd, (lo, hi), strict=True):
         place[...] = ends
     x, w = (np.uint8([[5, 200]]), -1.0, 1.0), np.int8([[9, -3, 77], [100, 4, -100]])
-    one, other = qops.matmul(x, (w, *odd)), qops.matmul(x, (w, lo, hi))
-    assert (one.data.tolist(), one.max.tolist()) == (other.data.tolist(), other.max.tolist())
+    other = qops.matmul(x, (w, lo, hi))
+    for ends in (odd, (lo.astype(">f4"), hi)):
+        one = qops.matmul(x, (w, *ends))
+        assert (one.data.tolist(), one.max.tolist()) == (other.data.tolist(), other.max.tolist())

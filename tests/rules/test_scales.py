@@ -72,6 +72,7 @@ def test_real_scales_of_arrays_are_those_of_each_number(derive):
         ((0.5, [0.25, 0.0], 1.0), ValueError, "w_scale: "),
         (([0.5, np.nan], 0.25, 1.0), ValueError, "in_scale: "),
         ((0.5, 0.25, [True]), TypeError, "out_scale: "),
+        ((0.5, [0.25, [0.5]], 1.0), TypeError, "w_scale: "),
         (([0.5, 0.5], [0.5, 0.5, 0.5], 1.0), ValueError, "in_scale, w_scale, out_scale: "),
         (([1e300], 1e300, 1.0), ValueError, "in_scale, w_scale, out_scale: "),
     ],

@@ -102,6 +102,11 @@ def test_the_table_as_a_file(tmp_path):
         ({"ranges": [((0, 1),) * 3]}, ValueError, "codes: 'all' is for"),
         ({"op": {"mine": 3}}, TypeError, "op: expected a function"),
         ({"executor": 3}, TypeError, "executor: expected"),
+        (
+            {"executor": object},
+            TypeError,
+            "executor: expected what opens a concurrent.futures.Executor, it opened <obj",
+        ),
         ({"codes": 0}, ValueError, "codes: "),
         ({"codes": "some"}, TypeError, "codes: "),
         ({"dtype": "int16"}, ValueError, "codes: 'all' is for"),

@@ -67,7 +67,7 @@ cdef class Epilogue:
         self.memory = np.empty((max(n, 1), sizeof(Values) // sizeof(double)))
         self.columns = <Values*>cnp.PyArray_DATA(self.memory)
         if self.has_ranges:
-            lows, highs = (np.require(end, requirements="A") for end in (lo, hi))  # a caller's ends may be unaligned
+            lows, highs = (np.require(end, np.float32, "A") for end in (lo, hi))  # they may be unaligned or swapped
         for j in range(self.kinds):
             w = &self.columns[j]
             w[0] = values_of(lows[j], highs[j]) if self.has_ranges else values_of(lo, hi)
