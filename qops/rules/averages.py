@@ -153,7 +153,7 @@ def _ort_global(w: Windows) -> Pooled:
 AVERAGE_POOL = {
     "away-stored": PoolRule(
         "t > 0 ? (t + n/2) / n : (t - n/2) / n, t the sum of the stored codes, C's division",
-        "TFLite reference, optimised and default; CMSIS-NN",
+        "LiteRT 2.3 reference, optimised and default; CMSIS-NN 99f736a",
         False,
         _away_stored,
         counts="image",
@@ -161,25 +161,25 @@ AVERAGE_POOL = {
     ),
     "torch-nchw": PoolRule(
         "rint(sum(x - z) * (1 / n) + z) in float32",
-        "torch 2.13 and 2.14, NCHW; engines fbgemm, x86 and onednn, of int8 qnnpack, too",
+        "torch 2.13 and 2.14, NCHW, engines fbgemm, x86 and onednn, of int8 qnnpack, too",
         False,
         _torch_nchw,
     ),
     "torch-nhwc": PoolRule(
         "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as torch-nchw",
-        "torch 2.13, channels_last, on AVX-512; engines as torch-nchw",
+        "torch 2.13, channels_last, on AVX-512, engines as torch-nchw",
         False,
         partial(_torch_nhwc, together=16),
     ),
     "torch-nhwc-avx2": PoolRule(
         "the same for 8 channels at a time",
-        "torch 2.13, channels_last, on AVX2; engines as torch-nchw",
+        "torch 2.13, channels_last, on AVX2, engines as torch-nchw",
         False,
         partial(_torch_nhwc, together=8),
     ),
     "torch-2.14-nhwc": PoolRule(
         "rint(sum(x - z) * (1 / n)) + z",
-        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW; engines as torch-nchw",
+        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW, engines as torch-nchw",
         False,
         _torch_nhwc,
     ),

@@ -7,7 +7,7 @@ __all__ = ["ADD", "MUL"]
 ADD = {
     "tflite-double": PairRule(
         "MBQM((a << 20), ma) + MBQM((b << 20), mb), then MBQM(sum, my) + z; int16: << 15; MBQM by tflite-double",
-        "TFLite reference, CMSIS-NN, TFLM",
+        "LiteRT 2.3 reference; CMSIS-NN 99f736a; TFLM 90b983c",
         "shifted",
         "tflite-double",
         derived="twice the larger scale",
@@ -15,7 +15,7 @@ ADD = {
     ),
     "tflite-single": PairRule(
         "the same, MBQM by tflite-single",
-        "CMSIS-NN, TFLM, single rounding",
+        "CMSIS-NN 99f736a and TFLM 90b983c built with single rounding",
         "shifted",
         "tflite-single",
         derived="twice the larger scale",
@@ -23,7 +23,7 @@ ADD = {
     ),
     "tflite-opt-s8": PairRule(
         "SRDHM(a << (20 + ea), ma) + SRDHM(b << (20 + eb), mb), then as tflite-double; with z it wraps in 16 bits",
-        "TFLite optimised, s8",
+        "LiteRT 2.3 optimised, s8",
         "shifted, optimised s8",
         "tflite-double",
         derived="twice the larger scale",
@@ -32,7 +32,7 @@ ADD = {
     ),
     "tflite-opt-u8": PairRule(
         "(SRDHM(a << 20, ma) >> -ea) + (SRDHM(b << 20, mb) >> -eb), then as tflite-double; with z it wraps in 16 bits",
-        "TFLite optimised, u8",
+        "LiteRT 2.3 optimised, u8",
         "shifted, optimised u8",
         "tflite-double",
         derived="twice the larger scale",
@@ -41,12 +41,14 @@ ADD = {
     ),
     "xnnpack": PairRule(
         "(a * ma + b * mb + 2**(n-1)) >> n, 21 bits",
-        "XNNPACK, so TFLite",
+        "XNNPACK 75db3c0, so LiteRT 2.3 by default",
         "ratios",
         "rndnu",
         derived="ratios of 21 bits",
     ),
-    "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK", "ratios", "rndna", derived="ratios of 22 bits"),
+    "qnnpack": PairRule(
+        "the same with 22 bits, half away", "QNNPACK 7d2a4e9", "ratios", "rndna", derived="ratios of 22 bits"
+    ),
     "torch-qnnpack": PairRule(
         "the same as qnnpack", "torch 2.13 and 2.14, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
     ),
@@ -115,7 +117,7 @@ MUL = {
     ),
     "tflm-double": PairRule(
         "tflite-double of a * b, scale double",
-        "TFLM, CMSIS-NN",
+        "TFLM 90b983c; CMSIS-NN 99f736a",
         "product",
         "tflite-double",
         "double",
@@ -124,7 +126,7 @@ MUL = {
     ),
     "tflite-single": PairRule(
         "tflite-single of a * b, scale double",
-        "CMSIS-NN, TFLM, single rounding",
+        "CMSIS-NN 99f736a and TFLM 90b983c built with single rounding",
         "product",
         "tflite-single",
         "double",
@@ -132,7 +134,11 @@ MUL = {
         takes_int16=True,
     ),
     "fp32-even": PairRule(
-        "fp32-even of a * b, scale f32", "XNNPACK on x86, so TFLite", "float product", "fp32-even", "f32"
+        "fp32-even of a * b, scale f32",
+        "XNNPACK 75db3c0 on x86, so LiteRT 2.3 by default",
+        "float product",
+        "fp32-even",
+        "f32",
     ),
     "ort-x86": PairRule(
         "fp32-even-zp-inside of a * b, scale f32",

@@ -57,8 +57,10 @@ class QuantizeRule(NamedTuple):
 
 
 QUANTIZE = {
-    "div-away": QuantizeRule("half_away(x / s) + z", "TFLite reference", "over", "half_away", "outside"),
-    "inv-even": QuantizeRule("rint(x * (1 / s)) + z", "XNNPACK, so TFLite by default", "times", "half_even", "outside"),
+    "div-away": QuantizeRule("half_away(x / s) + z", "LiteRT 2.3 reference", "over", "half_away", "outside"),
+    "inv-even": QuantizeRule(
+        "rint(x * (1 / s)) + z", "XNNPACK 75db3c0, so LiteRT 2.3 by default", "times", "half_even", "outside"
+    ),
     "tflite-opt": QuantizeRule(
         "as inv-even",
         "LiteRT 2.3 optimised",
@@ -75,7 +77,9 @@ QUANTIZE = {
         "half_away",
         "outside",
     ),
-    "div-even": QuantizeRule("rint(x / s) + z", "ONNX, onnxruntime", "over", "half_even", "outside"),
+    "div-even": QuantizeRule(
+        "rint(x / s) + z", "onnx 1.23 ReferenceEvaluator; onnxruntime 1.31 and 1.32", "over", "half_even", "outside"
+    ),
     "fma-zp-inside": QuantizeRule(
         "rint(fma(x, 1 / s, z))", "torch 2.13 quantize_per_tensor", "fused", "half_even", "inside"
     ),

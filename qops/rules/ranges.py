@@ -159,48 +159,74 @@ def _unsigned(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
 RANGE_RULES = {
     "tflite": RangeRule(
         "(max - min) / (qmax - qmin) in double; the zero point by the end nearer to a code, half away",
-        "TFLite and TFLM, ChooseQuantizationParams",
+        "LiteRT 2.3 and TFLM 90b983c, ChooseQuantizationParams",
         _tflite,
     ),
     "ort": RangeRule(
         "(max - min) / (qmax - qmin) in double, then float32; half even",
-        "onnxruntime, compute_scale_zp",
+        "onnxruntime 1.31 and 1.32, compute_scale_zp",
         _ort(0, False),
     ),
-    "ort-1e-4": RangeRule("as ort, max at least min + 1e-4", "onnxruntime, MinimumRealRange 1e-4", _ort(1e-4, False)),
-    "ort-0.01": RangeRule("as ort, max at least min + 0.01", "onnxruntime, MinimumRealRange 0.01", _ort(0.01, False)),
-    "ort-symmetric": RangeRule("as ort, of (-m, m), m = max(-min, max)", "onnxruntime, symmetric", _ort(0, True)),
-    "ort-symmetric-1e-4": RangeRule("as ort-symmetric of ort-1e-4", "onnxruntime, both", _ort(1e-4, True)),
-    "ort-symmetric-0.01": RangeRule("as ort-symmetric of ort-0.01", "onnxruntime, both", _ort(0.01, True)),
+    "ort-1e-4": RangeRule(
+        "as ort, max at least min + 1e-4", "onnxruntime 1.31 and 1.32, MinimumRealRange 1e-4", _ort(1e-4, False)
+    ),
+    "ort-0.01": RangeRule(
+        "as ort, max at least min + 0.01", "onnxruntime 1.31 and 1.32, MinimumRealRange 0.01", _ort(0.01, False)
+    ),
+    "ort-symmetric": RangeRule(
+        "as ort, of (-m, m), m = max(-min, max)", "onnxruntime 1.31 and 1.32, symmetric", _ort(0, True)
+    ),
+    "ort-symmetric-1e-4": RangeRule(
+        "as ort-symmetric of ort-1e-4", "onnxruntime 1.31 and 1.32, both", _ort(1e-4, True)
+    ),
+    "ort-symmetric-0.01": RangeRule(
+        "as ort-symmetric of ort-0.01", "onnxruntime 1.31 and 1.32, both", _ort(0.01, True)
+    ),
     "torch": RangeRule(
         "in double, scale at least 6.1e-5, for which the range is stretched; half even",
-        "torch, _choose_qparams_per_tensor",
+        "torch 2.13, _choose_qparams_per_tensor",
         _torch,
     ),
     "torch-observer": RangeRule(
-        "in float32, scale at least 2**-23; qmin - half_even(min / scale)", "torch, MinMaxObserver", _torch_observer
+        "in float32, scale at least 2**-23; qmin - half_even(min / scale)",
+        "torch 2.13, MinMaxObserver",
+        _torch_observer,
     ),
     "onnx-dynamic": RangeRule(
-        "in float32, half even; 1/255 for zeros alone", "onnx, DynamicQuantizeLinear", _dynamic(float(F32(1 / 255)))
+        "in float32, half even; 1/255 for zeros alone",
+        "onnx 1.23, DynamicQuantizeLinear",
+        _dynamic(float(F32(1 / 255))),
     ),
-    "ort-dynamic": RangeRule("the same, 1 for zeros alone", "onnxruntime, DynamicQuantizeLinear", _dynamic(1.0)),
+    "ort-dynamic": RangeRule(
+        "the same, 1 for zeros alone", "onnxruntime 1.31 and 1.32, DynamicQuantizeLinear", _dynamic(1.0)
+    ),
     "tensorflow-nudge": RangeRule(
-        "in float32; half_away(qmin - min / scale), cut to the codes", "TensorFlow, FakeQuantWithMinMaxArgs", _nudge
+        "in float32; half_away(qmin - min / scale), cut to the codes",
+        "TensorFlow 2.21, FakeQuantWithMinMaxArgs",
+        _nudge,
     ),
     "nnlib": RangeRule(
-        "in float32; half_up(-min / scale), cut to the codes", "Hexagon nnlib, its elementwise ops", _nnlib
+        "in float32; half_up(-min / scale), cut to the codes", "Hexagon nnlib 0x00021401, its elementwise ops", _nnlib
     ),
     "nnlib-adjusted": RangeRule(
         "as nnlib, one end moved out first so that 0 is a code; the one that moves less",
-        "Hexagon nnlib, adjust_range: Quantize and Requantize",
+        "Hexagon nnlib 0x00021401, adjust_range: Quantize and Requantize",
         _nnlib_adjusted,
     ),
-    "snpe": RangeRule("max at least min + 0.01; half away (the tie is not documented)", "SNPE", _at_least(0.01)),
-    "qnn": RangeRule("max at least min + 1e-4; half away (the tie is not documented)", "QNN", _at_least(1e-4)),
-    "symmetric-127": RangeRule("max|x| / 127", "DNNL weights, TFLite weights", _symmetric(127)),
-    "symmetric-127.5": RangeRule("max|x| / 127.5", "TensorFlow with oneDNN, Axera", _symmetric(127.5)),
+    "snpe": RangeRule(
+        "max at least min + 0.01; half away (the tie is not documented)", "SNPE, by its documentation", _at_least(0.01)
+    ),
+    "qnn": RangeRule(
+        "max at least min + 1e-4; half away (the tie is not documented)", "QNN, by its documentation", _at_least(1e-4)
+    ),
+    "symmetric-127": RangeRule(
+        "max|x| / 127", "oneDNN and LiteRT for weights, by their documentation", _symmetric(127)
+    ),
+    "symmetric-127.5": RangeRule(
+        "max|x| / 127.5", "TensorFlow 2.21 with oneDNN; Axera, by its documentation", _symmetric(127.5)
+    ),
     "symmetric-128": RangeRule("max|x| / 128", "power-of-two scales", _symmetric(128)),
-    "unsigned-255": RangeRule("max / 255, code qmin is 0", "DNNL activations", _unsigned),
+    "unsigned-255": RangeRule("max / 255, code qmin is 0", "oneDNN for activations, by its documentation", _unsigned),
 }
 """Range rules by name."""
 

@@ -1,5 +1,7 @@
 """Rules have one spelling each, that of the tables. With its op before it a rule is refused, and the name said."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -29,3 +31,16 @@ def test_a_rule_with_its_op_is_refused_and_the_name_is_said(rule):
 def test_other_words_are_refused_with_the_names_that_there_are():
     with pytest.raises(ValueError, match=r"^rule: expected one of tflite-double, .* got 'add/none'"):
         rules.add(CODES, CODES, "add/none", **PAIR)
+
+
+TABLES = ("TABLE", "BLOCKS", "ADD", "MUL", "QUANTIZE", "AVERAGE_POOL", "RANGE_RULES")
+NO_SYSTEM = {"ports by hand", "textbooks, code by hand", "a bare >>", "half added, then >>", "a division in C"}
+NO_SYSTEM |= {"power-of-two scales"}
+VERSION = r"\d+\.\d+|\b[0-9a-f]{7}\b|0x\d+|2015 to 2017|documentation"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_row_says_which_version_of_a_system_it_is_of(table):
+    """A version, the commit of what has none, or that it is only documented."""
+    for row in getattr(rules, table).values():
+        assert row.systems in NO_SYSTEM or all(re.search(VERSION, part) for part in row.systems.split("; "))
