@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.pyplot import close
 
 from analysis.reasons import LEAD
+from analysis.style import PACKED
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
@@ -81,7 +82,7 @@ def drawn(stem: str, draw: Callable[[], Figure], folder: Path, caption: str = ""
     Without a caption it has the one that WORDS has for it.
     """
     figure = draw()
-    figure.savefig(folder / f"{stem}.png")
+    figure.savefig(folder / f"{stem}.png", pil_kwargs=PACKED)
     size = " ".join(
         f'{side}="{round(100 * inches)}"'
         for side, inches in zip(("width", "height"), figure.get_size_inches(), strict=True)

@@ -153,4 +153,4 @@ def test_big_arrays_give_the_bits_of_the_plain_loop(name):
 def test_the_cases_tell_results_apart(name):
     """A case whose results are all alike would prove nothing."""
     rng = np.random.default_rng(5)
-    assert max(len(np.unique(next(iter(NAMED[name](rng, 500)())))) for _ in range(8)) > 20
+    assert any(len(np.unique(next(iter(NAMED[name](rng, 500)())))) > 20 for _ in range(32))

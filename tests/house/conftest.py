@@ -13,9 +13,12 @@ def found():
 
 @pytest.fixture(scope="session")
 def out(tmp_path_factory, found):
+    from matplotlib import rc_context
+
     from analysis import __main__ as main
     from analysis import claims
 
     folder = tmp_path_factory.mktemp("analysis") / "new" / "folder"
-    main.write(folder, found, claims.claims(found))
+    with rc_context({"savefig.dpi": 50}):  # coarse pixels take less time, and no test looks at them
+        main.write(folder, found, claims.claims(found))
     return folder

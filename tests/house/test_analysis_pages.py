@@ -26,7 +26,7 @@ def test_folder_holds_the_pages_the_figures_and_the_sweep(out, found):
     assert {f"{name}.png" for name in stems} | {f"{name}.html" for name in PAGES} | {"sweep.csv"} == {
         file.name for file in out.iterdir()
     }
-    assert min((out / f"{name}.png").stat().st_size for name in stems) > 30_000
+    assert min((out / f"{name}.png").stat().st_size for name in stems) > 3_000
 
 
 def test_each_page_holds_the_figures_and_tables_of_its_views(pages, found):

@@ -1,4 +1,4 @@
-"""The product on every tier against models written with numpy int64."""
+"""The product on every tier against models written with numpy."""
 
 import itertools
 import sys

@@ -1,5 +1,7 @@
 """A case for every kernel with SIMD lanes: random arguments, extremes among them, as a call ready to be made."""
 
+from functools import cache
+
 import numpy as np
 
 import qops
@@ -54,20 +56,29 @@ PERIOD = 100_003
 """After how many elements the values of a long array repeat: a prime number, so no vector and no block divides it."""
 
 
-def drawn(rng, n, dtype, finite=False):
-    """Random values, one in eight extreme."""
-    array = unaligned(rng, n, dtype)
-    values, n = array[:PERIOD], min(n, PERIOD)
+@cache
+def pool(dtype, finite, *shifts):
+    """Random values of one size, one in eight extreme; made once, as drawing an array takes longer than to test it."""
+    rng, edges = np.random.default_rng([np.dtype(dtype).num, *shifts]), EDGES[dtype]
     if dtype == np.float32:
-        values[:] = rng.normal(0, 2.0 ** rng.integers(-4, 9), n)
-        edges = EDGES[dtype][np.isfinite(EDGES[dtype])] if finite else EDGES[dtype]
+        values = np.float32(rng.normal(0, 2.0 ** (shifts[0] - 4), PERIOD))
+        edges = edges[np.isfinite(edges)] if finite else edges
     else:
-        info, edges = np.iinfo(dtype), EDGES[dtype]
-        values[:] = rng.integers(info.min >> rng.integers(0, 20), (info.max >> rng.integers(0, 2)) + 1, n)
-    extreme = rng.random(n) < 1 / 8
+        info = np.iinfo(dtype)
+        values = rng.integers(info.min >> shifts[0], (info.max >> shifts[1]) + 1, PERIOD).astype(dtype)
+    extreme = rng.random(PERIOD) < 1 / 8
     values[extreme] = edges[rng.integers(0, edges.size, np.count_nonzero(extreme))]
-    if array.size > PERIOD:
-        array[PERIOD:] = np.resize(values, array.size - PERIOD)
+    return values
+
+
+def drawn(rng, n, dtype, finite=False):
+    """A piece of such values, of any size; beyond PERIOD they repeat."""
+    array, some = unaligned(rng, n, dtype), min(n, PERIOD)
+    shifts = [rng.integers(0, top) for top in ((13,) if dtype == np.float32 else (20, 2))]
+    start = rng.integers(0, PERIOD + 1 - some)
+    array[:some] = pool(dtype, finite, *map(int, shifts))[start : start + some]
+    if n > PERIOD:
+        array[PERIOD:] = np.resize(array[:PERIOD], n - PERIOD)
     return array
 
 
