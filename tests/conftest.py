@@ -15,6 +15,7 @@ DRAWS = int(os.environ.get("QOPS_DRAWS", "3"))
 # no clock decides a test, and every run draws the same examples
 settings.register_profile("qops", deadline=None, max_examples=20 * DRAWS, derandomize=True)
 settings.load_profile("qops")
+settings.register_profile("quick", settings.get_profile("qops"), max_examples=10)
 
 
 def pytest_report_header():
@@ -24,7 +25,12 @@ def pytest_report_header():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--quick", action="store_true", help="a few items of each test, and none of those that are long")
+    parser.addoption("--quick", action="store_true", help="few items of each test, fewer examples, no long ones")
+
+
+def pytest_configure(config):
+    if config.getoption("quick"):
+        settings.load_profile("quick")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -39,8 +45,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def few(items):
-    """Four of the items, and one in a hundred."""
-    count = min(len(items), 4 + len(items) // 100)
+    """Two of the items, and one in a hundred."""
+    count = min(len(items), 2 + len(items) // 100)
     return [items[i * (len(items) - 1) // max(count - 1, 1)] for i in range(count)]
 
 

@@ -1,6 +1,6 @@
 """Run all tests on all cores: what `make test` and `make quick` do. Options are those of pytest.
 
-Each part is a process of pytest with some of the files. (pytest-xdist has every worker collect all 40,000 tests, and
+Each part is a process of pytest with some of the files. (pytest-xdist has every worker collect all 27,000 tests, and
 sends each of them out and its three reports back. That takes longer than most of these tests.) With --quick most of the
 time is that of starting and of collecting, so there is one part a core.
 """
@@ -71,7 +71,9 @@ def main() -> int:
             last = said.rpartition("\n")[2]
             counts.update({word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|error)", last)})
             print(f"{begun[done]:<26}{last}", flush=True)
-    print(f"{perf_counter() - start:.0f} s; {', '.join(failed) or 'nothing'} failed")
+    cpu = os.times()
+    print(f"{perf_counter() - start:.0f} s, {cpu.children_user + cpu.children_system:.0f} s of CPU")
+    print(f"{', '.join(failed) or 'nothing'} failed")
     print(f"{counts['passed']} passed, {counts['failed'] + counts['error']} failed")
     return 1 if failed else 0
 

@@ -168,6 +168,7 @@ def compare(system, name, case):
             same(got[key], want, f"{case['id']} {key}", TOLERANCE.get((system, name, key)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("system", "name"), list(sets()))
 def test_golden(system, name):
     """All cases of a set. The error names those that fail, and shows what happened in the first of them."""

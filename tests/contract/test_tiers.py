@@ -124,6 +124,7 @@ def test_lanes_do_the_work(name, tier, overlapping):
     assert lanes_ran == has_lanes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMED)
 def test_every_length_and_alignment_gives_the_bits_of_the_plain_loop_and_nothing_beyond(name):
     for n in LENGTHS:

@@ -10,6 +10,7 @@ from imports import ROOT
 from docs import browser, stage
 
 
+@pytest.mark.long
 def test_pages_name_jupyterlite_only_if_it_is_asked_for():
     assert not [path for path, text in stage.pages().items() if "../lite/" in text]
     page = stage.course_page(lite=True)

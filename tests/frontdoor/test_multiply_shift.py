@@ -41,6 +41,7 @@ def test_multiply_shift_any_factor_matches_twin_within_bound(x, bits, data):
     check(np.array(x, np.int32), factor, bits, data.draw(st.sampled_from(SINGLE_ROUNDINGS)))
 
 
+@pytest.mark.long
 def test_multiply_shift_of_a_code_is_off_by_less_than_one():
     """A factor of 7 bits is at most 0.5 / 128 off: 255 * 0.5 / 128 < 1 of a code, before the shift rounds."""
     assert 255 * 0.5 / 128 < 1

@@ -137,6 +137,7 @@ def test_calls_that_end_the_process_or_never_return_are_told_and_the_rest_is_mad
     assert late[2] == "no answer in 5 s"
 
 
+@pytest.mark.long
 def test_one_call_is_shown_and_made_alone(capsys):
     fuzz.main(["--seed", "3", "--call", "5"])
     shown = capsys.readouterr().out

@@ -6,6 +6,7 @@ import pytest
 FILES = 400
 
 
+@pytest.mark.long
 def test_a_short_run_finds_nothing(capsys):
     found = [*fuzz_models.verdicts(7, 0, FILES)]
     assert fuzz_models.report(found, 7) == 0, capsys.readouterr().out

@@ -71,6 +71,7 @@ def test_an_op_of_two_operands_and_a_picture(tmp_path, rng, capsys):
     assert "average on 3 choices of ranges" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_an_op_of_one_operand(tmp_path, capsys):
     assert run("root", "exact_root") == 0
     assert "root on 3 choices of ranges" in capsys.readouterr().out

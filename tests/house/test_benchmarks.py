@@ -261,6 +261,7 @@ def modules_that_run(call):
     return {name for name in found if name.startswith("qops.")}
 
 
+@pytest.mark.long
 def test_every_kernel_has_a_row():
     """A module that runs in a row imports it, or a kernel that is imported uses it."""
     uses, ran = {}, set()

@@ -24,6 +24,7 @@ ROOT = imports.ROOT
 # --- imports ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_imports_run_downhill():
     arrows = {}
     for module, names in imports.arrows():  # a kernel's .pxd and .pyx are one module
@@ -172,6 +173,7 @@ def sources():
         yield from (Path(folder, name) for name in files if not name.endswith((".so", ".npz", ".png", ".jpg")))
 
 
+@pytest.mark.long
 def test_no_file_names_a_path_of_a_machine():
     assert MACHINE.search('open("/ho' + 'me/ada/x")')
     read = {path.relative_to(ROOT).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in sources()}
@@ -199,6 +201,7 @@ print(*files.files)
 """
 
 
+@pytest.mark.long
 def test_packages_hold_every_file_that_they_need():
     """The sdist every file of the tree; the wheel every module, stub and the mark of types, beside what is compiled."""
     done = subprocess.run([sys.executable, "-c", PACKED], cwd=ROOT, capture_output=True, text=True, check=True)

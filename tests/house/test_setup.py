@@ -17,6 +17,7 @@ import pytest
 from imports import ROOT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compiler", ["no_compiler_of_this_name", "neither this -one"])
 def test_setup_says_in_one_line_that_there_is_no_compiler(compiler):
     done = subprocess.run(
@@ -51,6 +52,7 @@ def set_up_read_only(folder):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.long
 def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
     cython, _, build, egg_info = set_up_read_only(tmp_path)
     assert (cython, build, egg_info) == (f"{tmp_path}/cython", str(tmp_path), str(tmp_path))
@@ -115,6 +117,7 @@ for family in "msvc", "unix":
 """
 
 
+@pytest.mark.long
 def test_setup_gives_a_compiler_flags_that_it_knows():
     done = subprocess.run([sys.executable, "-c", FLAGS], cwd=ROOT, capture_output=True, text=True, check=True)
     microsoft, unix = map(str.split, done.stdout.splitlines())

@@ -113,6 +113,7 @@ def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
     assert text.endswith("call 0 of seed 3: cannot be drawn: KeyError('shape')\n\n2 ops differ")
 
 
+@pytest.mark.long
 def test_without_a_difference_it_is_content(system, capsys):
     assert live.main(["--systems", system, "--calls", "5", "--ops", "^Good"]) == 0
     assert capsys.readouterr().out.endswith("\n0 ops differ\n")

@@ -126,6 +126,7 @@ CUT = {
 """Nodes of random networks that are cut down to one element."""
 
 
+@pytest.mark.long
 def test_nodes_of_random_networks(tmp_path, rng):
     """Of uint8, whose graphs hold each node as a file can; both as written and as onnxruntime fuses them."""
     cut = set()

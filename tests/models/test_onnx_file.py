@@ -147,6 +147,7 @@ def test_a_loop_of_nodes_is_refused(refused):
     assert "node 0, Add (Add_0) reads 'Add_1', which nothing before it writes" in refused(net.model("Add_1"))
 
 
+@pytest.mark.long
 def test_few_bytes_do_not_describe_much_work(refused):
     """Many nodes that all pack one constant would take far more memory than the file."""
     net = Network()
@@ -157,6 +158,7 @@ def test_few_bytes_do_not_describe_much_work(refused):
     assert "pack far more than the file holds" in refused(net.model(*ends, dtype=TensorProto.UINT8))
 
 
+@pytest.mark.long
 def test_chains_of_constants_are_not_all_kept(tmp_path):
     """What depends on constants alone is computed once, but no more than a share of the file's size."""
     net = Network()

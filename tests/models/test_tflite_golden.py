@@ -8,6 +8,7 @@ from tflite_models import GOLDEN, SYSTEMS
 from qops.models import load
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", tflite_models.kinds())
 def test_files_of_golden_cases_give_the_bits_of_each_system(kind, tmp_path):
     cases, arrays = tflite_models.cases(kind)

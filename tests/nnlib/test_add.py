@@ -129,6 +129,7 @@ def test_padding_lanes_count():
     assert nnlib.quantized_add_8p8to8(full, full, form="spec", padding=(255, 255)).max == 1.0
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(call=calls)
 def test_add_8p8to32_matches_twin(call):

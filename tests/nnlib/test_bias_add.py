@@ -87,6 +87,7 @@ def test_bad_input_is_refused_by_the_callers_names(x, bias, words):
         nnlib.quantized_bias_add_8p8to32(x, bias)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(
     x_max=st.floats(2.0**-20, 2.0**20, width=32),

@@ -16,6 +16,7 @@ CODES = np.arange(256, dtype=np.uint8).reshape(2, 128)
 OPS = {nnlib.quantized_concat_8: True, nnlib.quantized_concat_8_ref: False}
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @example(parts=[(-10.0, 10.0), (-0.01, 0.01)])
 @example(parts=[(-10.0, 10.0), (-1e-5, 1e-5), (1.0, 2.0)])

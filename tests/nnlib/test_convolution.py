@@ -15,6 +15,7 @@ paddings = st.sampled_from(["VALID", "SAME", "SAME_CAFFE"])
 X, W = np.arange(36, dtype=np.uint8).reshape(1, 3, 4, 3) * 7, np.arange(24, dtype=np.uint8).reshape(2, 2, 3, 2) * 10
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @example(x=(1.0, 2.0), w=(5.0, 5.5), sizes=(5, 4, 3, 3, 2, 1, 2, 1), padding="SAME_CAFFE", seed=0)
 @example(x=(-2.0, -1.0), w=(0.0, 0.0), sizes=(3, 3, 3, 2, 1, 4, 1, 2), padding="SAME", seed=0)

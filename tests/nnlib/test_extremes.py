@@ -16,6 +16,7 @@ PICK = {nnlib.quantized_minimum_8: np.minimum, nnlib.quantized_maximum_8: np.max
 A, B = np.arange(256, dtype=np.uint8).reshape(1, 256), np.uint8([[0], [1], [127], [128], [254], [255]])
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @example(a=(-1.0, 1.0), b=(-1.0, 1.0), c=None)
 @example(a=(-16.0, 15.875), b=(0.0, 1.0), c=(-1.0, 0.9921875))

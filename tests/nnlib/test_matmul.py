@@ -14,6 +14,7 @@ ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)
 A, B = np.arange(24, dtype=np.uint8).reshape(2, 3, 4) * 10, np.arange(20, dtype=np.uint8).reshape(5, 4) * 12
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(a=ranges, b=ranges, shape=st.tuples(*[st.integers(1, 40)] * 3), seed=st.integers(0, 2**32 - 1))
 def test_matches_its_twin(a, b, shape, seed):

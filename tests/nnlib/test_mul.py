@@ -25,6 +25,7 @@ def drawn(shape, seed):
     return rng.integers(lo, hi + 1, shape, np.uint8)
 
 
+@pytest.mark.long
 @many
 @given(a=ranges, b=ranges, shape=shapes, seed=st.integers(0, 2**32 - 1))
 def test_8x8to32_matches_its_twin(a, b, shape, seed):
@@ -35,6 +36,7 @@ def test_8x8to32_matches_its_twin(a, b, shape, seed):
     assert (t.min, t.max) == (-c_max, c_max)
 
 
+@pytest.mark.long
 @many
 @example(a=TINY[0], b=TINY[1], shape=((131,), (131,)), seed=0)
 @example(a=(0.0, 0.0), b=(-1.0, 1.0), shape=((2,), (2,)), seed=0)
@@ -56,6 +58,7 @@ def test_few_products_around_0_have_a_gain_of_16():
     assert t.data.tolist() == codes.tolist() == [16, 0, 16]
 
 
+@pytest.mark.long
 @many
 @given(r=ranges, single=ranges, code=st.integers(0, 255))
 def test_a_single_element_scales_the_range(r, single, code):

@@ -13,6 +13,7 @@ X = np.arange(36, dtype=np.uint8).reshape(1, 3, 4, 3) * 7
 small, large = st.integers(1, 5), st.integers(1, 16)
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @example(sizes=(14, 14, 14, 14, 1, 1), padding="SAME", bright=True, seed=0)
 @given(

@@ -25,6 +25,7 @@ def check(t, want):
     assert (np.float32(t.min).tobytes(), np.float32(t.max).tobytes()) == (lo.tobytes(), hi.tobytes())
 
 
+@pytest.mark.long
 @many
 @example(x=[-1e4, 1e4, -5000.0, np.inf, -np.inf, np.nan, 0.0, -0.0], r=(-1.0, 1.0))
 @given(x=st.lists(any_float, max_size=20), r=ends)
@@ -38,6 +39,7 @@ def test_a_tiny_lower_end_above_0_counts_to_its_last_bit(exponent):
     check(nnlib.quantize(x, 1.5 * 2.0**exponent, 1.0), twin.quantize_mantissa(x, 1.5 * 2.0**exponent, 1.0))
 
 
+@pytest.mark.long
 @many
 @given(x=st.lists(any_float, max_size=20), r=ends)
 def test_quantize_ref_matches_twin(x, r):
@@ -48,6 +50,7 @@ def test_quantize_ref_matches_twin(x, r):
         check(nnlib.quantize_ref(np.float32(x), *r), twin.quantize_rounded(np.float32(x), *r))
 
 
+@pytest.mark.long
 @many
 @example(x=[])
 @example(x=[0.0, -0.0])
@@ -69,6 +72,7 @@ def test_the_two_quantizers_differ_by_little():
         assert np.abs((x - t.min) / ((t.max - t.min) / 255) - t.data).max() < bound
 
 
+@pytest.mark.long
 @many
 @example(r=(-1.0, 1.0))
 @example(r=(0.0, 0.0))

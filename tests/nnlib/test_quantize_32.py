@@ -11,6 +11,7 @@ from qops import nnlib
 ends = st.floats(-(2.0**20), 2.0**20, width=32)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(r=st.tuples(ends, ends).map(sorted), x=st.lists(st.floats(width=32), max_size=20))
 def test_matches_its_twin(r, x):

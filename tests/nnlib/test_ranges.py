@@ -22,6 +22,7 @@ def same(got, want):
         assert a.tobytes() == b.tobytes() or (np.isnan(a) and np.isnan(b)), (name, got, want)
 
 
+@pytest.mark.long
 @many
 @example(r=(-0.0, 1.0))
 @example(r=(0.0, 0.0))
@@ -48,6 +49,7 @@ def check_ranges(r):
         same(nnlib.level_zero(*r), twin.level_zero(*r))
 
 
+@pytest.mark.long
 @many
 @given(x=numbers, r=ranges)
 def test_scalars_match_twin(x, r):
@@ -67,6 +69,7 @@ def test_an_adjusted_range_has_0_on_a_code(lo, width):
 int32s = st.one_of(st.integers(-(2**31), 2**31 - 1), st.integers(-1000, 1000), st.sampled_from([-(2**31), 2**31 - 1]))
 
 
+@pytest.mark.long
 @many
 @given(x=st.lists(int32s, max_size=9), multiplier=int32s, shift=st.integers(-40, 31))
 def test_multiply_matches_twin(x, multiplier, shift):
@@ -76,6 +79,7 @@ def test_multiply_matches_twin(x, multiplier, shift):
     assert got.tolist() == [twin.rounding_divide_by_pot(v, abs(shift)) for v in x]
 
 
+@pytest.mark.long
 @many
 @given(x=st.floats(-1, 2, width=32))
 def test_multiplier_below_one_matches_twin(x):

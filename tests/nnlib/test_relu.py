@@ -14,6 +14,7 @@ ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)
 many = settings(max_examples=200, deadline=None)
 
 
+@pytest.mark.long
 @many
 @example(r=(0.0, 0.0), lower=1.0, upper=2.0)
 @example(r=(-1.0, 1.0), lower=0.5, upper=-0.5)

@@ -25,6 +25,7 @@ def codes(n, seed):
     return x
 
 
+@pytest.mark.long
 @many
 @given(level=levels, r=ends, n=sizes, seed=seeds)
 def test_requantize_i32_matches_twin(level, r, n, seed):
@@ -33,6 +34,7 @@ def test_requantize_i32_matches_twin(level, r, n, seed):
     assert nnlib.requantize_i32_scalar(x, level, *r).tolist() == twin.requantize_s32(x.tolist(), level, *r, True)
 
 
+@pytest.mark.long
 @many
 @given(half=levels, r=ends, n=sizes, seed=seeds)
 def test_requantize_32to8_matches_twin(half, r, n, seed):
@@ -63,6 +65,7 @@ def test_every_rule_is_reached():
     assert rules == ["real", "scalar", "whole_vectors", "short", "short"]
 
 
+@pytest.mark.long
 @many
 @example(gain=1 + 2.0**-15, in_zero=3, out_zero=9)
 @example(gain=32767.998046875, in_zero=-40000, out_zero=40000)
@@ -78,6 +81,7 @@ def test_requantize_u8_matches_twin_on_all_codes(gain, in_zero, out_zero):
     )
 
 
+@pytest.mark.long
 @many
 @given(r=ends, wanted=ends)
 def test_requantize_8to8_matches_twin(r, wanted):

@@ -19,6 +19,7 @@ def codes(seed, n=130):
     return x
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @example(half=2.0**15, limit=2.0**-11, seed=0)
 @given(half=st.floats(1.0, 2.0**20, width=32), limit=st.floats(2.0**-12, 2.0**12, width=32), seed=seeds)
@@ -33,6 +34,7 @@ def test_32to16_matches_its_twin(half, limit, seed):
     assert t.scale == kept / 32768
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(half=st.floats(2.0**-13, 2.0**20, width=32), seed=seeds)
 def test_shrink_matches_its_twin(half, seed):

@@ -17,6 +17,7 @@ ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)
 A, B = np.arange(256, dtype=np.uint8).reshape(1, 256), np.uint8([[0], [1], [127], [128], [254], [255]])
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @example(a=(0.0, 1.0), b=(0.0, 1.0))
 @example(a=(0.0, 255e-12), b=(0.0, 510e-12))
@@ -52,6 +53,7 @@ guesses = st.tuples(st.one_of(st.none(), ends), st.one_of(st.none(), ends)).filt
 calls = st.tuples(ranges, ranges, st.sampled_from([1, 2, 40, 200]), st.integers(0, 2**32 - 1))
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(guess=guesses, steps=st.lists(calls, min_size=1, max_size=3))
 def test_8p8to8_d32_matches_its_twin(guess, steps):

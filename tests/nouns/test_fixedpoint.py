@@ -42,6 +42,7 @@ def test_apply_multiplier_rounds_ties_on_both_sides_of_zero(rounding, right_shif
         check(x.astype(np.int32), multiplier, right_shift, rounding)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rounding", SINGLE_ROUNDINGS)
 def test_apply_multiplier_follows_its_rule_on_every_small_product(rounding):
     x = np.arange(-4096, 4097, dtype=np.int32)

@@ -18,6 +18,7 @@ from qops.onednn import Attr, Eltwise, Scales, Window
 GOLDEN = Path(__file__).parents[1] / "golden/onednn"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["conv", "gemm", "ip", "matmul"])
 def test_prepared_ops_give_the_golden_bits(monkeypatch, name):
     for function in onednn_prepared.OPS:

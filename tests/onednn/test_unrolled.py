@@ -16,19 +16,19 @@ def model(x, w, window, zero_point):
     pads = (top, bottom), (left, right)
     image, inside = np.pad(x[0, 0].astype(int), pads), np.pad(np.ones_like(x[0, 0], int), pads)
     oh, ow = window.out_size(x.shape[2:], (kh, kw))
-    result = np.zeros((len(w), oh, ow), int)
-    for o, y, z in np.ndindex(result.shape):
-        rows, columns = y * sy + (dy + 1) * np.arange(kh), z * sx + (dx + 1) * np.arange(kw)
-        products = image[np.ix_(rows, columns)] * w[o, 0].astype(int)
+    filters, result = w[:, 0].astype(int), np.zeros((len(w), oh, ow), int)
+    for y, z in np.ndindex(oh, ow):
+        taps = np.ix_(y * sy + (dy + 1) * np.arange(kh), z * sx + (dx + 1) * np.arange(kw))
+        products = image[taps] * filters
         if dx:
-            runs = products.reshape(-1, 1)
+            runs = products.reshape(len(w), -1, 1)
         elif dy or ow <= 4:
             runs = products
         else:
-            runs = products.T.reshape(1, -1)
-        even = np.pad(runs, ((0, 0), (0, runs.shape[1] % 2)))
-        pairs = np.clip(even[:, ::2] + even[:, 1::2], -32768, 32767)
-        result[o, y, z] = pairs.sum() - zero_point * (w[o, 0] * inside[np.ix_(rows, columns)]).sum(dtype=int)
+            runs = products.transpose(0, 2, 1).reshape(len(w), 1, -1)
+        even = np.pad(runs, ((0, 0), (0, 0), (0, runs.shape[2] % 2)))
+        pairs = np.clip(even[..., ::2] + even[..., 1::2], -32768, 32767)
+        result[:, y, z] = pairs.sum((1, 2)) - zero_point * (filters * inside[taps]).sum((1, 2))
     return result
 
 

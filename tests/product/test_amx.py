@@ -86,6 +86,7 @@ def in_a_new_process(code, **environment):
     return subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("a_type", "b_type"), SIGNS)
 def test_every_edge_of_what_the_matrix_unit_takes(rng, a_type, b_type):
     for m in ROWS:
@@ -132,6 +133,7 @@ def test_threads_meet(rng):
             assert np.array_equal(got, want[: len(got)])
 
 
+@pytest.mark.long
 def test_signals_and_forked_processes_find_it_as_they_need_it():
     done = in_a_new_process(TOGETHER)
     assert done.stdout.strip() == "True", done.stderr

@@ -77,6 +77,7 @@ def test_sizes_that_no_cache_has():
     assert caches.sizes() == before
 
 
+@pytest.mark.long
 def test_tiers_and_caches_may_change_while_products_run(rng):
     """Each op takes them once, when it begins."""
     a, b = extreme(rng, (97, 1100), S8), extreme(rng, (1100, 130), S8)

@@ -24,6 +24,7 @@ def check(a, b, pairs, **how):
     np.testing.assert_array_equal(gemm.product(a, packed.pack_b(b, pairs=pairs), **how), want)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs", [None, ()])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_every_edge(tier, rng, dtype, pairs):

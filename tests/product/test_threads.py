@@ -82,6 +82,7 @@ print("ended")
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="has no timers that interrupt")
 def test_nothing_is_written_after_a_call_that_is_interrupted_twice():
     assert run(INTERRUPTS) == ["ended"]
@@ -185,6 +186,7 @@ print("ended")
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="cannot fork")
 def test_a_child_forked_during_products_has_workers_of_its_own():
     script = "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n" + FORKS

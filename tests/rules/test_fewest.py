@@ -17,6 +17,7 @@ def fixed(m, n, zero, x):
     return min(max((x * m + (2**n >> 1) >> n) + zero, -128), 127)
 
 
+@pytest.mark.long
 def test_equal_for_every_accumulator_and_no_shift_is_smaller(rng):
     for _ in range(40):
         scale, zero = 2.0 ** rng.uniform(-6, 1), int(rng.integers(-128, 128))
@@ -34,6 +35,7 @@ def test_equal_for_every_accumulator_and_no_shift_is_smaller(rng):
         assert found.pareto[-1].off == 0
 
 
+@pytest.mark.long
 def test_no_multiplier_leaves_fewer_accumulators_off(rng):
     for _ in range(15):
         scale, zero = 2.0 ** rng.uniform(-5, 4), int(rng.integers(-128, 128))

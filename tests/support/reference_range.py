@@ -48,7 +48,9 @@ def squared(bins, width, lo, hi, steps):
 def divergence(counts, kept, levels):
     """KL divergence of the first bins, with the rest in the last of them, from their sums in levels."""
     p = [*counts[: kept - 1], sum(counts[kept - 1 :])]
-    groups = [[i for i in range(kept) if i * levels // kept == level] for level in range(levels)]
+    groups = [[] for _ in range(levels)]
+    for i in range(kept):
+        groups[i * levels // kept].append(i)
     q = [0.0] * kept
     for group in groups:
         there = [i for i in group if p[i]]
@@ -56,7 +58,8 @@ def divergence(counts, kept, levels):
             q[i] = sum(counts[j] for j in group) / len(there)
     if any(b == 0 < a for a, b in zip(p, q, strict=True)):
         return math.inf
-    return sum(a / sum(p) * math.log(a / sum(p) / (b / sum(q))) for a, b in zip(p, q, strict=True) if a)
+    all_p, all_q = sum(p), sum(q)
+    return sum(a / all_p * math.log(a / all_p / (b / all_q)) for a, b in zip(p, q, strict=True) if a)
 
 
 def range_of(x, method="all", dtype="uint8", symmetric=False, percentile=99.99, bins=4096):

@@ -28,6 +28,7 @@ def test_add_matches_twin_on_all_code_pairs(x_range):
         assert (z.min, z.max) == (-z_max, z_max)
 
 
+@pytest.mark.long
 def test_add_matches_twin_for_a_lone_element():
     for x_range, y_range in zip(RANGES + random_ranges(20), RANGES[::-1] + random_ranges(20)[::-1], strict=True):
         z_max = twin.add_max(x_range, y_range)

@@ -61,6 +61,7 @@ def test_requantize_rounds_half_up():
     np.testing.assert_array_equal(below, np.arange(-127, 128) + 127)
 
 
+@pytest.mark.long
 def test_range_matches_twin():
     rng = np.random.default_rng(3)
     for _ in range(100):

@@ -44,6 +44,7 @@ def f32(x):
     return float(np.float32(x))
 
 
+@pytest.mark.long
 def test_add_of_all_pairs_is_the_reference():
     a, b, y = (f32(PAIR[f"{name}_scale"]) for name in "aby")
     twice = 2 * max(a, b)
@@ -57,6 +58,7 @@ def test_add_of_all_pairs_is_the_reference():
     np.testing.assert_array_equal(got, np.int8(want).reshape(256, 256)[np.ix_(range(256), range(256))])
 
 
+@pytest.mark.long
 def test_mul_of_all_pairs_is_the_reference():
     a, b, y = (np.float32(PAIR[f"{name}_scale"]) for name in "aby")
     by = {"reference": multiplier(float(np.float32(a * b) / y)), "tflm": multiplier(float(a) * float(b) / float(y))}

@@ -141,6 +141,7 @@ def test_a_float_model_stands_for_the_real_numbers(small, tmp_path):
     assert plain.layers != own.layers
 
 
+@pytest.mark.long
 def test_layers_are_tasks_of_dask_with_the_same_answer(small):
     from distributed import Client
 
@@ -183,6 +184,7 @@ def test_exit_codes_and_strict_json(small, tmp_path, capsys):
         assert len(capsys.readouterr().err) < 300
 
 
+@pytest.mark.long
 def test_the_command_in_a_process_of_its_own(small, tmp_path):
     np.savez(tmp_path / "dump.npz", **small[3])
     command = [sys.executable, "-m", "qops", "debug", str(small[0]), "--device", str(tmp_path / "dump.npz"), "--json"]

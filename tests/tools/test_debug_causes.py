@@ -183,6 +183,7 @@ def test_another_runtime(tmp_path):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("how", ["wrap", "saturate"])
 def test_sums_kept_in_32_bits_where_48_were_meant(tmp_path, place, how):
@@ -200,6 +201,7 @@ def test_sums_kept_in_32_bits_where_48_were_meant(tmp_path, place, how):
     assert graph.ops[place].rule in found.rules
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("factor", [1 / 1.01, 0.93, 2.0])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_wrong_scale_is_fitted(network, place, factor):
@@ -211,6 +213,7 @@ def test_a_wrong_scale_is_fitted(network, place, factor):
     assert next(op.rule for op in graph.ops if op.outputs[0] == place) in found.rules
 
 
+@pytest.mark.long
 def test_of_two_faults_the_first_is_named(network):
     graph, x = network
     faults = {"pointwise": planted.input_zero_point(3), "dense": planted.by_rule("shift-floor")}

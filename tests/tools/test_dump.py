@@ -187,6 +187,7 @@ def test_a_zero_point_that_is_no_code_is_refused():
         qops.explain(np.int32([1]), np.int8([1]), scale=0.5, zero_point=300)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_nobody_reads_what_is_printed(unbuffered, tmp_path):
     np.savez(tmp_path / "dump.npz", acc=CODES.astype(np.int32), y=CODES.astype(np.int8), scale=1.0, zero_point=0)
@@ -194,6 +195,7 @@ def test_nobody_reads_what_is_printed(unbuffered, tmp_path):
     assert run_without_reader(words, unbuffered) == 141
 
 
+@pytest.mark.long
 def test_nobody_reads_the_help():
     assert run_without_reader([sys.executable, "-m", "qops", "--help"], unbuffered="") == 141
 

@@ -240,6 +240,7 @@ def test_odd_scales_are_refused_by_the_names_given(kind, numbers, names, probe):
         qops.explain(x, codes, kind=kind, b=codes if kind == "mul" else None, probe=probe, **numbers)
 
 
+@pytest.mark.long
 def test_the_command_line_says_what_it_takes(capsys):
     for words in (["--help"], ["explain", "--help"], ["vectors", "--help"]):
         done = subprocess.run([sys.executable, "-m", "qops", *words], capture_output=True, text=True, check=True)

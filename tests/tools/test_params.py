@@ -57,6 +57,7 @@ def loop_of(layer):
     return f"{LOOPS[layer.op]}({layer.name})"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dtype", "port"),
     [("int8", "tflm"), ("int8", "cmsis-nn"), ("int8", "xnnpack"), ("int16", "tflm"), ("int16", "cmsis-nn")],
@@ -108,6 +109,7 @@ def test_the_constants_are_what_the_systems_derive(tmp_path):
     assert str(tflm).splitlines()[1].split() == ["conv_2d", "CONV_2D:", "tflite-double,", "25", "constants"]
 
 
+@pytest.mark.long
 def test_a_network_of_onnx_as_xnnpack_has_it(tmp_path):
     """XNNPACK rounds as onnxruntime does, so C of its constants gives onnxruntime's codes."""
     x = small_onnx.file(tmp_path / "small.onnx")

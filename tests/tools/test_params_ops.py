@@ -15,6 +15,7 @@ F32 = np.float32
 MANY_FORMS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("port", RUNTIMES)
 @pytest.mark.parametrize("kind", tflite_models.kinds())
 def test_c_gives_the_codes_of_every_operator(kind, port, tmp_path):
@@ -50,6 +51,7 @@ def test_c_gives_the_codes_of_every_operator(kind, port, tmp_path):
     assert tried or (kind, port) in NOT_THERE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("port", RUNTIMES)
 @pytest.mark.parametrize("kind", ["SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"])
 def test_c_of_steps_keeps_the_state(kind, port, tmp_path, rng):

@@ -91,6 +91,7 @@ def test_bad_input_is_named_before_anything_is_drawn(draw, error, text):
     assert not plt.get_fignums()
 
 
+@pytest.mark.long
 def test_matplotlib_is_loaded_when_something_is_drawn():
     script = "import sys, qops; qops.plot; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -107,6 +107,7 @@ def test_the_files_show_the_same_difference_again(dtype, layer, fault, tmp_path)
     assert program(folder, "-DGOT=expected") == (0, [f"0 of {count} elements differ"])
 
 
+@pytest.mark.long
 def test_the_program_computes_the_rule(tmp_path):
     """With another constant, input or expected code the program says that the rule does not give it."""
     graph, dump = dumped(tmp_path / "small.tflite", "int8", "conv_2d_1", another_rule)
@@ -221,6 +222,7 @@ def test_where_no_layer_differs_nothing_is_written(tmp_path):
     assert not (tmp_path / "case").exists()
 
 
+@pytest.mark.long
 def test_no_file_is_written_over_and_none_is_left_behind(tmp_path):
     graph, dump = dumped(tmp_path / "small.tflite", "int8", "conv_2d_1", another_rule)
     found = qops.debug(graph, device=dump)
@@ -274,6 +276,7 @@ def test_hostile_names(tmp_path):
     assert qops.debug(tmp_path / "case/layer.tflite", device=tmp_path / "case/device.npz").first.output == names[1]
 
 
+@pytest.mark.long
 def test_the_command_line(tmp_path, capsys):
     graph, dump = dumped(tmp_path / "small.tflite", "int8", "conv_2d_1", another_rule)
     np.savez(tmp_path / "dump.npz", **dump)

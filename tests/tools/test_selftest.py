@@ -10,6 +10,7 @@ from qops._kernels.machine import tiers
 from qops.tools import selftest
 
 
+@pytest.mark.long
 def test_packaged_cases_are_golden_cases_of_every_op_and_small():
     packaged, wanted = np.load(selftest_cases.PACKAGED), selftest_cases.samples()
     assert sorted(packaged.files) == sorted(wanted)
@@ -23,6 +24,7 @@ def test_calls_beside_the_plain_loops_have_the_names_of_their_ops():
     assert selftest._calls(7).keys() <= ops.OPS.keys()
 
 
+@pytest.mark.long
 def test_selftest_says_for_every_tier_what_it_has_checked(capsys):
     before = tiers.name()
     assert main(["selftest"]) == 0

@@ -30,6 +30,7 @@ def test_what_is_not_the_same_function_is_killed(rule, scale):
         assert (rules.requantize(v.acc, other, scale=scale, zero_point=5) != v.y).any()
 
 
+@pytest.mark.long
 def test_all_codes_of_16_bits_are_looked_at():
     scale, zero = 0.4100417756276758, 26926
     v = qops.vectors("fp32-away", scale=scale, zero_point=zero, dtype=np.uint16)
