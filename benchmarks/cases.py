@@ -18,6 +18,7 @@ from benchmarks.mlperf_tiny import MLPERF_TINY
 from benchmarks.network import NETWORK
 from benchmarks.nnlib import NNLIB, A, B
 from benchmarks.onnx import ONNX
+from benchmarks.onnx_own import OWN
 from benchmarks.pools import POOLS
 from benchmarks.products import PRODUCTS
 from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTIONS
@@ -213,6 +214,7 @@ CASES = [
     *NNLIB,
     *TENSORFLOW,
     *ONNX,
+    *OWN,
     *TFLITE,
     *MLPERF_TINY,
     *POOLS,

@@ -39,7 +39,8 @@ svg .frame { fill: none; stroke: var(--line) } tr:target { background: color-mix
 .wide table { min-width: 60rem } td:not(.number) { max-width: 16rem; overflow-wrap: anywhere }
 tr { scroll-margin-top: 1rem }
 @media (max-width: 42rem) { .wide table { min-width: 0 } /* no room for op, result and rule */
-  .wide :is(th, td):is(:nth-child(3), :nth-child(4), :nth-child(5)) { display: none } }
+  .wide :is(th, td):is(:nth-child(3), :nth-child(4), :nth-child(5)) { display: none }
+  .wide td:nth-child(2) { min-width: 9rem } }
 .why { border-left: 4px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: .8rem 0 }
 """
 

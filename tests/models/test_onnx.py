@@ -6,21 +6,9 @@ from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
 from onnx_networks import Network, drawn, residual
 
-from qops import models, onnx
+from qops import onnx
 
 F32 = np.float32
-
-
-@pytest.fixture
-def load(tmp_path):
-    """Loads a model of the package onnx."""
-
-    def loaded(model, runtime="onnx"):
-        path = tmp_path / "network.onnx"
-        path.write_bytes(model.SerializeToString())
-        return models.load(path, runtime=runtime)
-
-    return loaded
 
 
 def equal(got, want):
