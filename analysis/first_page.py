@@ -18,8 +18,9 @@ def verdict(lines: Sequence[Line], checked: Sequence[Claim]) -> str:
     within = f"beyond its bound: {'; '.join(over)}" if over else "none is beyond its bound"
     held = f"{broken} of {len(checked)} claims are BROKEN" if broken else f"all {len(checked)} claims hold"
     return (
-        f"Over all data and ranges tried, the ops of qops are at most {size(once.anywhere)} LSB off ({once.op}; "
-        f"multiply_shift with a factor of 7 bits: {size(shifted.anywhere)}), {within}, and {held}."
+        "Over all data and ranges tried, where the range holds the result, the ops of qops are at most "
+        f"{size(once.anywhere)} LSB off ({once.op}; multiply_shift with a factor of 7 bits: {size(shifted.anywhere)}), "
+        f"{within}, and {held}."
     )
 
 
