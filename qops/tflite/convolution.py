@@ -163,7 +163,7 @@ class Conv2D(Convolution):
         if self._dtype == np.int16:
             narrow = facts.tail if groups > 1 else facts.conv_bias32
             return rule_16(self._bias, facts.conv_no_bias, narrow, "tflite-int64acc"), 1
-        if self._dtype == np.uint8:
+        if self._dtype == np.uint8 and groups == 1:
             return facts.conv_u8, 1
         if given.w_type == "int4":
             return facts.tail if groups > 1 else facts.conv_int4, 1

@@ -27,7 +27,7 @@ class Kernel(NamedTuple):
     conv_int4: str
     """The same for weights of 4 bits, without groups; with groups it is the one of the tail, as for int16 by int32."""
     conv_u8: str
-    """The same for uint8."""
+    """The same for uint8, without groups; with groups it is that of int8."""
     conv_bias32: str
     """The same for int16 with a bias of int32; with one of int64 it is "tflite-int64acc"."""
     conv_no_bias: str
@@ -37,7 +37,7 @@ class Kernel(NamedTuple):
     depthwise_int4: str
     """The same for weights of 4 bits."""
     depthwise_u8: str
-    """The same for uint8."""
+    """The same for uint8, without groups; with groups it is that of int8."""
     depthwise_block: int
     """Channels that a depthwise convolution computes together; those that fill no block take the rule of the tail."""
     channel_block: int
@@ -79,7 +79,7 @@ class Kernel(NamedTuple):
     connected_int4_factor: int
     """What an even number of weights and the bias are multiplied by, and the scale divided; sums wrap earlier."""
     connected_u8: str
-    """The same for uint8."""
+    """The same for uint8, without groups; with groups it is that of int8."""
     connected_scale: str
     """How the one scale of a FULLY_CONNECTED is made."""
     connected_odd_scale: str

@@ -5,8 +5,6 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import suppress
 from typing import TypeVar
 
-from qops.checks import shown
-
 __all__ = ["Open", "run"]
 
 P = TypeVar("P")
@@ -54,7 +52,9 @@ def run(
         before = len(done)
         made = executor()
         if not isinstance(made, Executor):
-            raise TypeError(f"executor: expected what opens a concurrent.futures.Executor, it opened {shown(made)}")
+            raise TypeError(
+                f"executor: expected what opens a concurrent.futures.Executor, it opened {type(made).__name__}"
+            )
         with suppress(*_DIED), made as opened:
             _fill(done, opened, work, pieces, tell)
         broken = 0 if len(done) > before else broken + 1

@@ -45,7 +45,7 @@ def ran(kernels, content, *inputs):
 def elementwise(op, rule, kind, kernels, rng):
     n, dtype = length(rng), pick(rng, TYPES)
     a, b, given = operands(rng, n, dtype, op == "MUL")
-    while op == "MUL" and given["a_scale"] * given["b_scale"] / given["y_scale"] >= 2**31:  # no multiplier of 31 bits
+    while not is_modelled(op, given):
         a, b, given = operands(rng, n, dtype, op == "MUL")
     declared = [tensor(n, KINDS[dtype], given[f"{x}_scale"], given[f"{x}_zero_point"]) for x in "aby"]
     name = f"{op.capitalize()}Options"
@@ -55,6 +55,15 @@ def elementwise(op, rule, kind, kernels, rng):
     row = kind["XNNPACK" if kernels == "XNNPACK" and is_delegated(op, given) else "optimised"][which]
     row = kind["reference"][which] if kernels == "reference" else row
     return of_rule(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
+
+
+def is_modelled(op, given):
+    """Whether a multiplier of 31 bits holds the scale of a product, or the scales of a sum are not 2**20 apart.
+
+    Beyond that the optimised kernels shift by negative counts.
+    """
+    sa, sb, sy = (given[f"{x}_scale"] for x in "aby")
+    return sa * sb / sy < 2**31 if op == "MUL" else max(sa, sb) / min(sa, sb) < 2**20
 
 
 def is_delegated(op, given):

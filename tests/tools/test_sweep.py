@@ -105,7 +105,7 @@ def test_the_table_as_a_file(tmp_path):
         (
             {"executor": object},
             TypeError,
-            "executor: expected what opens a concurrent.futures.Executor, it opened <obj",
+            "executor: expected what opens a concurrent.futures.Executor, it opened object",
         ),
         ({"codes": 0}, ValueError, "codes: "),
         ({"codes": "some"}, TypeError, "codes: "),
