@@ -21,7 +21,7 @@ $(VENV)/deps: $(VENV)/wanted
 	@echo "setting up $(VENV), once: packages from PyPI, then the kernels, compiled on all cores in some minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
+	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.3' 'numpy>=2.0'
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@echo "installing the package and what the analysis needs"
 	PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
@@ -45,7 +45,7 @@ analysis: $(VENV)/built  ## the main job: error of the quantized ops on real dat
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
 	$(BIN)/python tests/run.py
 
-quick: dev  ## a few items of each test, and none of the long ones: a minute or two
+quick: dev  ## two items of each test, and none of the long ones: a minute or so
 	$(BIN)/python tests/run.py --quick
 
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two

@@ -26,6 +26,9 @@ KERNELS = Path("qops/_kernels")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
 CYTHON = Path(BUILD, "debug/cython" if DEBUG else "cython")
+# what Cython itself adds to modules, such as its memoryviews, stands once in a module of its own: less to compile and
+# to install
+SHARED = "qops._kernels.shared"
 MADE_FOR = CYTHON / "made_for"  # the numpy whose declarations Cython read, and its directives: others make C anew
 
 compiler, headers = os.environ.get("CC") or sysconfig.get_config_var("CC"), sysconfig.get_path("include")
@@ -97,18 +100,20 @@ extensions = [
     )
     for source in sorted(KERNELS.rglob("*.pyx"))
 ]
+extensions.append(Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_link_args=SANITIZE if DEBUG else []))
 directives = {
     "boundscheck": DEBUG,
     "cdivision": True,
     "freethreading_compatible": True,
     "allow_none_for_extension_args": False,  # typed arguments refuse None, unless they say "or None"
 }
-made_for = f"numpy {np.__version__}, {directives}"
+made_for = f"numpy {np.__version__}, {directives}, {SHARED}"
 modules = cythonize(
     extensions,
     language_level=3,
     build_dir=CYTHON.as_posix(),
     compiler_directives=directives,
+    shared_utility_qualified_name=SHARED,
     nthreads=os.cpu_count() or 1,
     force=None if MADE_FOR.exists() and MADE_FOR.read_text() == made_for else True,
 )

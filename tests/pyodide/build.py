@@ -117,7 +117,7 @@ def main() -> int:
         wheel.extractall(folder / "site")
     install = [folder / "venv/bin/python", "-m", "pip", "install", "--quiet"]
     subprocess.run([given.python, "-m", "venv", folder / "venv"], check=True)
-    subprocess.run([*install, "setuptools>=77", "cython>=3.1", "numpy==2.0.*"], check=True)
+    subprocess.run([*install, "setuptools>=77", "cython>=3.3", "numpy==2.0.*"], check=True)
     pure = ["--platform", "any", "--only-binary=:all:", "--upgrade", "--target", folder / "pure"]
     subprocess.run([*install, *pure, "pytest>=8.3", "hypothesis>=6.100"], check=True)
     made = build(folder, given.wasi)
