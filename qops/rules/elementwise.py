@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.stage.given import row_named
 from qops._kernels.stage.pair_rules import Operands
 from qops.checks import as_array, integer, output
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.rules.names import row_named
 from qops.rules.operands import Integers, PairRule
 from qops.rules.table import TABLE
 

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import float32s
 from qops._kernels.stage import prepared as stages
+from qops._kernels.stage.given import row_named
 from qops.checks import as_array, integer, number, output, real
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.rules.names import row_named
 from qops.rules.numbers import BELOW_INFINITY
 
 __all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]

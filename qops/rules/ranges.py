@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops._kernels.stage.given import rule_named
 from qops.affine import Affine
 from qops.checks import number
 from qops.codes import of_dtype
-from qops.rules.names import rule_named
 
 __all__ = ["RANGE_RULES", "RangeRule", "choose_range"]
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.checks import is_int32
-from qops.checks import as_array, int32, integer, output
+from qops._kernels.stage.requantize import Requantization
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, argument
-from qops.rules.blocks import Tail
-from qops.rules.names import row_named
-from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales
-from qops.rules.scales import formed, three_scales
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 
 __all__ = ["Requantize", "requantize"]
 
-_ROWS: dict[str, tuple[Rule, BlockRule | None]] = {
-    **{name: (row, None) for name, row in TABLE.items()},
-    **{name: (TABLE[blocks.whole], blocks) for name, blocks in BLOCKS.items()},
+_ROWS: dict[str, tuple[Rule, BlockRule | None, Rule | None]] = {
+    **{name: (row, None, None) for name, row in TABLE.items()},
+    **{name: (TABLE[blocks.whole], blocks, TABLE[blocks.tail]) for name, blocks in BLOCKS.items()},
 }
-"""The rule of each name, with the `BlockRule` that it is of, if any."""
-_NO_FACTORS = 1.0, 1.0
+"""The rule of each name; of a rule of blocks also its `BlockRule`, and the rule of the tail."""
 
 
 class Requantize(Prepared):
@@ -59,7 +51,7 @@ class Requantize(Prepared):
     array([0, 3, 6], dtype=int8)
     """
 
-    __slots__ = ("_axis", "_channels", "_dtype", "_in_zero_point", "_numbers", "_stage", "_tail", "_wide")
+    __slots__ = ("_op",)
 
     def __init__(
         self,
@@ -75,55 +67,29 @@ class Requantize(Prepared):
         qmax: int | None = None,
         axis: int = -1,
     ):
-        self._keep(rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis)
-        self._prepare(once=False)
-
-    def _prepare(self, once: bool) -> None:
-        rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis = self._arguments
-        (row, blocks), codes = row_named(rule, _ROWS), of_dtype(dtype)
-        lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
-        hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
-        zero = int32(zero_point, "zero_point")
-        missing = (scale is None) + (integers is None) + (scales is None)
-        if missing != 2:
-            raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
-        three, factors = None, _NO_FACTORS
-        if scales is None:
-            steps = given_integers(integers) if scale is None else given_scales(scale)
-        else:
-            three = three_scales(scales)
-            steps, factors = formed(three, row.scales.split(", ")[0])
-        self._numbers = numbers = Numbers(row, steps, zero, lo, hi, factors)
-        self._channels = numbers.channels
-        self._in_zero_point = int32(in_zero_point, "in_zero_point")
-        self._axis = int32(axis, "axis", -64, 63)
-        self._dtype = codes.dtype
-        self._stage: Any = numbers.stage() if self._channels != 0 else None
-        self._wide: Any = self._stage
-        if numbers.can_wrap and self._channels != 0:
-            self._wide = numbers.stage(is_wide=True)
-        self._tail = Tail(blocks, numbers) if blocks else None
-        if not once:
-            kept = (None if scale is None else steps), (None if integers is None else steps), three
-            self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
+        steps, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
+        op = self._op = Requantization(_ROWS, of_dtype(dtype), rule, *steps, *numbers)
+        own = op.numbers.steps
+        kept = (None if scale is None else own), (None if integers is None else own), op.scales
+        self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
 
     rule, axis = argument(0), argument(9)
 
     @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest code."""
-        return self._numbers.lo, self._numbers.hi
+        return self._op.numbers.lo, self._op.numbers.hi
 
     @property
     def integers(self) -> Multiplier:
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
-        multiplier, right_shift = self._numbers.integers
+        multiplier, right_shift = self._op.numbers.integers
         return Multiplier(multiplier, right_shift)
 
     @property
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one a channel."""
-        (before, after), scale = self._numbers.factors, self._numbers.scale
+        (before, after), scale = self._op.numbers.factors, self._op.numbers.scale
         return scale if before == after == 1 else before * scale * after
 
     def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -146,48 +112,7 @@ class Requantize(Prepared):
             Accumulators that are no integers or too large, or do not fit the channels; an `out` that does not fit or
             overlaps `acc`.
         """
-        x = as_array(acc, "acc")
-        inner = 1 if self._channels is None else self._inner(x)
-        near = x if self._in_zero_point == 0 and is_int32(x) else self._moved(x)
-        codes = output(out, self._dtype.num, x)
-        if x.size:
-            (self._stage if near is x or near.dtype != np.int64 else self._wide).run(near, codes, inner)
-            if self._tail:
-                self._tail.run(near, codes, self._axis, inner)
-        return codes
-
-    def _inner(self, x: NDArray[Any]) -> int:
-        """How many neighbours belong to each channel; ValueError if there are other than the channels' elements."""
-        channels = x.shape[integer(self._axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
-        if channels != self._channels:
-            name = "integers" if self._numbers.has_integers else "scales" if self._arguments[3] else "scale"
-            raise ValueError(f"{name}: {self._channels} of them do not fit axis {self._axis} of acc, shape {x.shape}")
-        return max(1, prod(x.shape[self._axis :][1:]))
-
-    def _moved(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""
-        if x.dtype.kind not in "iu":
-            raise TypeError(f"acc: expected integers, got {x.dtype}")
-        if x.size == 0:
-            return x.astype(np.int32)
-        rule, moved = self._numbers.rule, self._in_zero_point
-        least, most = int(x.min()) - moved, int(x.max()) - moved
-        may_wrap = rule.wraps == "every step" and is_int32(x)
-        if may_wrap or min(least, -most - 1) >= -(2**31):
-            return np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
-        if (rule.multiplier in FLOATS - SINGLES) or rule.split == "16 bits":
-            raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
-        if max(-least, most) >= 2**48:
-            raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
-        wide = np.asarray(np.subtract(x, moved, dtype=np.int64, casting="unsafe"))
-        if rule.multiplier in SINGLES:
-            return wide.astype(np.float32)
-        if (
-            rule.wraps != "every step"
-            and int(np.max(np.abs(self._numbers.integers_of_loop[0]))) * max(-least, most) >= 2**62
-        ):
-            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
-        return wide
+        return self._op(acc, out)
 
 
 def requantize(
@@ -287,5 +212,5 @@ def requantize(
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
-    op = Requantize._once(rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis)
-    return op(acc, out)
+    steps, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
+    return Requantization(_ROWS, of_dtype(dtype), rule, *steps, *numbers)(acc, out)

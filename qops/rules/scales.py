@@ -20,11 +20,9 @@ __all__ = [
     "DERIVATIONS",
     "Derivation",
     "fma",
-    "formed",
     "real_scale",
     "reduced_multiplier",
     "tflite_multiplier",
-    "three_scales",
 ]
 
 Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
@@ -104,45 +102,6 @@ def _scales(x: ArrayLike, name: str) -> Any:
     if not np.all(np.isfinite(value) & np.greater(value, 0)):
         raise ValueError(f"{name}: expected finite numbers above 0, got {shown(value)}")
     return value
-
-
-def three_scales(scales: Any) -> tuple[float, float | NDArray[np.float64], float]:
-    """The scales of an input, of weights and of a result, checked; those of weights may be one a channel."""
-    names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
-    if not isinstance(scales, tuple | list) or len(scales) != 3:
-        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(scales)}")
-    w = as_array(scales[1], names[1])
-    if w.dtype.kind not in "fiu" or w.ndim > 1:
-        raise TypeError(f"scales: w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
-    own = float(w.reshape(())) if w.size == 1 else w.astype(F64)
-    if isinstance(own, np.ndarray):
-        own.flags.writeable = False
-    values = number(scales[0], names[0]), own, number(scales[2], names[2])
-    for value, name in zip(values, names, strict=True):
-        if not np.all(np.isfinite(value) & np.greater(value, 0)):
-            raise ValueError(f"{name}: expected finite numbers above 0, got {value}")
-    return values
-
-
-def formed(scales: tuple[float, Any, float], derive: str) -> tuple[Any, tuple[float, float]]:
-    """Give the real scale that a system forms of three scales, and the factors before and after it.
-
-    `derive` is a word of `real_scale`, or "stepwise": then the scale is that of w, and the factors are ``in_scale`` and
-    ``1 / out_scale``. The first two are divided by as reciprocals, so they are rounded twice; by "stepwise-conv" w is
-    not.
-    """
-    one = F32(1)
-    if derive == "given":
-        raise ValueError("scales: the rule makes no integers of scales, give it integers")
-    with np.errstate(all="ignore"):
-        if derive.startswith("stepwise"):
-            before, scale, after = one / (one / F32(scales[0])), F32(scales[1]), one / F32(scales[2])
-            scale = scale if derive == "stepwise-conv" else one / (one / scale)
-        else:
-            before, scale, after = one, DERIVATIONS[derive](*scales), one
-    if not all(np.all(np.isfinite(x) & (x > 0)) for x in (before, scale, after)):
-        raise ValueError(f"scales: floats do not hold what {derive} makes of {shown(scales)}")
-    return np.asarray(scale, F64) if np.ndim(scale) else float(scale), (float(before), float(after))
 
 
 def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:

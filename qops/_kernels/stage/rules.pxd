@@ -1,6 +1,8 @@
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
 from qops._kernels.stage.prepared cimport PreparedStage, Steps
 
+cdef tuple NO_FACTORS
+
 cdef class Numbers:
     cdef readonly object rule, steps
     cdef readonly tuple factors
@@ -10,6 +12,7 @@ cdef class Numbers:
     cdef tuple words  # of the rule
     cdef MultiplierKind kind
     cdef Py_ssize_t count  # of channels; -1: one scale for all
+    cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1
     cdef Multiplier multiplier_of(self, double scale) except *
     cdef Multiplier at(self, Py_ssize_t channel) except *
     cdef Multiplier of_loop(self, Multiplier p) except *

@@ -22,6 +22,7 @@ from qops._kernels.stage.rounding cimport FLOOR
 
 cnp.import_array()
 
+NO_FACTORS = 1.0, 1.0
 cdef str CODE_WRAPS = "sum with the zero point"
 cdef enum Field:  # places of a rule's words in its row
     NAME
@@ -42,7 +43,11 @@ cdef class Numbers:
     factors: what is multiplied by before the scale, and after it: each product is a float32.
     """
 
-    def __init__(self, rule not None, steps, int zero_point, int lo, int hi, tuple factors not None=(1.0, 1.0)):
+    def __init__(self, rule not None, steps, int zero_point, int lo, int hi, tuple factors not None=NO_FACTORS):
+        self.set(rule, steps, zero_point, lo, hi, factors)
+
+    cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1:
+        """Set all fields, as `__init__` does; a caller in Cython saves the time of its arguments."""
         self.rule, self.steps, self.factors = rule, steps, factors
         if not isinstance(rule, tuple):
             raise TypeError(f"rule: expected a row, got {rule!r}")
@@ -54,6 +59,7 @@ cdef class Numbers:
         self.can_wrap = self.words[WRAPPING] == CODE_WRAPS and abs(zero_point) < 1 << 29 and bool(
             np.all(np.abs(self.scale) <= 0.5)
         )
+        return 0
 
     @property
     def channels(self):

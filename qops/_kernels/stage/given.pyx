@@ -1,0 +1,92 @@
+"""What callers of rules give, checked: the name of a rule, integers, and scales."""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+
+from qops._kernels.arrays.checks cimport as_array
+from qops._kernels.arrays.numbers cimport choice, number, shown
+
+import numpy as np
+
+cnp.import_array()
+
+
+def rule_named(rule, table):
+    """Give the name of a rule of a table; ValueError, which says the right name for one with its op before it."""
+    if isinstance(rule, str) and rule not in table:
+        alone = rule.rpartition("/")[2]
+        if alone in table:
+            raise ValueError(f"rule: {rule!r} is spelt {alone!r}, without its op")
+    return choice(rule, "rule", table)
+
+
+cpdef object row_named(rule, table):
+    """Give the row of a rule of a table; ValueError as `rule_named`."""
+    try:
+        return table[rule]
+    except (KeyError, TypeError):
+        return table[rule_named(rule, table)]
+
+
+cdef object fit(multiplier, right_shift):
+    return (multiplier >= -(1 << 31)) & (multiplier < <int64_t>1 << 31) & (right_shift >= 0) & (right_shift <= 62)
+
+
+cdef cnp.ndarray copied(values, dtype, plus=0):
+    """A copy that nobody else can write to."""
+    copy = values.astype(dtype) + dtype(plus)
+    copy.flags.writeable = False
+    return copy
+
+
+cpdef object given_integers(integers):
+    """The multiplier and right shift of a caller, checked: numbers, or int64 arrays with one a channel."""
+    if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int] and fit(integers[0], integers[1]):
+        return integers
+    try:
+        multiplier, right_shift = [np.asarray(x) for x in integers]
+        if multiplier.shape != right_shift.shape:
+            multiplier, right_shift = np.broadcast_arrays(multiplier, right_shift)
+    except (TypeError, ValueError):
+        raise TypeError(f"integers: expected (multiplier, right_shift), got {shown(integers)}") from None
+    if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
+        raise TypeError(f"integers: expected integers, one pair or one a channel, got {shown(integers)}")
+    fits_all = fit(multiplier, right_shift)
+    if not fits_all.all():
+        m, n = [x[~fits_all].flat[0] for x in (multiplier, right_shift)]
+        raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
+    if multiplier.size == 1:
+        return int(multiplier.reshape(())), int(right_shift.reshape(()))
+    return copied(multiplier, np.int64), copied(right_shift, np.int64)
+
+
+cpdef object given_scales(scale):
+    """The scales of a caller, checked: a number, or an array with one a channel; 0.0 in place of -0.0."""
+    if type(scale) is float and 0 <= scale < INFINITY:
+        return scale + 0.0
+    cdef object values = as_array(scale, "scale")
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"scale: expected numbers, got {values.dtype}")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"scale: expected finite numbers, not negative, got {shown(scale)}")
+    if values.ndim > 1:
+        raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
+    return copied(values, np.float64, 0.0) if values.size != 1 else float(values.reshape(())) + 0.0
+
+
+cpdef tuple three_scales(scales):
+    """The scales of an input, of weights and of a result, checked; those of weights may be one a channel."""
+    cdef object w, own
+    names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
+    if not isinstance(scales, (tuple, list)) or len(scales) != 3:
+        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(scales)}")
+    w = as_array(scales[1], names[1])
+    if w.dtype.kind not in "fiu" or w.ndim > 1:
+        raise TypeError(f"scales: w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
+    own = float(w.reshape(())) if w.size == 1 else copied(w, np.float64)
+    values = number(scales[0], names[0]), own, number(scales[2], names[2])
+    for value, name in zip(values, names):
+        if not np.all(np.isfinite(value) & np.greater(value, 0)):
+            raise ValueError(f"{name}: expected finite numbers above 0, got {value}")
+    return values

@@ -1,0 +1,144 @@
+"""Accumulators to codes by a rule of `qops.rules.TABLE`: what a call of `qops.rules.requantize` checks, makes and runs."""
+
+cimport cython
+cimport numpy as cnp
+
+from qops._kernels.arrays.checks cimport array_of, output
+from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.arrays.numbers cimport int32, integer
+from qops._kernels.stage.given cimport given_integers, given_scales, row_named, three_scales
+from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
+from qops._kernels.stage.prepared cimport PreparedStage
+from qops._kernels.stage.rules cimport NO_FACTORS, Numbers
+from qops._kernels.stage.scales cimport formed
+
+from math import prod
+
+import numpy as np
+
+cnp.import_array()
+
+
+@cython.final
+cdef class Tail:
+    """What computes the tail of an array by the rule of a `qops.rules.BlockRule`, with the numbers of the whole blocks."""
+
+    cdef object blocks
+    cdef PreparedStage stage  # None if no channel is in a tail
+
+    def __init__(self, blocks, rule, Numbers numbers):
+        channels, steps = numbers.channels, numbers.steps
+        if channels is not None and blocks.of == "elements":
+            raise ValueError(f"scale, integers, scales: blocks of {blocks.size} elements have one, got {channels}")
+        rest = (channels or 0) % blocks.size
+        if rest:
+            steps = tuple([x[-rest:] for x in steps]) if numbers.has_integers else steps[-rest:]
+        self.blocks = blocks
+        if channels is None or rest:
+            self.stage = Numbers(rule, steps, numbers.zero_point, numbers.lo, numbers.hi).stage()
+
+    cdef int run(self, x, codes, int axis, Py_ssize_t inner) except -1:
+        """Set the codes of the tail of accumulators x, along an axis if the blocks are of channels."""
+        if self.blocks.of == "elements":
+            rest = x.size % self.blocks.size
+            if rest:
+                codes.flat[-rest:] = self.codes(x.reshape(-1)[-rest:], codes.dtype, 1)
+        elif x.ndim and x.shape[axis] % self.blocks.size:
+            last = (..., slice(-(x.shape[axis] % self.blocks.size), None))
+            part = np.moveaxis(np.moveaxis(x, axis, -1)[last], -1, axis)
+            np.moveaxis(codes, axis, -1)[last] = np.moveaxis(self.codes(part, codes.dtype, inner), axis, -1)
+        return 0
+
+    cdef object codes(self, x, dtype, Py_ssize_t inner):
+        made = np.empty(x.shape, dtype)
+        self.stage.run(np.ascontiguousarray(x), made, inner)
+        return made
+
+
+@cython.final
+cdef class Requantization:
+    """All arguments of `qops.rules.requantize` but the data, checked, and the stages that they make.
+
+    rules: for each name the row of `qops.rules.TABLE`, and for a rule of blocks its row and that of the tail, else
+    None. codes: the `qops.codes.CodeType` of the result. The others are those of `requantize`.
+    """
+
+    cdef readonly Numbers numbers
+    cdef readonly object dtype
+    cdef readonly int in_zero_point, axis
+    cdef readonly tuple scales  # those that were given, checked, or None
+    cdef str given  # the argument that has the steps
+    cdef int typenum
+    cdef PreparedStage stage, wide  # for int32 accumulators and for wider ones; None for an array of no scales
+    cdef Tail tail
+
+    def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
+        cdef tuple factors = NO_FACTORS
+        cdef int missing = (scale is None) + (integers is None) + (scales is None)
+        row, blocks, last = row_named(rule, rules)
+        if missing != 2:
+            raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
+        _, self.dtype, lowest, highest, _, _ = codes
+        lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
+        hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
+        self.typenum = (<cnp.dtype>self.dtype).num
+        self.in_zero_point, self.axis = int32(in_zero_point, "in_zero_point"), int32(axis, "axis", -64, 63)
+        if scale is not None:
+            self.given, steps = "scale", given_scales(scale)
+        elif integers is not None:
+            self.given, steps = "integers", given_integers(integers)
+        else:
+            self.given, self.scales = "scales", three_scales(scales)
+            steps, factors = formed(self.scales, row.scales.split(", ")[0])
+        self.numbers = Numbers.__new__(Numbers)
+        self.numbers.set(row, steps, int32(zero_point, "zero_point"), lo, hi, factors)
+        if self.numbers.count:
+            self.stage = self.numbers.stage()
+            self.wide = self.numbers.stage(True) if self.numbers.can_wrap else self.stage
+        if blocks is not None:
+            self.tail = Tail(blocks, last, self.numbers)
+
+    def __call__(self, acc, out=None):
+        cdef cnp.ndarray x = array_of(acc, "acc"), near, made
+        cdef Py_ssize_t inner = 1 if self.numbers.count < 0 else self.inner(x)
+        cdef bint is_int32 = typenum_of(x) == cnp.NPY_INT32
+        near = x if is_int32 and self.in_zero_point == 0 else self.moved(x, is_int32)
+        made = output(out, self.typenum, x)
+        if cnp.PyArray_SIZE(x):
+            (self.wide if typenum_of(near) == cnp.NPY_INT64 else self.stage).run(near, made, inner)
+            if self.tail is not None:
+                self.tail.run(near, made, self.axis, inner)
+        return out if made is out else made
+
+    cdef Py_ssize_t inner(self, cnp.ndarray x) except -1:
+        """How many neighbours belong to each channel; ValueError if there are other than the channels' elements."""
+        cdef tuple shape = (<object>x).shape
+        channels = shape[integer(self.axis, "axis", -x.ndim, x.ndim - 1)] if shape else 0
+        if channels != self.numbers.count:
+            raise ValueError(
+                f"{self.given}: {self.numbers.count} of them do not fit axis {self.axis} of acc, shape {shape}"
+            )
+        return max(1, prod(shape[self.axis:][1:]))
+
+    cdef cnp.ndarray moved(self, x, bint is_int32):
+        """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""
+        cdef bint is_single = FLOAT_32 <= self.numbers.kind < FLOAT_64
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"acc: expected integers, got {x.dtype}")
+        if x.size == 0:
+            return x.astype(np.int32)
+        rule, moved = self.numbers.rule, self.in_zero_point
+        wraps = rule.wraps == "every step"
+        least, most = int(x.min()) - moved, int(x.max()) - moved
+        if wraps and is_int32 or min(least, -most - 1) >= -(1 << 31):
+            return np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
+        if self.numbers.kind >= FLOAT_64 or rule.split == "16 bits":
+            raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
+        if max(-least, most) >= 1 << 48:
+            raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
+        wide = np.asarray(np.subtract(x, moved, dtype=np.int64, casting="unsafe"))
+        if is_single:
+            return wide.astype(np.float32)
+        if not wraps and int(np.max(np.abs(self.numbers.integers_of_loop[0]))) * max(-least, most) >= 1 << 62:
+            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
+        return wide
