@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.checks import float32s
-from qops._kernels.stage import prepared as stages
-from qops._kernels.stage.given import row_named
-from qops.checks import as_array, integer, number, output, real
+from qops._kernels.stage.quantize import Quantization
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.rules.numbers import BELOW_INFINITY
 
 __all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]
-
-F32 = np.float32
 
 
 class QuantizeRule(NamedTuple):
@@ -95,24 +87,6 @@ QUANTIZE = {
 """Rules of float32 to codes, by name."""
 
 
-class _InDouble:
-    """The quotient by a scale in double, rounded half away from 0: a stage of few elements."""
-
-    def __init__(self, scale: float, zero_point: int, lo: int, hi: int):
-        self._numbers = scale, zero_point, lo, hi
-
-    def run_unless_nan(self, x: NDArray[np.float32], out: NDArray[Any]) -> bool:
-        """Set out to the codes of x; False if one is NaN."""
-        scale, zero, lo, hi = self._numbers
-        real = (x.astype(np.float64) / scale).clip(-(2.0**40), 2.0**40)
-        whole = np.trunc(real)
-        whole += np.trunc(2 * (real - whole))  # both differences are exact
-        if np.isnan(whole).any():
-            return False
-        out[...] = np.clip(whole + zero, lo, hi)
-        return True
-
-
 class Quantize(Prepared):
     """Prepared form of `quantize`: float32 values to codes by the rule of a real system.
 
@@ -139,45 +113,21 @@ class Quantize(Prepared):
     array([ 1,  2, 99], dtype=uint8)
     """
 
-    __slots__ = ("_dtype", "_has_inverse", "_scale", "_stage", "_tail", "_width", "_zero_point")
+    __slots__ = ("_op",)
 
     def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
-        self._keep(rule, scale, zero_point, dtype)
-        self._prepare(once=False)
-
-    def _prepare(self, once: bool) -> None:
-        rule, scale, zero_point, dtype = self._arguments
-        row, codes = row_named(rule, QUANTIZE), of_dtype(dtype)
-        zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
-        wide = number(scale, "scale")
-        step = real(wide, "scale")
-        if not step > 0:
-            raise ValueError(f"scale: expected a number above 0, got {scale}")
-        self._scale, self._zero_point, self._dtype = wide, zero, codes.dtype
-        # the quotient is rounded to double, then to float32: with 53 bits that is one rounding to 24
-        factor = step if row.product.startswith("over") else 1 / step
-        self._has_inverse = factor < BELOW_INFINITY
-        plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
-        self._width = row.width or 1
-        self._tail: Any = Quantize._once(row.tail, wide, zero, dtype) if row.tail else None
-        if row.product == "over in double":
-            self._stage: Any = _InDouble(step, zero, codes.lowest, codes.highest)
-        else:
-            by = factor if self._has_inverse else inf
-            how = by, row.rounding, codes.lowest, codes.highest, plus, shift, row.product
-            self._stage = stages.FloatStage(*how, beyond=row.beyond)
-        if not once:
-            self._keep(rule, self._scale, zero, codes.dtype)
+        op = self._op = Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)
+        self._keep(rule, op.scale, op.zero_point, op.dtype)
 
     @property
     def scale(self) -> float:
         """Real size of a code step."""
-        return self._scale
+        return float(self._op.scale)
 
     @property
     def zero_point(self) -> int:
         """Code of real 0."""
-        return self._zero_point
+        return int(self._op.zero_point)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of values.
@@ -198,17 +148,7 @@ class Quantize(Prepared):
         TypeError, ValueError
             Data that are not real numbers, or NaN; an `out` that does not fit or overlaps `x`.
         """
-        source = as_array(x, "x")
-        values = float32s(source, "x")
-        if not (self._has_inverse or values.all()):
-            raise ValueError(f"scale: {self._scale} has no reciprocal in float32, which {self._arguments[0]} takes")
-        codes = output(out, self._dtype.num, source)
-        if not self._stage.run_unless_nan(values, codes):
-            raise ValueError("x: has NaN, which has no code")
-        rest = values.size % self._width
-        if rest:
-            codes.flat[values.size - rest :] = self._tail(values.flat[values.size - rest :])
-        return codes
+        return self._op(x, out)
 
 
 def quantize(
@@ -266,4 +206,4 @@ def quantize(
     >>> qops.rules.quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
     array([ 1,  2, 99], dtype=uint8)
     """
-    return Quantize._once(rule, scale, zero_point, dtype)(x, out)
+    return Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)(x, out)

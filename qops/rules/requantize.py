@@ -7,16 +7,18 @@ from typing import Any
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.requantize import Requantization
+from qops._kernels.stage.rules import Words
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, argument
-from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
+from qops.rules.table import BLOCKS, TABLE, BlockRule
 
 __all__ = ["Requantize", "requantize"]
 
-_ROWS: dict[str, tuple[Rule, BlockRule | None, Rule | None]] = {
-    **{name: (row, None, None) for name, row in TABLE.items()},
-    **{name: (TABLE[blocks.whole], blocks, TABLE[blocks.tail]) for name, blocks in BLOCKS.items()},
+_WORDS = {name: Words(row) for name, row in TABLE.items()}
+_RULES: dict[str, tuple[Words, BlockRule | None, Words | None]] = {
+    **{name: (words, None, None) for name, words in _WORDS.items()},
+    **{name: (_WORDS[blocks.whole], blocks, _WORDS[blocks.tail]) for name, blocks in BLOCKS.items()},
 }
 """The rule of each name; of a rule of blocks also its `BlockRule`, and the rule of the tail."""
 
@@ -68,7 +70,7 @@ class Requantize(Prepared):
         axis: int = -1,
     ):
         steps, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
-        op = self._op = Requantization(_ROWS, of_dtype(dtype), rule, *steps, *numbers)
+        op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *steps, *numbers)
         own = op.numbers.steps
         kept = (None if scale is None else own), (None if integers is None else own), op.scales
         self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
@@ -212,5 +214,6 @@ def requantize(
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
-    steps, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
-    return Requantization(_ROWS, of_dtype(dtype), rule, *steps, *numbers)(acc, out)
+    codes = of_dtype(dtype)
+    op = Requantization(_RULES, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+    return op(acc, out)

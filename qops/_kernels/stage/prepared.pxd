@@ -24,7 +24,7 @@ cdef struct Steps:  # of an integer stage, beside the multiplier and the right s
     int split, wraps, shifted, zero_point, lowest, highest
 
 # the words of a rule, and what they mean
-cdef dict ROUNDINGS, BEYONDS, SPLITS, WRAPS
+cdef dict ROUNDINGS, FORMS, BEYONDS, SPLITS, WRAPS
 
 cdef class PreparedStage:
     cdef Stage stage  # its holders copy it; they keep this object, whose memory it points into

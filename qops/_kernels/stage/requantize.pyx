@@ -8,7 +8,7 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
 from qops._kernels.stage.given cimport given_integers, given_scales, row_named, three_scales
 from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
-from qops._kernels.stage.prepared cimport PreparedStage
+from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, Steps
 from qops._kernels.stage.rules cimport NO_FACTORS, Numbers
 from qops._kernels.stage.scales cimport formed
 
@@ -59,8 +59,7 @@ cdef class Tail:
 cdef class Requantization:
     """All arguments of `qops.rules.requantize` but the data, checked, and the stages that they make.
 
-    rules: for each name the row of `qops.rules.TABLE`, and for a rule of blocks its row and that of the tail, else
-    None. codes: the `qops.codes.CodeType` of the result. The others are those of `requantize`.
+    rules: for each name the `Words` of its rule, and for a rule of blocks its row and the words of the tail, else None. codes: the `qops.codes.CodeType` of the result. The others are those of `requantize`.
     """
 
     cdef readonly Numbers numbers
@@ -73,12 +72,12 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
-        cdef tuple factors = NO_FACTORS
+        cdef tuple factors = NO_FACTORS, of_codes = <tuple>codes  # a named tuple: no iterator is needed
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = row_named(rule, rules)
         if missing != 2:
             raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
-        _, self.dtype, lowest, highest, _, _ = codes
+        self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
         lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
         hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
         self.typenum = (<cnp.dtype>self.dtype).num
@@ -89,7 +88,7 @@ cdef class Requantization:
             self.given, steps = "integers", given_integers(integers)
         else:
             self.given, self.scales = "scales", three_scales(scales)
-            steps, factors = formed(self.scales, row.scales.split(", ")[0])
+            steps, factors = formed(self.scales, row.rule.scales.split(", ")[0])
         self.numbers = Numbers.__new__(Numbers)
         self.numbers.set(row, steps, int32(zero_point, "zero_point"), lo, hi, factors)
         if self.numbers.count:
@@ -127,12 +126,12 @@ cdef class Requantization:
             raise TypeError(f"acc: expected integers, got {x.dtype}")
         if x.size == 0:
             return x.astype(np.int32)
-        rule, moved = self.numbers.rule, self.in_zero_point
-        wraps = rule.wraps == "every step"
+        cdef Steps s = self.numbers.words.steps
+        wraps, moved = s.wraps == PRODUCT, self.in_zero_point
         least, most = int(x.min()) - moved, int(x.max()) - moved
         if wraps and is_int32 or min(least, -most - 1) >= -(1 << 31):
             return np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
-        if self.numbers.kind >= FLOAT_64 or rule.split == "16 bits":
+        if self.numbers.kind >= FLOAT_64 or s.split == INTO_16:
             raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
         if max(-least, most) >= 1 << 48:
             raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
@@ -140,5 +139,5 @@ cdef class Requantization:
         if is_single:
             return wide.astype(np.float32)
         if not wraps and int(np.max(np.abs(self.numbers.integers_of_loop[0]))) * max(-least, most) >= 1 << 62:
-            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
+            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {self.numbers.words.name}")
         return wide

@@ -1,15 +1,24 @@
+from qops._kernels.stage.float_stage cimport Beyond
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
 from qops._kernels.stage.prepared cimport PreparedStage, Steps
 
 cdef tuple NO_FACTORS
 
+cdef class Words:
+    cdef readonly object rule
+    cdef readonly str name
+    cdef MultiplierKind kind
+    cdef Steps steps  # without the zero point and the ends
+    cdef bint is_inside  # the zero point is added before the rounding
+    cdef Beyond beyond
+
 cdef class Numbers:
-    cdef readonly object rule, steps
+    cdef readonly object steps
     cdef readonly tuple factors
     cdef readonly int zero_point, lo, hi
     cdef readonly bint has_integers  # the steps are integers that were given
     cdef readonly bint can_wrap  # sums of int64 accumulators with the zero point wrap, where those of int32 cannot
-    cdef tuple words  # of the rule
+    cdef readonly Words words
     cdef MultiplierKind kind
     cdef Py_ssize_t count  # of channels; -1: one scale for all
     cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1

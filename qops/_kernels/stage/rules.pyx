@@ -15,24 +15,27 @@ from qops._kernels.stage.multipliers cimport (
     FLOAT_32, FLOAT_32_OF_31, FLOAT_64, GIVEN, KINDS, REDUCED_LATER, Multiplier, fits, multiplier, reduced,
 )
 from qops._kernels.stage.prepared cimport (
-    BEYONDS, INTO_16, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, DoubleStage, FloatStage, IntegerStage, PreparedStage,
-    Steps, TwoStages,
+    BEYONDS, CODE, INTO_16, LAST_BIT, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, DoubleStage, FloatStage, IntegerStage,
+    PreparedStage, Steps, TwoStages,
 )
-from qops._kernels.stage.rounding cimport FLOOR
+from qops._kernels.stage.rounding cimport FLOOR, Rounding
 
 cnp.import_array()
 
 NO_FACTORS = 1.0, 1.0
-cdef str CODE_WRAPS = "sum with the zero point"
-cdef enum Field:  # places of a rule's words in its row
-    NAME
-    MULTIPLIER
-    FIRST
-    SECOND
-    SPLIT
-    ZERO_POINT
-    WRAPPING
-    BEYOND
+
+
+cdef class Words:
+    """The words of a rule as numbers, for ops that shall not look them up in each call."""
+
+    def __init__(self, rule not None):
+        if not isinstance(rule, tuple):
+            raise TypeError(f"rule: expected a row, got {rule!r}")
+        self.rule = rule
+        self.name, multiplier, first, second, split, zero_point, wraps, beyond = rule[:8]
+        self.kind, self.is_inside = KINDS[multiplier], zero_point == "inside"
+        self.beyond = BEYONDS[beyond or "saturates"]
+        self.steps = Steps(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
 
 
 cdef class Numbers:
@@ -48,15 +51,13 @@ cdef class Numbers:
 
     cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1:
         """Set all fields, as `__init__` does; a caller in Cython saves the time of its arguments."""
-        self.rule, self.steps, self.factors = rule, steps, factors
-        if not isinstance(rule, tuple):
-            raise TypeError(f"rule: expected a row, got {rule!r}")
-        self.words, self.zero_point, self.lo, self.hi = <tuple>rule, zero_point, lo, hi
-        self.kind = KINDS[self.words[MULTIPLIER]]
+        self.words = <Words>rule if type(rule) is Words else Words(rule)
+        self.steps, self.factors, self.kind = steps, factors, self.words.kind
+        self.zero_point, self.lo, self.hi = zero_point, lo, hi
         self.has_integers = isinstance(steps, tuple)
         first = steps[0] if self.has_integers else steps
         self.count = cnp.PyArray_SIZE(<cnp.ndarray>first) if isinstance(first, cnp.ndarray) else -1
-        self.can_wrap = self.words[WRAPPING] == CODE_WRAPS and abs(zero_point) < 1 << 29 and bool(
+        self.can_wrap = self.words.steps.wraps == CODE and abs(zero_point) < 1 << 29 and bool(
             np.all(np.abs(self.scale) <= 0.5)
         )
         return 0
@@ -78,11 +79,11 @@ cdef class Numbers:
         """The multiplier of a real scale; ValueError where the rule makes none that the loops take."""
         cdef Multiplier p
         if self.kind == GIVEN:
-            raise ValueError(f"scale: {self.words[NAME]} makes no integers of a scale, give it integers")
+            raise ValueError(f"scale: {self.words.name} makes no integers of a scale, give it integers")
         p = multiplier(scale, self.kind)
         if not fits(p):
             raise ValueError(
-                f"scale: {scale} is out of the range of {self.words[NAME]}, its integers are {(p.m, p.right_shift)}"
+                f"scale: {scale} is out of the range of {self.words.name}, its integers are {(p.m, p.right_shift)}"
             )
         return p
 
@@ -96,11 +97,11 @@ cdef class Numbers:
 
     cdef Multiplier of_loop(self, Multiplier p) except *:
         """What the loop takes of a multiplier: itself, which some rules round to 16 bits."""
-        cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words[SPLIT] == "last bit" else 0
+        cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words.steps.split == LAST_BIT else 0
         if p.right_shift < least:
             name = "integers" if self.has_integers else "scale"
             raise ValueError(
-                f"{name}: {self.words[NAME]} shifts by {least} at least, got a right shift of {p.right_shift}"
+                f"{name}: {self.words.name} shifts by {least} at least, got a right shift of {p.right_shift}"
             )
         return Multiplier(reduced(p.m), p.right_shift - 16) if self.kind == REDUCED_LATER else p
 
@@ -140,15 +141,13 @@ cdef class Numbers:
         """
         cdef IntegerStage made
         cdef Multiplier p
-        cdef Steps s
+        cdef Steps s = self.words.steps
         if self.kind >= FLOAT_32:
             return self.real_stage()
         made = IntegerStage.__new__(IntegerStage)
-        s.first, s.second = ROUNDINGS[self.words[FIRST]], ROUNDINGS[self.words[SECOND]]
-        s.split, s.wraps = SPLITS[self.words[SPLIT]], WRAPS[self.words[WRAPPING]]
         if self.can_wrap and not is_wide:
             s.wraps = NOTHING
-        s.zero_point, s.lowest, s.highest, s.shifted = self.zero_point, self.lo, self.hi, 0
+        s.zero_point, s.lowest, s.highest = self.zero_point, self.lo, self.hi
         if s.split == INTO_16:
             return self.short_stage(s)
         if self.count < 0:
@@ -176,18 +175,19 @@ cdef class Numbers:
 
     cdef PreparedStage real_stage(self):
         """The stage of a rule that keeps the scale real: its zero point is added before the rounding, or after it."""
-        cdef bint is_inside = self.words[ZERO_POINT] == "inside"
+        cdef bint is_inside = self.words.is_inside
         cdef int plus = self.zero_point if is_inside else 0, shift = 0 if is_inside else self.zero_point
+        cdef Rounding rounding = self.words.steps.first
         cdef FloatParams p
         cdef FloatStage single
         cdef DoubleStage wide
-        rounding, scale = ROUNDINGS[self.words[FIRST]], self.real_scale()
+        scale = self.real_scale()
         if self.kind >= FLOAT_64:
             wide = DoubleStage.__new__(DoubleStage)
             wide.set_numbers(scale, DoubleParams(0, plus, shift, self.lo, self.hi, rounding))
             return wide
         p = float_params(0, rounding, self.lo, self.hi)
-        p.plus, p.shift, p.beyond = plus, shift, BEYONDS[self.words[BEYOND]]
+        p.plus, p.shift, p.beyond = plus, shift, self.words.beyond
         p.before, p.after = self.factors
         single = FloatStage.__new__(FloatStage)
         single.set_numbers(scale, p)

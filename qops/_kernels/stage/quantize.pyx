@@ -1,0 +1,92 @@
+"""float32 values to codes by a rule of `qops.rules.QUANTIZE`: what a call of `qops.rules.quantize` checks, makes and runs."""
+
+cimport cython
+cimport numpy as cnp
+from libc.math cimport INFINITY
+
+from qops._kernels.arrays.checks cimport array_of, float32s, output
+from qops._kernels.arrays.numbers cimport integer, number, real
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.given cimport row_named
+from qops._kernels.stage.prepared cimport FORMS, ROUNDINGS, FloatStage
+from qops._kernels.stage.stage cimport stage_unless_nan
+
+import numpy as np
+
+cnp.import_array()
+
+cdef enum:
+    WHOLE = 40  # bits beyond which a quotient saturates in every type of codes
+cdef double BELOW_INFINITY = 2.0**128 - 2.0**103  # where float32 begins to round to infinity
+
+
+@cython.final
+cdef class Quantization:
+    """All arguments of `qops.rules.quantize` but the data, checked, and the stage that they make.
+
+    rules: the rows of `qops.rules.QUANTIZE`. codes: the `qops.codes.CodeType` of the result. The others are those of
+    `quantize`.
+    """
+
+    cdef readonly object dtype
+    cdef readonly double scale
+    cdef readonly int zero_point
+    cdef str rule
+    cdef int typenum, lowest, highest
+    cdef float step
+    cdef bint has_inverse
+    cdef FloatStage stage  # None for a rule in double
+    cdef Py_ssize_t width
+    cdef Quantization tail
+
+    def __init__(self, dict rules, codes, rule, scale, zero_point):
+        cdef FloatParams p
+        cdef double factor
+        cdef tuple row = <tuple>row_named(rule, rules), of_codes = <tuple>codes  # named tuples: no iterator is needed
+        product, rounding, zero_place, width, tail = row[2], row[3], row[4], row[5], row[6]
+        self.dtype, self.lowest, self.highest = of_codes[1], of_codes[2], of_codes[3]
+        self.rule, self.typenum = rule, (<cnp.dtype>self.dtype).num
+        self.zero_point = integer(zero_point, "zero_point", self.lowest, self.highest)
+        self.scale = number(scale, "scale")
+        self.step = real(self.scale, "scale")
+        if not self.step > 0:
+            raise ValueError(f"scale: expected a number above 0, got {scale}")
+        self.width = width or 1
+        if tail:
+            self.tail = Quantization(rules, codes, tail, scale, zero_point)
+        # the quotient is rounded to double, then to float32: with 53 bits that is one rounding to 24
+        factor = 1 / <double>self.step if product == "times" or product == "fused" else self.step
+        self.has_inverse = factor < BELOW_INFINITY
+        if product == "over in double":
+            return
+        p = float_params(0, ROUNDINGS[rounding], self.lowest, self.highest)
+        p.form = FORMS[product]
+        if zero_place == "inside":
+            p.plus = self.zero_point
+        else:
+            p.shift = self.zero_point
+        self.stage = FloatStage.__new__(FloatStage)
+        self.stage.set_numbers(factor if self.has_inverse else INFINITY, p)
+
+    def __call__(self, x, out=None):
+        cdef cnp.ndarray source = array_of(x, "x"), values = float32s(source, "x"), made
+        cdef Py_ssize_t rest
+        if not (self.has_inverse or (<object>values).all()):
+            raise ValueError(f"scale: {self.scale} has no reciprocal in float32, which {self.rule} takes")
+        made = output(out, self.typenum, source)
+        if not (self.in_double(values, made) if self.stage is None else stage_unless_nan(&self.stage.stage, values, made)):
+            raise ValueError("x: has NaN, which has no code")
+        rest = cnp.PyArray_SIZE(values) % self.width
+        if rest:
+            (<object>made).flat[-rest:] = self.tail((<object>values).flat[-rest:])
+        return out if made is out else made
+
+    cdef bint in_double(self, x, out) except -1:
+        """Set out to the quotients in double, rounded half away from 0; False if one is NaN. For a few elements."""
+        quotients = (x.astype(np.float64) / <double>self.step).clip(-(2.0**WHOLE), 2.0**WHOLE)
+        whole = np.trunc(quotients)
+        whole += np.trunc(2 * (quotients - whole))  # both differences are exact
+        if np.isnan(whole).any():
+            return False
+        out[...] = np.clip(whole + self.zero_point, self.lowest, self.highest)
+        return True
