@@ -6,8 +6,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops.rules.elementwise import PairOp, dtype_of
-from qops.rules.operands import AddIntegers, of_add
+from qops._kernels.stage.pairs import Pair, dtype_of
+from qops.codes import of_dtype
+from qops.rules.elementwise import PairOp
+from qops.rules.numbers import WORDS
+from qops.rules.operands import of_add
 from qops.rules.pairs import ADD
 
 __all__ = ["Add", "add"]
@@ -46,10 +49,7 @@ class Add(PairOp):
 
     __slots__ = ()
     _table = ADD
-
-    @staticmethod
-    def _integers_of(integers: Any) -> AddIntegers:
-        return of_add(integers)
+    _given = staticmethod(of_add)
 
 
 def add(
@@ -121,6 +121,6 @@ def add(
     >>> qops.rules.add(a, b, "tflite-double", integers=((1 << 30, 31), (1 << 30, 32), (1 << 30, 49)), **zeros)
     array([4, 5, 6, 7], dtype=uint8)
     """
-    scales, dtype = (a_scale, b_scale, y_scale), dtype_of(a, b, rule, ADD)
-    op = Add._once(rule, a_zero_point, b_zero_point, y_zero_point, *scales, integers, dtype, qmin, qmax)
-    return op(a, b, out)
+    codes, scales = of_dtype(dtype_of(a, b, rule, ADD)), (a_scale, b_scale, y_scale)
+    zeros = a_zero_point, b_zero_point, y_zero_point
+    return Pair(ADD, WORDS, of_add, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)

@@ -6,8 +6,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops.fixedpoint import Multiplier
-from qops.rules.elementwise import PairOp, dtype_of
+from qops._kernels.stage.pairs import Pair, dtype_of
+from qops.codes import of_dtype
+from qops.rules.elementwise import PairOp
+from qops.rules.numbers import WORDS
 from qops.rules.operands import of_mul
 from qops.rules.pairs import MUL
 
@@ -46,10 +48,7 @@ class Mul(PairOp):
 
     __slots__ = ()
     _table = MUL
-
-    @staticmethod
-    def _integers_of(integers: Any) -> Multiplier:
-        return of_mul(integers)
+    _given = staticmethod(of_mul)
 
 
 def mul(
@@ -113,6 +112,6 @@ def mul(
     >>> [qops.rules.mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
-    scales, dtype = (a_scale, b_scale, y_scale), dtype_of(a, b, rule, MUL)
-    op = Mul._once(rule, a_zero_point, b_zero_point, y_zero_point, *scales, integers, dtype, qmin, qmax)
-    return op(a, b, out)
+    codes, scales = of_dtype(dtype_of(a, b, rule, MUL)), (a_scale, b_scale, y_scale)
+    zeros = a_zero_point, b_zero_point, y_zero_point
+    return Pair(MUL, WORDS, of_mul, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)

@@ -3,13 +3,14 @@
 from typing import Any, TypeAlias
 
 from qops._kernels.stage.given import given_integers, row_named
-from qops._kernels.stage.rules import Numbers
+from qops._kernels.stage.rules import Numbers, Words
 from qops.rules.table import TABLE, Rule
 
 __all__ = [
     "BELOW_INFINITY",
     "FLOATS",
     "SINGLES",
+    "WORDS",
     "Numbers",
     "Steps",
     "given_integers",
@@ -22,6 +23,8 @@ SINGLES = {"float32", "31 bits as a float32"}
 """Multipliers of rules that compute in float32."""
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}
 """Multipliers of rules that compute in floats."""
+WORDS = {name: Words(row) for name, row in TABLE.items()}
+"""The rules of `TABLE` with their words as numbers."""
 BELOW_INFINITY = 2.0**128 - 2.0**103
 """Where float32 begins to round to infinity."""
 

@@ -8,7 +8,7 @@ from qops.checks import shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import given_integers
 
-__all__ = ["AddIntegers", "Integers", "PairRule", "of_add", "of_mul"]
+__all__ = ["AddIntegers", "PairRule", "of_add", "of_mul"]
 
 
 class AddIntegers(NamedTuple):
@@ -25,9 +25,6 @@ class AddIntegers(NamedTuple):
     a: Multiplier
     b: Multiplier
     y: Multiplier
-
-
-Integers = AddIntegers | Multiplier
 
 
 def of_add(integers: Any) -> AddIntegers:

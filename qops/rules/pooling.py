@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.stage.given import row_named
+from qops._kernels.stage.pairs import check_type
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared, argument
 from qops.rules.averages import AVERAGE_POOL, PoolRule, Windows
-from qops.rules.elementwise import check_type
 from qops.rules.pool_windows import cut_windows, kernel_of, moves_of
 from qops.window import Padding, Pair, pair
 

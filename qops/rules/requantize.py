@@ -11,14 +11,14 @@ from qops._kernels.stage.rules import Words
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, argument
-from qops.rules.table import BLOCKS, TABLE, BlockRule
+from qops.rules.numbers import WORDS
+from qops.rules.table import BLOCKS, BlockRule
 
 __all__ = ["Requantize", "requantize"]
 
-_WORDS = {name: Words(row) for name, row in TABLE.items()}
 _RULES: dict[str, tuple[Words, BlockRule | None, Words | None]] = {
-    **{name: (words, None, None) for name, words in _WORDS.items()},
-    **{name: (_WORDS[blocks.whole], blocks, _WORDS[blocks.tail]) for name, blocks in BLOCKS.items()},
+    **{name: (words, None, None) for name, words in WORDS.items()},
+    **{name: (WORDS[blocks.whole], blocks, WORDS[blocks.tail]) for name, blocks in BLOCKS.items()},
 }
 """The rule of each name; of a rule of blocks also its `BlockRule`, and the rule of the tail."""
 

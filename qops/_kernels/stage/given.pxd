@@ -1,3 +1,8 @@
+cdef inline tuple row_of(row):
+    """A row of a table, whose class is made of tuple, as a tuple: its fields are found by their places."""
+    if not isinstance(row, tuple):
+        raise TypeError(f"row: expected that of a table, got {row!r}")
+    return <tuple>row
 cpdef object row_named(rule, table)
 cpdef object given_integers(integers)
 cpdef object given_scales(scale)

@@ -3,18 +3,20 @@
 A rule is a row of `qops.rules.ADD` or `MUL`, beside the row of `qops.rules.TABLE` that it requantizes by, if any.
 """
 
+cimport numpy as cnp
 from libc.math cimport fabs, frexp, isfinite, ldexp, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, int64_t
 
-from qops._kernels.arrays.numbers cimport integer, number
+from qops._kernels.arrays.numbers cimport int32, number
+from qops._kernels.stage.given cimport row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
-from qops._kernels.stage.multipliers cimport KINDS, Multiplier, MultiplierKind, multiplier
+from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind, multiplier
 from qops._kernels.stage.pair_stage cimport CHAIN, FLOAT_SUM, PRODUCT, SUM, Form, PairStage, Side, pair_stage, staged
 from qops._kernels.stage.prepared cimport (
-    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, ROUNDINGS, FloatStage, IntegerStage, PreparedStage, Steps, TwoStages,
+    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, Steps, TwoStages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
-from qops._kernels.stage.rules cimport Numbers
+from qops._kernels.stage.rules cimport NO_FACTORS, Numbers, Words, as_words
 from qops._kernels.stage.scales cimport derived_scale
 
 cdef enum:
@@ -56,13 +58,6 @@ cdef dict MADES = {
 }
 
 
-cdef tuple words_of(row):
-    """A row, whose class is made of tuple, as a tuple."""
-    if not isinstance(row, tuple):
-        raise TypeError(f"row: expected that of a rule, got {row!r}")
-    return <tuple>row
-
-
 cdef struct Integers:  # what a port of a sum has
     Multiplier a, b, y
 
@@ -102,16 +97,18 @@ cdef class Operands:
 
     def __init__(self, codes, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin, int qmax,
                  given=None):
-        cdef bint is_wide = codes.dtype.itemsize > 1
-        cdef int low = 0 if is_wide else codes.lowest, high = 0 if is_wide else codes.highest
-        self.typenum, self.lowest, self.highest = codes.dtype.num, codes.lowest, codes.highest
+        cdef tuple row = row_of(codes)
+        cdef cnp.dtype dtype = row[1]
+        cdef bint is_wide = dtype.itemsize > 1
+        cdef int low = 0 if is_wide else row[2], high = 0 if is_wide else row[3]
+        self.typenum, self.lowest, self.highest = dtype.num, row[2], row[3]
         self.a_scale = self.b_scale = self.y_scale = 0
         if given is None:
             self.a_scale, self.b_scale = above_0(a_scale, "a_scale"), above_0(b_scale, "b_scale")
             self.y_scale = above_0(y_scale, "y_scale")
-        self.a_zero_point = integer(a_zero_point, "a_zero_point", low, high)
-        self.b_zero_point = integer(b_zero_point, "b_zero_point", low, high)
-        self.y_zero_point = integer(y_zero_point, "y_zero_point", low, high)
+        self.a_zero_point = int32(a_zero_point, "a_zero_point", low, high)
+        self.b_zero_point = int32(b_zero_point, "b_zero_point", low, high)
+        self.y_zero_point = int32(y_zero_point, "y_zero_point", low, high)
         self.qmin, self.qmax, self.given = qmin, qmax, given
         self.left_shift = 15 if is_wide else 20  # TFLite's add shifts codes to the left by so many bits
 
@@ -119,11 +116,11 @@ cdef class Operands:
         """What a port of the rule has: three pairs of a multiplier and a right shift, of a product one."""
         cdef Integers p
         if row[SCALE]:
-            return self.numbers_of(words_of(row), rule).integers
-        p = self.integers_of(words_of(row), rule)
+            return self.numbers_of(row_of(row), as_words(rule)).integers
+        p = self.integers_of(row_of(row), as_words(rule))
         return (p.a.m, p.a.right_shift), (p.b.m, p.b.right_shift), (p.y.m, p.y.right_shift)
 
-    cdef Integers integers_of(self, tuple row, rule) except *:
+    cdef Integers integers_of(self, tuple row, Words rule) except *:
         """The integers of a sum that were given, or that the rule makes of the scales."""
         cdef Integers p
         if self.given is not None:
@@ -133,7 +130,7 @@ cdef class Operands:
             p.y = Multiplier(y[0], y[1])
             return p
         if row[DERIVED] == "twice the larger scale":
-            return self.relative(KINDS[rule[1]])
+            return self.relative(rule.kind)
         return self.ratios(20 if row[DERIVED] == "ratios of 21 bits" else 21)
 
     cdef double real_scale(self, tuple row) except? -1:
@@ -172,9 +169,15 @@ cdef class Operands:
         p.y = Multiplier(1, bits - exponent + 1)
         return p
 
-    cdef PreparedStage last(self, rule, Multiplier p):
+    cdef PreparedStage last(self, Words rule, Multiplier p):
         """The stage that makes codes of values, by a rule of `qops.rules.TABLE`."""
-        return Numbers(rule, (p.m, p.right_shift), self.y_zero_point, self.qmin, self.qmax).stage()
+        return self.numbers(rule, (p.m, p.right_shift)).stage()
+
+    cdef Numbers numbers(self, Words rule, steps):
+        """The rule with these steps, and the numbers of the result."""
+        cdef Numbers made = Numbers.__new__(Numbers)
+        made.set(rule, steps, self.y_zero_point, self.qmin, self.qmax, NO_FACTORS)
+        return made
 
     cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift):
         """The stage rint(value * scale + plus) + shift in float32."""
@@ -192,24 +195,25 @@ cdef class Operands:
 
     def stage(self, row not None, rule):
         """What makes codes of two arrays by a row; ValueError if these scales or integers are out of its range."""
-        cdef tuple words = words_of(row)
+        cdef tuple words = row_of(row)
+        cdef Words by = None if rule is None else as_words(rule)
         cdef Made made = MADES[words[MADE]]
         cdef Integers p
         if made == PRODUCT_OF_REALS:
-            return self.float_product(words, rule)
+            return self.float_product(words, by)
         if made == PRODUCT_OF_INTEGERS or made == PRODUCT_IN_16_BITS:
-            return self.product(words, rule, made == PRODUCT_IN_16_BITS)
+            return self.product(words, by, made == PRODUCT_IN_16_BITS)
         if made == ORT:
             return self.ort(words)
         if made == TORCH or made == TORCH_TAIL or made == TORCH_TAIL_OUTSIDE:
             return self.torch(words, made)
-        p = self.integers_of(words, rule)
+        p = self.integers_of(words, by)
         if made == RATIOS:
-            return self.by_ratios(rule, p)
+            return self.by_ratios(by, p)
         if made == SHIFT:
-            return self.shifted(p, self.left_shift, self.left_shift, ROUNDINGS[rule[3]], rule[3] == "",
-                                self.last(rule, p.y))
-        return self.optimised(rule, p, made == SHIFT_S8)
+            return self.shifted(p, self.left_shift, self.left_shift, by.steps.second, by.steps.split == ONCE,
+                                self.last(by, p.y))
+        return self.optimised(by, p, made == SHIFT_S8)
 
     # sums
 
@@ -249,7 +253,7 @@ cdef class Operands:
         return integer_stage(p, Steps(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
                                       self.spare(p), 0, INT32_MIN, INT32_MAX))
 
-    cdef PairStage optimised(self, rule, Integers p, bint is_signed):
+    cdef PairStage optimised(self, Words rule, Integers p, bint is_signed):
         """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end.
         """
         cdef int a_less = p.a.right_shift - 31, b_less = p.b.right_shift - 31
@@ -266,7 +270,7 @@ cdef class Operands:
         p.a.right_shift = p.b.right_shift = 31
         return self.shifted(p, 20 - a_less, 20 - b_less, FLOOR, True, last)
 
-    cdef PairStage by_ratios(self, rule, Integers p):
+    cdef PairStage by_ratios(self, Words rule, Integers p):
         """Two multipliers and one shift."""
         cdef int wider = max(0, 34 - p.y.right_shift)  # the same factor; lanes need only the upper half of the product
         if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
@@ -308,7 +312,7 @@ cdef class Operands:
 
     # products
 
-    cdef PairStage product(self, tuple row, rule, bint in_16_bits):
+    cdef PairStage product(self, tuple row, Words rule, bint in_16_bits):
         """In integers. TFLite's optimised products are cut to 16 bits, and wrap where the zero point is added."""
         cdef Numbers n = self.numbers_of(row, rule)
         cdef double width = self.highest - self.lowest
@@ -319,16 +323,16 @@ cdef class Operands:
             last = n.stage()
         return self.times(last)
 
-    cdef Numbers numbers_of(self, tuple row, rule):
+    cdef Numbers numbers_of(self, tuple row, Words rule):
         """The rule of a product, with its integers or the real scale."""
-        return Numbers(rule, self.given or self.real_scale(row), self.y_zero_point, self.qmin, self.qmax)
+        return self.numbers(rule, self.given or self.real_scale(row))
 
-    cdef PairStage float_product(self, tuple row, rule):
+    cdef PairStage float_product(self, tuple row, Words rule):
         """In float32, with the zero point inside of the rounding or after it, as the rule has it."""
         cdef float scale = self.real_scale(row)
         cdef int zero = self.y_zero_point
         return self.times(
-            self.last_float(row, scale, zero, 0) if rule[5] == "inside" else self.last_float(row, scale, 0, zero)
+            self.last_float(row, scale, zero, 0) if rule.is_inside else self.last_float(row, scale, 0, zero)
         )
 
     def times(self, PreparedStage last):

@@ -1,14 +1,14 @@
-"""float32 values to codes by a rule of `qops.rules.QUANTIZE`: what a call of `qops.rules.quantize` checks, makes and runs."""
+"""`qops.rules.quantize`, float32 values to codes: what a call checks, makes and runs."""
 
 cimport cython
 cimport numpy as cnp
 from libc.math cimport INFINITY
 
 from qops._kernels.arrays.checks cimport array_of, float32s, output
-from qops._kernels.arrays.numbers cimport integer, number, real
+from qops._kernels.arrays.numbers cimport int32, number, real
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
-from qops._kernels.stage.given cimport row_named
-from qops._kernels.stage.prepared cimport FORMS, ROUNDINGS, FloatStage
+from qops._kernels.stage.given cimport row_named, row_of
+from qops._kernels.stage.prepared cimport BEYONDS, FORMS, ROUNDINGS, FloatStage
 from qops._kernels.stage.stage cimport stage_unless_nan
 
 import numpy as np
@@ -42,11 +42,11 @@ cdef class Quantization:
     def __init__(self, dict rules, codes, rule, scale, zero_point):
         cdef FloatParams p
         cdef double factor
-        cdef tuple row = <tuple>row_named(rule, rules), of_codes = <tuple>codes  # named tuples: no iterator is needed
-        product, rounding, zero_place, width, tail = row[2], row[3], row[4], row[5], row[6]
+        cdef tuple row = row_of(row_named(rule, rules)), of_codes = row_of(codes)
+        product, rounding, zero_place, width, tail, beyond = row[2], row[3], row[4], row[5], row[6], row[7]
         self.dtype, self.lowest, self.highest = of_codes[1], of_codes[2], of_codes[3]
         self.rule, self.typenum = rule, (<cnp.dtype>self.dtype).num
-        self.zero_point = integer(zero_point, "zero_point", self.lowest, self.highest)
+        self.zero_point = int32(zero_point, "zero_point", self.lowest, self.highest)
         self.scale = number(scale, "scale")
         self.step = real(self.scale, "scale")
         if not self.step > 0:
@@ -60,7 +60,7 @@ cdef class Quantization:
         if product == "over in double":
             return
         p = float_params(0, ROUNDINGS[rounding], self.lowest, self.highest)
-        p.form = FORMS[product]
+        p.form, p.beyond = FORMS[product], BEYONDS[beyond]
         if zero_place == "inside":
             p.plus = self.zero_point
         else:
@@ -74,7 +74,7 @@ cdef class Quantization:
         if not (self.has_inverse or (<object>values).all()):
             raise ValueError(f"scale: {self.scale} has no reciprocal in float32, which {self.rule} takes")
         made = output(out, self.typenum, source)
-        if not (self.in_double(values, made) if self.stage is None else stage_unless_nan(&self.stage.stage, values, made)):
+        if not (stage_unless_nan(&self.stage.stage, values, made) if self.stage else self.in_double(values, made)):
             raise ValueError("x: has NaN, which has no code")
         rest = cnp.PyArray_SIZE(values) % self.width
         if rest:

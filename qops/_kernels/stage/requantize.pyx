@@ -1,4 +1,4 @@
-"""Accumulators to codes by a rule of `qops.rules.TABLE`: what a call of `qops.rules.requantize` checks, makes and runs."""
+"""`qops.rules.requantize`, accumulators to codes: what a call checks, makes and runs."""
 
 cimport cython
 cimport numpy as cnp
@@ -6,7 +6,7 @@ cimport numpy as cnp
 from qops._kernels.arrays.checks cimport array_of, output
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
-from qops._kernels.stage.given cimport given_integers, given_scales, row_named, three_scales
+from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
 from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
 from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, Steps
 from qops._kernels.stage.rules cimport NO_FACTORS, Numbers
@@ -21,7 +21,7 @@ cnp.import_array()
 
 @cython.final
 cdef class Tail:
-    """What computes the tail of an array by the rule of a `qops.rules.BlockRule`, with the numbers of the whole blocks."""
+    """It computes the tail of an array by the rule of a `qops.rules.BlockRule`, with the numbers of whole blocks."""
 
     cdef object blocks
     cdef PreparedStage stage  # None if no channel is in a tail
@@ -59,7 +59,8 @@ cdef class Tail:
 cdef class Requantization:
     """All arguments of `qops.rules.requantize` but the data, checked, and the stages that they make.
 
-    rules: for each name the `Words` of its rule, and for a rule of blocks its row and the words of the tail, else None. codes: the `qops.codes.CodeType` of the result. The others are those of `requantize`.
+    rules: for each name the `Words` of its rule; for a rule of blocks also its `qops.rules.BlockRule` and the words of
+    the tail, else None twice. codes: the `qops.codes.CodeType` of the result. The others are those of `requantize`.
     """
 
     cdef readonly Numbers numbers
@@ -72,7 +73,7 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
-        cdef tuple factors = NO_FACTORS, of_codes = <tuple>codes  # a named tuple: no iterator is needed
+        cdef tuple factors = NO_FACTORS, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = row_named(rule, rules)
         if missing != 2:
@@ -139,5 +140,6 @@ cdef class Requantization:
         if is_single:
             return wide.astype(np.float32)
         if not wraps and int(np.max(np.abs(self.numbers.integers_of_loop[0]))) * max(-least, most) >= 1 << 62:
-            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {self.numbers.words.name}")
+            name = self.numbers.words.name
+            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {name}")
         return wide

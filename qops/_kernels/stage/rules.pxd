@@ -12,6 +12,8 @@ cdef class Words:
     cdef bint is_inside  # the zero point is added before the rounding
     cdef Beyond beyond
 
+cdef Words as_words(rule)
+
 cdef class Numbers:
     cdef readonly object steps
     cdef readonly tuple factors

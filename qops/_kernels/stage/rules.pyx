@@ -32,10 +32,15 @@ cdef class Words:
         if not isinstance(rule, tuple):
             raise TypeError(f"rule: expected a row, got {rule!r}")
         self.rule = rule
-        self.name, multiplier, first, second, split, zero_point, wraps, beyond = rule[:8]
-        self.kind, self.is_inside = KINDS[multiplier], zero_point == "inside"
+        self.name, kind, first, second, split, zero_point, wraps, beyond = rule[:8]
+        self.kind, self.is_inside = KINDS[kind], zero_point == "inside"
         self.beyond = BEYONDS[beyond or "saturates"]
         self.steps = Steps(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
+
+
+cdef Words as_words(rule):
+    """The words of a rule, which may be such already."""
+    return <Words>rule if type(rule) is Words else Words(rule)
 
 
 cdef class Numbers:
@@ -51,7 +56,7 @@ cdef class Numbers:
 
     cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1:
         """Set all fields, as `__init__` does; a caller in Cython saves the time of its arguments."""
-        self.words = <Words>rule if type(rule) is Words else Words(rule)
+        self.words = as_words(rule)
         self.steps, self.factors, self.kind = steps, factors, self.words.kind
         self.zero_point, self.lo, self.hi = zero_point, lo, hi
         self.has_integers = isinstance(steps, tuple)
