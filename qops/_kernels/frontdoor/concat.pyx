@@ -8,7 +8,7 @@ from qops._kernels.arrays cimport concat as shared
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.arrays.concat cimport Part, copy_bytes, joined
-from qops._kernels.frontdoor.requantize cimport flip_of, table_8
+from qops._kernels.frontdoor.requantize_8 cimport flip_of, table_8
 from qops._kernels.stage.lookup cimport look_up_1
 
 cnp.import_array()

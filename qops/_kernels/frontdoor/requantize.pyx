@@ -10,10 +10,10 @@ from qops._kernels.arrays.channels cimport by_channel, reading, spans
 from qops._kernels.arrays.checks cimport Ends, as_array, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
 from qops._kernels.arrays.numbers cimport code_typenum, has_axes
+from qops._kernels.frontdoor.requantize_8 cimport STEEPEST, Row, each_by_row, flip_of, row_8, table_8
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
-from qops._kernels.stage.layer_stage cimport LayerParams, layer_codes
-from qops._kernels.stage.lookup cimport look_up, look_up_1
+from qops._kernels.stage.lookup cimport look_up
 from qops._kernels.stage.prepared cimport stage_of_rows
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
@@ -21,24 +21,7 @@ from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 
 cnp.import_array()
 
-cdef double STEPS = 255  # of 8-bit codes
-cdef double HALF_UP = 2.0**-30
-cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
-cdef int64_t ONE_CUT = 0
 cdef tuple CODES = (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32), CODES_32 = (cnp.NPY_INT32,)
-cdef enum:
-    STEEPEST = 512  # output steps per input step; if there are more, all codes but one saturate
-    LONG = 512  # neighbours of a channel for which a table takes less time than their numbers
-    NEAR = 4096  # codes between two loops
-
-
-cdef struct Row:  # an 8-bit code is clamp(round_half_even(q * of_code + added)) of q; both count from the lowest code
-    double of_code, added
-
-
-cdef uint8_t flip_of(cnp.ndarray codes) noexcept:
-    """What makes codes of 8 bits count from the lowest, or makes them of such, if they are xored with it."""
-    return 128 if cnp.PyArray_TYPE(codes) == cnp.NPY_INT8 else 0
 
 
 cdef tuple read(t, bint only_32, CodeType* kind):
@@ -112,47 +95,6 @@ cdef IntegerParams row_32(double step, double lo, double hi, const CodeType* int
 def requantize_integers(double step, double lo, double hi, bint is_signed=False):
     """The numbers of the loop for int32 codes of this step and the output range (lo, hi), as a dict."""
     return row_32(step, lo, hi, code_type_of(is_signed, 1))
-
-
-cdef double sum_of(double a, double b, double c) noexcept nogil:
-    """a + b + c, compensated: the rounding errors of both sums are added at the end."""
-    cdef double ab = a + b, abc = ab + c
-    cdef double b_in = ab - a, c_in = abc - ab
-    return abc + (((a - (ab - b_in)) + (b - b_in)) + ((ab - (abc - c_in)) + (c - c_in)))
-
-
-cdef Row row_8(Ends ends, Ends wanted) noexcept nogil:
-    """The numbers that take 8-bit codes of the range `ends` to the range `wanted`; to the lowest code if it is 0 wide.
-
-    `centre` is the code nearest to the wanted range. Its position is exact to about 2**-43 output steps. HALF_UP is far
-    more than what the positions of others lose, so ties are rounded up.
-    """
-    cdef double width = wanted.max - wanted.min, step = (ends.max - ends.min) / STEPS, centre = 0, position
-    cdef Row r = Row(0, 0)
-    if width <= 0:
-        return r
-    if step > 0:
-        r.of_code = min((ends.max - ends.min) / width, <double>STEEPEST)
-        centre = clamp_f64(rint(((wanted.min + wanted.max) / 2 - ends.min) / step), 0, STEPS)
-    position = sum_of((STEPS - centre) * ends.min, centre * ends.max, -STEPS * wanted.min) / width
-    r.added = clamp_f64(position, -STEPS - 1, 2 * STEPS + 1) - centre * r.of_code + HALF_UP
-    return r
-
-
-cdef void codes_8(const uint8_t* q, uint8_t flip, Row r, uint8_t* c, uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """c = the codes of n codes by one row. Those of int8 are xored with 128, which makes them count from the lowest."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = <uint8_t><int32_t>((clamp_f64((q[i] ^ flip) * r.of_code + r.added, 0, STEPS) + WHOLE) - WHOLE) ^ c_flip
-
-
-cdef void table_8(Ends ends, uint8_t flip, Ends wanted, uint8_t c_flip, uint8_t* table) noexcept nogil:
-    """table[byte of q] = the code of q."""
-    cdef uint8_t every[256]
-    cdef int i
-    for i in range(256):
-        every[i] = i
-    codes_8(every, flip, row_8(ends, wanted), table, c_flip, 256)
 
 
 def requantization_range(t):
@@ -252,60 +194,7 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
     for i in range(count):
         (<Row*><char*>rows)[i] = row_8(Ends(lows[i], highs[i]), Ends(los[i], his[i]))
     made = result if cnp.PyArray_IS_C_CONTIGUOUS(result) else np.empty((<object>result).shape, result.dtype)
-    if inner == 1:
-        by_columns(np.ascontiguousarray(codes), <const Row*><char*>rows, count, made)
-    else:
-        in_turns(np.ascontiguousarray(codes), <const Row*><char*>rows, count, inner, made)
+    each_by_row(np.ascontiguousarray(codes), <const Row*><char*>rows, count, inner, made)
     if made is not result:
         cnp.PyArray_CopyInto(result, made)
-    return 0
-
-
-cdef int in_turns(cnp.ndarray codes, const Row* rows, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray made) except -1:
-    """Requantize contiguous codes: `inner` neighbours of the first channel, then of the next, and so on."""
-    cdef const uint8_t* q = <const uint8_t*>cnp.PyArray_DATA(codes)
-    cdef uint8_t* c = <uint8_t*>cnp.PyArray_DATA(made)
-    cdef uint8_t flip = flip_of(codes), c_flip = flip_of(made)
-    cdef uint8_t every[256]
-    cdef uint8_t table[256]
-    cdef char* data[2]
-    cdef Py_ssize_t i, turns = cnp.PyArray_SIZE(codes) // inner
-    for i in range(256):
-        every[i] = <uint8_t>i
-    with nogil:
-        for i in range(turns):
-            if inner < LONG:
-                codes_8(q + i * inner, flip, rows[i % count], c + i * inner, c_flip, inner)
-            else:
-                codes_8(every, flip, rows[i % count], table, c_flip, 256)
-                data[0], data[1] = <char*>q + i * inner, <char*>c + i * inner
-                look_up_1(data, inner, table)
-    return 0
-
-
-cdef int by_columns(cnp.ndarray codes, const Row* rows, Py_ssize_t count, cnp.ndarray made) except -1:
-    """Requantize contiguous codes whose neighbours belong to neighbouring channels, like the columns of a layer."""
-    cdef const uint8_t* q = <const uint8_t*>cnp.PyArray_DATA(codes)
-    cdef char* c = cnp.PyArray_BYTES(made)
-    cdef uint8_t flip = flip_of(codes), c_flip = flip_of(made)
-    cdef Py_ssize_t i, j, some, n = cnp.PyArray_SIZE(codes), at_once = max(<Py_ssize_t>1, NEAR // count) * count
-    cdef cnp.ndarray numbers = np.empty((4, count)), room = np.empty(min(n, at_once), np.int32)
-    cdef double* table = <double*>cnp.PyArray_DATA(numbers)
-    cdef int32_t* near = <int32_t*>cnp.PyArray_DATA(room)
-    cdef LayerParams p
-    p.n = p.stride = count
-    p.ld, p.places, p.which = 0, 1, &ONE_CUT
-    p.first.rows, p.first.each, p.first.near = NULL, False, NULL
-    p.first.of_sum, p.first.added = table, table + count
-    p.first.lowest, p.first.highest = table + 2 * count, table + 3 * count
-    p.first.of_row = p.first.of_count = p.first.per_value = table  # not read without rows
-    for i in range(count):
-        table[i], table[count + i] = rows[i].of_code, rows[i].added
-        table[2 * count + i], table[3 * count + i] = 0, STEPS
-    with nogil:
-        for i from 0 <= i < n by at_once:
-            some = min(n - i, at_once)
-            for j in range(some):
-                near[j] = q[i + j] ^ flip
-            layer_codes(&p, near, c + i, False, c_flip, i, some)
     return 0
