@@ -71,7 +71,8 @@ def requantize(
         c = saturate(((x * multiplier + term) >> right_shift) + lowest)
 
     If the sum could overflow 64 bits, codes that saturate anyway are clamped first, so nothing wraps for any ranges.
-    With ranges per channel, of `t` or of the output, each channel has a table, two numbers, or a multiplier and term of its own.
+    With ranges per channel, of `t` or of the output, each channel has a table, two numbers, or a multiplier and a
+    term of its own.
     **Error: at most** ``0.5 + 2**-17`` LSB (`BOUND_REQUANTIZE`) for values within (min, max); others saturate.
 
     Parameters
