@@ -28,7 +28,7 @@ from qops.tools.add_vectors import add_vectors
 from qops.tools.debug import debug
 from qops.tools.dump import NAMES, read_dump
 from qops.tools.explain import explained
-from qops.tools.folder import write_new
+from qops.tools.folder import check_free, write_new
 from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.hunt import Hunt
 from qops.tools.page import page_of
@@ -36,6 +36,7 @@ from qops.tools.params import FORMS as PARAM_FORMS
 from qops.tools.params import params
 from qops.tools.port_parts import PORTS
 from qops.tools.progress import Progress
+from qops.tools.reduce import ALWAYS
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
 from qops.tools.walk import client_of
@@ -55,6 +56,7 @@ a folder with one file for each tensor: .npy; .bin or .raw, plain bytes; .txt or
 printed numbers; .pb or .tensorproto of ONNX. It needs the inputs, unless --data has
 them; other tensors may be missing. Without any dump the inputs are seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
+_PAGE = "hunt.html"
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 
 
@@ -74,13 +76,16 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _debug(options: argparse.Namespace) -> int:
+    for folder, names in ((options.html, [_PAGE]), (options.reduce, ALWAYS)):
+        if folder is not None:
+            check_free(folder, names)  # before a long run, not after it
     given = {"device": options.device, "float_model": options.float, "runtime": options.runtime}
     with client_of(options.jobs) as client:
         found = debug(options.model, options.data, client=client, **given)
     print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
     told = sys.stderr if options.json else sys.stdout
     if options.html is not None:
-        print(*write_new(options.html, {"hunt.html": found.page()}), file=told)
+        print(*write_new(options.html, {_PAGE: found.page()}), file=told)
     if options.reduce is not None:
         _reduce(found, options.reduce, told)
     return 1 if found.differs else 0

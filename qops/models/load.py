@@ -9,6 +9,7 @@ from qops.checks import choice, shown
 from qops.models.graph import Graph
 from qops.models.onnx_graph import graph_of
 from qops.models.onnx_ops import RUNTIMES
+from qops.models.op import unread
 from qops.models.tflite_file import read_tflite
 from qops.models.tflite_ops import op_of
 from qops.models.tflite_site import Missing
@@ -83,6 +84,6 @@ def _of_tflite(path: Path, kernel: str) -> Graph:
             result = operator.outputs[0].name if operator.outputs else ""
             missing.append(f"operator {i}, {operator.kind} (result {result!r}): {why}")
     if missing:
-        raise ValueError(f"{path.name}: {len(missing)} operators cannot be read:\n  " + "\n  ".join(missing))
+        raise ValueError(f"{path.name}: {unread(missing)}")
     inputs, outputs = (tuple(t.name for t in part) for part in (file.inputs, file.outputs))
     return Graph(path.name, inputs, outputs, {t.name: t for t in file.tensors}, tuple(ops), kernel)

@@ -16,7 +16,7 @@ from qops.models.onnx_fuse import fused
 from qops.models.onnx_makers import QUANTIZED
 from qops.models.onnx_ops import op_of, with_scales_of
 from qops.models.onnx_types import results_of
-from qops.models.op import Op
+from qops.models.op import Op, unread
 from qops.models.tensor import Tensor
 from qops.models.tflite_site import Missing
 
@@ -152,6 +152,5 @@ def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: 
         else:
             ops.append(op)
     if missing:
-        shown = missing[:20] + ([f"and {len(missing) - 20} more"] if len(missing) > 20 else [])
-        raise ValueError(f"{len(missing)} operators cannot be read:\n  " + "\n  ".join(shown))
+        raise ValueError(unread(missing))
     return ops

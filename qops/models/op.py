@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops.models.tensor import Tensor
 from qops.rules import Requantize
 
-__all__ = ["FAILED", "Alone", "Layer", "Op", "in_real_numbers"]
+__all__ = ["FAILED", "Alone", "Layer", "Op", "in_real_numbers", "unread"]
 
 FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
@@ -150,3 +150,9 @@ def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]
     codes = (tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
     made = zip(op.outputs, op.call(*codes), strict=True)
     return tuple(tensors[name].values(y) for name, y in made)
+
+
+def unread(missing: list[str]) -> str:
+    """Give the message for a file in which these operators cannot be read: how many, and where the first twenty are."""
+    shown = missing[:20] + ([f"and {len(missing) - 20} more"] if len(missing) > 20 else [])
+    return f"{len(missing)} operator{'s' * (len(missing) > 1)} cannot be read:\n  " + "\n  ".join(shown)

@@ -1,9 +1,16 @@
 """Writes files to a folder, and never over a file that is there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-__all__ = ["write_new"]
+__all__ = ["check_free", "write_new"]
+
+
+def check_free(folder: str | Path, names: Iterable[str]) -> None:
+    """Raise FileExistsError if a file of one of these names is in the folder."""
+    for path in (Path(folder) / name for name in names):
+        if path.exists():
+            raise FileExistsError(f"{path}: is there already and is not written over; name another folder")
 
 
 def write_new(folder: str | Path, files: Mapping[str, str | bytes]) -> list[Path]:
@@ -28,10 +35,8 @@ def write_new(folder: str | Path, files: Mapping[str, str | bytes]) -> list[Path
     OSError
         A folder that cannot be made or written to; then no file is left behind.
     """
+    check_free(folder, files)
     paths = {Path(folder) / name: content for name, content in files.items()}
-    for path in paths:
-        if path.exists():
-            raise FileExistsError(f"{path}: is there already and is not written over; name another folder")
     Path(folder).mkdir(parents=True, exist_ok=True)
     done: list[Path] = []
     try:

@@ -17,7 +17,10 @@ from qops.tools.folder import write_new
 if TYPE_CHECKING:
     from qops.tools.hunt import First
 
-__all__ = ["reduced"]
+__all__ = ["ALWAYS", "reduced"]
+
+ALWAYS = ("device.npz", "expected.npz", "test.c", "issue.md")
+"""The files that are written for any layer."""
 
 
 def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:

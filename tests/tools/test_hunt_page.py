@@ -101,4 +101,6 @@ def test_the_command_line_writes_the_page(network, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == str(tmp_path / "out" / "hunt.html")
     assert (tmp_path / "out/hunt.html").read_text() == qops.debug(graph, device=dump).page()
     assert main(words) == 2
-    assert "hunt.html: is there already" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert printed.out == ""  # refused before the run
+    assert "hunt.html: is there already" in printed.err

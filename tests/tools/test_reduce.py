@@ -290,4 +290,6 @@ def test_the_command_line(tmp_path, capsys):
     assert json.loads(printed.out)["first"]["layer"] == "conv_2d_1"
     assert {line.rpartition(os.sep)[2] for line in printed.err.splitlines()} == FILES
     assert main([*words, str(tmp_path / "dump.npz")]) == 2
-    assert "is there already" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert printed.out == ""  # refused before the run
+    assert "is there already" in printed.err
