@@ -6,10 +6,11 @@ Those that run in every call are compiled (`qops._kernels.arrays`), windows and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import (
     F32,
@@ -42,6 +43,7 @@ __all__ = [
     "broadcast_shape",
     "check_out",
     "choice",
+    "dtype_among",
     "flag",
     "float32s",
     "int32",
@@ -159,3 +161,41 @@ def native(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
     if data.dtype.type.__name__ not in allowed and data.dtype.name not in allowed:
         raise TypeError(f"{name}: expected {', '.join(allowed)}, got {data.dtype}")
     return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
+
+
+def dtype_among(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any]:
+    """Give a type of codes, by its name or as a type, if it is one of some types.
+
+    Parameters
+    ----------
+    dtype : dtype
+        What the caller gave.
+    name : str
+        The caller's name of it.
+    allowed : sequence of str
+        Names of the types.
+
+    Returns
+    -------
+    dtype
+        In native byte order.
+
+    Raises
+    ------
+    TypeError
+        It is another type, or none.
+
+    Examples
+    --------
+    >>> from qops.checks import dtype_among
+    >>> dtype_among("float32", "dtype", ("int32", "uint8", "int8"))
+    Traceback (most recent call last):
+    TypeError: dtype: expected int32, uint8, int8, got 'float32'
+    """
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError):  # a text that has no bytes is a ValueError
+        found = None
+    if found is None or found.name not in allowed:
+        raise TypeError(f"{name}: expected {', '.join(allowed)}, got {shown(dtype)}")
+    return found.newbyteorder("=")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
 from qops._kernels.frontdoor.epilogue import Epilogue
-from qops.checks import U8, as_array, both_ends, operand, real, shown, two_ends
+from qops.checks import U8, as_array, both_ends, dtype_among, operand, real, shown, two_ends
 from qops.frontdoor.targets import Ends
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -98,9 +98,7 @@ class Options(NamedTuple):
 
 def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any, kept: Any, clip: Any) -> Options:
     """Check the options of a layer; `kept` is its `range`."""
-    row = _codes.of_dtype(dtype)
-    if row.name not in ("s32", "u8", "s8"):
-        raise TypeError(f"dtype: expected int32, uint8 or int8, got {shown(dtype)}")
+    row = _codes.of_dtype(dtype_among(dtype, "dtype", ("int32", "uint8", "int8")))
     found = Options(
         None if bias is None else _bias(bias, channels),
         row.dtype.name,

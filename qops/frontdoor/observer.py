@@ -12,6 +12,7 @@ from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.checks import choice as _choice
+from qops.checks import dtype_among as _dtype_among
 from qops.checks import flag as _flag
 from qops.checks import integer as _integer
 from qops.checks import number as _number
@@ -134,7 +135,9 @@ class Observer:
         shape: tuple[int, ...] = ()
         rows = values.reshape(1, -1)
         if self.axis is not None:
-            axis = _integer(self.axis, "axis", -values.ndim, values.ndim - 1) % values.ndim
+            if not -values.ndim <= self.axis < values.ndim:
+                raise ValueError(f"x: expected an array that has axis {self.axis}, got shape {values.shape}")
+            axis = self.axis % values.ndim
             shape = tuple(n if i == axis else 1 for i, n in enumerate(values.shape))
             rows = np.moveaxis(values, axis, 0).reshape(shape[axis], values.size // max(shape[axis], 1))
         if not self._found:
@@ -225,10 +228,7 @@ class Observer:
 
 
 def _codes_of(dtype: DTypeLike) -> _CodeType:
-    row = _of_dtype(dtype)
-    if row.symmetric:
-        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {row.dtype.name}")
-    return row
+    return _of_dtype(_dtype_among(dtype, "dtype", ("uint8", "int8", "uint16", "int16")))
 
 
 @_refusing_unknown
@@ -288,5 +288,8 @@ def range_of(
     if unknown:
         raise _unknown_keyword(range_of, unknown)
     observer = Observer(method, axis=axis, dtype=dtype, symmetric=symmetric, percentile=percentile, bins=bins)
-    observer.update(x)
+    values = _as_array(x, "x")
+    if axis is not None:
+        _integer(axis, "axis", -values.ndim, values.ndim - 1)
+    observer.update(values)
     return observer.range()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, check_out, choice, integer, integers, native, number, shown
+from qops.checks import as_array, check_out, choice, dtype_among, integer, integers, native, number, shown
 from qops.codes import of_dtype
 from qops.rules.numbers import BELOW_INFINITY
 from qops.tflite.arithmetic import half_away
@@ -28,13 +28,7 @@ def codes(x: ArrayLike, name: str, op: str) -> NDArray[Any]:
 
 def dtype_of(dtype: DTypeLike, op: str, name: str = "dtype") -> np.dtype[Any]:
     """Give the type of codes of an op, by its name or as a type."""
-    try:
-        found = of_dtype(dtype).dtype
-    except TypeError:
-        found = None
-    if found is None or found.name not in types_of(op):
-        raise TypeError(f"{name}: expected {', '.join(types_of(op))}, got {shown(dtype)}")
-    return found
+    return dtype_among(dtype, name, types_of(op))
 
 
 def ends(dtype: np.dtype[Any]) -> tuple[int, int]:

@@ -270,7 +270,7 @@ def vectors(
 def _given(scale: Any, integers: Any) -> Any:
     """The scale or the integers, checked."""
     if (scale is None) == (integers is None):
-        raise ValueError(f"scale, integers: expected one of them, got {scale} and {integers}")
+        raise ValueError(f"scale, integers: expected one of them, got {shown(scale)} and {shown(integers)}")
     found = number(scale, "scale") if integers is None else given_integers(integers)
     first = found if integers is None else found[0]
     if not isinstance(first, int | float):

@@ -111,7 +111,7 @@ X, W = (np.zeros((1, 4, 4, 3), np.uint8), 0.0, 1.0), (np.zeros((2, 2, 3, 2), np.
         ({"x": (X[0][0], 0.0, 1.0)}, r"x: expected \(N, H, W, C\)"),
         (
             {"w": (W[0][:, :, :2], 0.0, 1.0)},
-            r"x: .* images of 2 channels, as w has: .* is \(N, H",
+            r"x: .* images of 2 channels, as w has 2: .* is \(N, H",
         ),
         ({"w": (W[0][:0], 0.0, 1.0)}, r"w: expected \(KH, KW, C, O\)"),
         ({"stride": (1, 2, 3)}, r"stride: expected 2 integers, got \(1, 2, 3\)"),

@@ -265,7 +265,8 @@ X, W = (np.zeros((1, 4, 4, 6), np.uint8), 0.0, 1.0), np.zeros((2, 2, 2, 6), np.i
         ({"bias": [1, 2, 3, 4]}, r"bias: expected real values \(float\) or codes \(int32\), got int64"),
         ({"bias": [0.0, 0.0, 0.0, np.nan]}, "bias: has a value that is not finite in float32"),
         ({"bias": [0.0, 0.0, 0.0, 1e39]}, "bias: has a value that is not finite in float32"),
-        ({"dtype": "int16"}, "dtype: expected int32, uint8 or int8, got 'int16'"),
+        ({"dtype": "int16"}, "dtype: expected int32, uint8, int8, got 'int16'"),
+        ({"dtype": "float32"}, "dtype: expected int32, uint8, int8, got 'float32'"),
         ({"range": (0.0, 1.0)}, "range: int32 codes have the range of all possible sums"),
         ({"guess": (0.0, 1.0)}, "guess: int32 codes have"),
         ({"dtype": "uint8", "range": (0.0, 1.0), "guess": (0.0, 1.0)}, "range: give range or guess, not both"),
@@ -292,7 +293,7 @@ def test_layers_refuse(changes, text):
     [
         ({"groups": 4}, "groups: expected a divisor of the 6 filters of w, got 4"),
         ({"groups": 0}, "groups: expected an integer in"),
-        ({"groups": 2}, r"x: expected images of 4 channels, as w has"),
+        ({"groups": 2}, "x: expected images of 4 channels, as w has 2 in each of 2 groups: "),
         ({"x": (X[0][:, :0], 0.0, 1.0)}, r"x: expected \(N, H, W, C\), each at least 1"),
         ({"w": (W, np.zeros((1, 1, 2, 1), np.float32), 1.0)}, r"w: expected one range or ends of shape \(1, 1, 1, 6\)"),
         ({"bias": np.zeros(5)}, r"bias: expected shape \(6,\)"),

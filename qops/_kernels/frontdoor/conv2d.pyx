@@ -54,7 +54,9 @@ cdef class Conv2D(Layer):
         made[0], height, width, channels = shape
         if channels != c * self.packed.groups:
             shapes = f"{shape} is (N, H, W, C * groups), and {(kh, kw, c, o)} is (KH, KW, C, O)"
-            raise ValueError(f"x: expected images of {c * self.packed.groups} channels, as w has: {shapes}")
+            groups = self.packed.groups
+            each = f"{c} in each of {groups} groups" if groups > 1 else str(c)
+            raise ValueError(f"x: expected images of {c * groups} channels, as w has {each}: {shapes}")
         if self.is_same:
             window = window.with_same(height, width, kh, kw)
         if not window.fits(height, width, kh, kw):
