@@ -15,7 +15,9 @@ import qops
 
 README = Path(__file__).parents[2] / "README.md"
 PACKAGE = Path(qops.__file__).parent
+WRITTEN_BY_CYTHON = "qops._kernels.shared"  # it has no source of ours, so no docstring
 MODULES = ["qops", *(found.name for found in pkgutil.walk_packages(qops.__path__, "qops."))]
+MODULES.remove(WRITTEN_BY_CYTHON)
 SYSTEMS = [
     found.name
     for found in pkgutil.iter_modules(qops.__path__)
