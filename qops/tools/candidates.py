@@ -55,7 +55,7 @@ def _clamped(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[
 def of_another_scale(dump: Dump) -> Iterator[Candidate]:
     """Give rules of requantize with a scale that the systems of the rule would not form."""
     if dump.kind == "requantize" and dump.numbers.get("scale") is None and "integers" not in dump.numbers:
-        scales = {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
+        scales = _scales(dump)
         for rule in _requantizing():
             if TABLE[rule].is_stepwise:  # with one scale it is fp32-even-zp-inside
                 continue
@@ -146,6 +146,10 @@ def _requantizing() -> list[str]:
     return [rule for rule in TABLE if TABLE[rule].multiplier != "given"]
 
 
+def _scales(dump: Dump) -> dict[Derivation, NDArray[Any]]:
+    return {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
+
+
 def _derivations(rule: str, dump: Dump) -> list[Derivation]:
     """How the systems of a rule form the scale; one of them where the dump has it already, or they form none."""
     words = TABLE[rule].scales.split(", ")
@@ -171,12 +175,12 @@ _HOW = ("zero_point", "qmin", "qmax", "axis", "in_zero_point")
 
 
 def _requantized(dump: Dump) -> Iterator[Candidate]:
+    scales = _scales(dump)
     for rule in _requantizing():
         seen: list[NDArray[Any]] = []
         for derive in _derivations(rule, dump):
-            scale = np.asarray(dump.scale(derive))
-            if not any(np.array_equal(scale, other) for other in seen):
-                seen.append(scale)
+            if not any(np.array_equal(scales[derive], other) for other in seen):
+                seen.append(scales[derive])
                 yield Candidate(rule, "", _requantized_by(rule, derive))
     for name, row in BLOCKS.items():
         if _has_blocks_and_tail(row, dump):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import flag
+from qops.rules.table import BLOCKS
 from qops.tools import candidates
 from qops.tools.candidates import Candidate
 from qops.tools.dump import dump_of
@@ -116,12 +117,23 @@ def _mistakes(dump: Dump, progress: Callable[[str], None]) -> list[Verdict]:
     """Find the rules and mistakes that together give every integer; a sample of the data excludes most others."""
     found: dict[str, list[Verdict]] = {}
     for seen, rules in _mistaken(dump):
-        small = seen.sample()
+        parts = _parts(seen)
         for c in rules:
             progress(f"{c.before}: {c.rule}")
-            if _gives(c, small) and (small is seen or _gives(c, seen)):
+            if _gives_all(c, parts):
                 found.setdefault(c.before, []).append(Verdict(c.rule, c.before, 0, 0.0, 0, None, ""))
     return [v for row in zip_longest(*found.values()) for v in row if v]  # one rule for each mistake comes first
+
+
+def _parts(dump: Dump) -> list[Dump]:
+    """Give a dump after smaller and smaller parts of it, the smallest first: most wrong rules fail on that."""
+    small = dump.sample()
+    return [dump.of_one_channel(), *([] if small is dump else [small]), dump]
+
+
+def _gives_all(c: Candidate, parts: list[Dump]) -> bool:
+    """Whether a candidate gives every integer of the last of these parts; the others have no whole blocks and tails."""
+    return all(_gives(c, part) for part in (parts[-1:] if c.rule in BLOCKS else parts))
 
 
 def _gives(c: Candidate, dump: Dump) -> bool:
@@ -145,8 +157,8 @@ def rules_of(dump: Dump) -> list[str]:
     list of str
     """
     with np.errstate(all="ignore"):  # scales beyond float32
-        few = [c for small in [dump.sample()] for c in candidates.of(dump) if _gives(c, small)]
-        return list(dict.fromkeys(c.rule for c in few if _gives(c, dump)))
+        parts = _parts(dump)
+        return list(dict.fromkeys(c.rule for c in candidates.of(dump) if _gives_all(c, parts)))
 
 
 def _by_names_given(dump: Dump, why: Exception) -> Exception:

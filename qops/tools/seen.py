@@ -1,5 +1,6 @@
 """A dump of one op on a device: its inputs, its result, and its numbers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,17 +124,22 @@ class Dump:
         if self.kind == "average_pool" or self.x.size <= _SAMPLE:
             return self
         if self.is_by_channel:
-            return self._sample_of_channels()
+            return self._rows(lambda count, rows: _spread(count, max(_CHANNELS, _ROWS // rows)))
         at = np.unravel_index(_spread(self.x.size // _BLOCK * _BLOCK, _SAMPLE), self.x.shape)
         y = self.y.reshape(self.x.shape)
         return replace(self, x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at])
 
-    def _sample_of_channels(self) -> "Dump":
+    def of_one_channel(self) -> "Dump":
+        """Give a few elements of the first channel, whose scale is one number: most wrong rules fail on them."""
+        return self._rows(lambda count, rows: 0) if self.is_by_channel else self
+
+    def _rows(self, which: Callable[[int, int], Any]) -> "Dump":
+        """Give some channels, chosen by how many there are and how many rows are taken, of a few rows."""
         axis = self.numbers.get("axis", -1)
         axis += self.x.ndim * (axis < 0)
         x, y = (np.moveaxis(v[np.newaxis], axis + 1, -1) for v in (self.x, self.y.reshape(self.x.shape)))
         few = _spread(x.size // x.shape[-1], _ROWS)
-        rows, channels = np.unravel_index(few, x.shape[:-1]), _spread(x.shape[-1], max(_CHANNELS, _ROWS // few.size))
+        rows, channels = np.unravel_index(few, x.shape[:-1]), which(x.shape[-1], few.size)
         return replace(self.of_some(channels).but(axis=-1), x=x[rows][:, channels], y=y[rows][:, channels])
 
 

@@ -12,6 +12,8 @@ from qops import rules
 from qops.__main__ import main
 from qops.tools import progress
 from qops.tools.add_forms import FORMS
+from qops.tools.dump import dump_of
+from qops.tools.explain import rules_of
 
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
 OF_OTHER_DATA = {"gemmlowp-legacy"}
@@ -94,6 +96,13 @@ def test_a_tail_of_blocks_is_named(rng, rule, shape):
     assert found.exact == [rule]
     assert {"half-up-double", "tflite-double"} <= {v.rule for v in found.excluded}
     assert found.separated.separates == []
+
+
+def test_a_rule_of_blocks_of_channels_is_found_in_many_rows(rng):
+    """Of which samples are taken, that have other blocks."""
+    x, scale = rng.integers(-20000, 20000, (1000, 19), np.int32), rng.uniform(0.001, 0.01, 19)
+    y = rules.requantize(x, "tflite-opt-depthwise", scale=scale)
+    assert rules_of(dump_of("requantize", x, y, None, {"scale": scale})) == ["tflite-opt-depthwise"]
 
 
 def test_three_scales_one_after_another_are_named():
