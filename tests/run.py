@@ -16,17 +16,19 @@ from time import perf_counter
 
 TESTS = Path(__file__).parent
 PARTS = (  # the longest first; a file belongs to the first part that names it, and to the last where none does
-    "house/test_analysis*.py",
-    "contract/test_tiers.py",
-    "frontdoor/*.py",
-    "house/*.py",
     "tools/*.py",
-    "rules/*.py",
-    "product/*.py",
+    "house/test_analysis*.py",
+    "frontdoor/*.py",
+    "contract/test_tiers.py",
+    "house/*.py",
     "models/*.py",
+    "product/*.py",
+    "rules/*.py",
+    "nnlib/*.py",
     "contract/test_golden.py",
     "contract/*.py",
     "onednn/*.py",
+    "onnx/*.py",
     "tflite/*.py",
     "*.py",
 )
