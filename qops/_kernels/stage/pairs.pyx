@@ -61,7 +61,7 @@ cdef class Pair:
         cdef tuple of_codes = row_of(codes), row = row_of(row_named(rule, rules))
         self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
         self.row, self.given = rules[rule], given
-        self.rule, self.by = rule, words.get(row[RULE])
+        self.rule, self.by = str(rule), words.get(row[RULE])  # numpy's strings too
         check_type(self.dtype, "dtype", self.row, rules)
         lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
         hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
