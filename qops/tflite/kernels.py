@@ -134,7 +134,8 @@ class Kernel(NamedTuple):
     pool_rescales: bool
     """Whether pools take a result of another scale or zero point than x, whose codes they copy."""
     max_pool_same: bool
-    """Whether MAX_POOL_2D of 8 bits, with strides within its window, demands one scale and zero point of x and y."""
+    """Whether MAX_POOL_2D of 8 bits, with strides within its window, demands one scale and zero point of x and y, but
+    for a window of 1 by 1 with an activation, which is then all that it computes."""
     mean: str
     """How MEAN of 8 bits is made: "integer", "blocks" of 16 channels over the spatial axes, or "float"."""
     sum: str

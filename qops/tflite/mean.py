@@ -74,9 +74,10 @@ class Reduction(Op):
         return data.sum(axes, np.int64, keepdims=True)
 
     def _in_float(self, sums: NDArray[np.int64], n: int, scale: Any) -> NDArray[Any]:
-        """Give ``half_even(f32(sum - n * zero) * scale + zero)`` in float32."""
+        """Give ``half_even(sum * scale + (zero - n * zero * scale))``, of which float32 rounds every step."""
         x_zero, y_zero = self._zeros
-        return np.rint((sums - n * x_zero).astype(F32) * F32(scale) + F32(y_zero))
+        bias = F32(y_zero) - F32(n * x_zero) * F32(scale)
+        return np.rint(sums.astype(F32) * F32(scale) + bias)
 
 
 class Mean(Reduction):
@@ -102,7 +103,7 @@ class Mean(Reduction):
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         sums, (x_scale, y_scale), how = self._sums(data, axes), self._scales, self._facts.mean
         if how == "float" and self._dtype != np.int16:
-            return self._in_float(sums, n, F32(F32(x_scale) / F32(y_scale)) / F32(n))
+            return self._in_float(sums, n, F32(x_scale) / F32(y_scale) * (F32(1) / F32(n)))
         if how == "blocks" and self._dtype != np.int16 and data.ndim == 4 and axes == (1, 2) and self._keeps:
             return self._in_blocks(sums, n)
         m, e = self._by
@@ -173,8 +174,8 @@ def mean(
     """Average codes along axes.
 
     The sum of n codes, less n zero points, times a multiplier of ``x_scale / y_scale`` that is divided by n beforehand.
-    The optimised kernel over height and width rounds whole blocks of 16 channels half up twice. XNNPACK adds the zero
-    point before it rounds.
+    The optimised kernel over height and width rounds whole blocks of 16 channels half up twice. XNNPACK computes
+    in float32, ``sum * s + (y_zero_point - n * x_zero_point * s)`` with s of ``x_scale / y_scale * (1 / n)``.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import counts, largest, totals
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
+from qops.tflite.tables import of_8_bits
 from qops.tflite.window import Moves
 
 __all__ = ["AveragePool2D", "MaxPool2D", "average_pool_2d", "max_pool_2d"]
@@ -100,18 +102,39 @@ class MaxPool2D(Pool):
     codes: int8, uint8 or int16.
     """
 
-    __slots__ = ()
+    __slots__ = ("_table",)
     _name = "MAX_POOL_2D"
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        x, y = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
+        self._table: NDArray[Any] | None = None
+        if x == y or not self._taken(given) or not self._facts.max_pool_same or self._dtype.itemsize > 1:
+            return
+        if given.activation == "NONE" or tuple(given.window) != (1, 1):
+            raise ValueError(f"y_scale, y_zero_point: {given.kernel} expects those of x, {x}, got {y}")
+        self._table, self._ends = self._cut(given), check.ends(self._dtype)
+
+    def _cut(self, given: SimpleNamespace) -> NDArray[Any]:
+        """Give what XNNPACK, which only cuts where a window is one tap, makes of each code, from the lowest on."""
+        lowest, highest = check.ends(self._dtype)
+        codes = np.arange(lowest, highest + 1) - given.x_zero_point
+        low, high = check.ACTIVATIONS[given.activation]
+        activation = partial(np.clip, a_min=low, a_max=high)
+        return of_8_bits(activation, codes, given.x_scale, (given.y_scale, given.y_zero_point), "inside")
+
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The lowest and the highest code after the fused activation; empty if codes are taken to another scale."""
+        return {} if self._table is not None else super().integers
 
     def _taken(self, given: SimpleNamespace) -> bool:
         """XNNPACK leaves strides beyond the window to the next kernels."""
-        taken = all(step <= size for step, size in zip(given.stride, given.window, strict=True))
-        x, y = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
-        if x != y and taken and self._facts.max_pool_same and self._dtype.itemsize == 1:
-            raise ValueError(f"y_scale, y_zero_point: {given.kernel} expects those of x, {x}, got {y}")
-        return taken
+        return all(step <= size for step, size in zip(given.stride, given.window, strict=True))
 
     def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
+        if self._table is not None:
+            return self._table[data.astype(np.int64) - self._ends[0]]
         if data.itemsize == 1:
             return largest(data, self._window, window)
         taps = window.taps(data.transpose(0, 3, 1, 2), self._window, -(2**15))
@@ -198,7 +221,9 @@ def max_pool_2d(
 ) -> NDArray[Any]:
     """Give the largest code of windows.
 
-    Scales and zero points are only those of the activation; codes are not taken to another scale.
+    Scales and zero points are only those of the activation; codes are not taken to another scale. XNNPACK demands those
+    of `x` of 8 bits where strides are within the window, but for windows of 1 by 1 with an activation: it cuts their
+    real values, and makes codes of `y_scale` of them.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def _count(op: Op, graph: Graph) -> int:
 
 
 def _reduced(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
-    """MEAN and SUM: the sum of stored codes, less as many zero points, by one factor."""
+    """MEAN and SUM: the sum of stored codes, less as many zero points, by one factor; XNNPACK scales both apart."""
     n, count, integers = made.name, _count(op, graph), op.prepared.integers
     x, y = graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
     x_scale, y_scale = (F32(1 if t.scale is None else t.scale) for t in (x, y))
@@ -135,8 +135,16 @@ def _reduced(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
         numbers = {"multiplier": (m << k) // (count if made.op == "MEAN" else 1), "shift": e - k}
         rule = "tflite-double"
     elif how.runtime == "xnnpack" and x.dtype != "int16":
-        ratio = F32(x_scale / y_scale)
-        numbers, rule = {"scale": F32(ratio / F32(count)) if made.op == "MEAN" else ratio}, "fp32-even-zp-inside"
+        scale = x_scale / y_scale * (F32(1) / F32(count) if made.op == "MEAN" else F32(1))
+        constants |= {"scale": scale, "bias": F32(_zero(y)) - F32(count * _zero(x)) * scale}
+        lo, hi = (f"{n}_{end}" for end in how.ends)
+        lines = [
+            f"    const volatile float product = (float)sum * {n}_scale; /* volatile: never one fma with the sum */",
+            f"    const float code = rintf(product + {n}_bias);",
+            f"    return code < {lo} ? {lo} : code > {hi} ? {hi} : (int32_t)code;",
+        ]
+        code = function(n, "int32_t sum", lines)
+        return made._replace(constants=constants, code=code, arguments=("sum",))
     else:
         return None
     line = f"    return {call(n, rule, centred, '', (how.offsets[2], *how.ends))};"

@@ -64,9 +64,39 @@ def test_xnnpack_leaves_an_odd_number_of_weights_of_4_bits_to_the_optimised_kern
 
 def test_xnnpack_pools_only_codes_of_one_scale():
     x, how = np.int8([[[[1]]]]), {"x_scale": 0.5, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    with pytest.raises(ValueError, match=r"^y_scale, y_zero_point: xnnpack expects those of x"):
-        tflite.max_pool_2d(x, window=(1, 1), **how, kernel="xnnpack")
+    for more in ({"window": (1, 1)}, {"window": (1, 2), "padding": "SAME", "activation": "RELU"}):
+        with pytest.raises(ValueError, match=r"^y_scale, y_zero_point: xnnpack expects those of x"):
+            tflite.max_pool_2d(x, **more, **how, kernel="xnnpack")
     assert tflite.max_pool_2d(x, window=(1, 1), stride=(2, 2), **how, kernel="xnnpack").item() == 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "zero", "activation", "want"),
+    [
+        ("int8", 0, "RELU", [0, 0, 0, 2, 2, 4]),
+        ("int8", 1, "RELU6", [1, 1, 1, 2, 2, 2]),
+        ("uint8", 5, "RELU_N1_TO_1", [4, 4, 5, 6, 6, 6]),
+    ],
+)
+def test_xnnpack_only_cuts_the_values_of_windows_of_one_tap(dtype, zero, activation, want):
+    """Steps of a half of the result, some of which are ties; the zero point counts before they are rounded."""
+    middle = 0 if dtype == "int8" else 128
+    x = (np.array([-9, -2, 0, 3, 5, 8]) + middle).astype(dtype).reshape(1, 1, 2, 3)
+    y_scale = 1.0 if activation == "RELU_N1_TO_1" else 4.0
+    how = {"x_scale": y_scale / 2, "x_zero_point": middle, "y_scale": y_scale, "y_zero_point": zero}
+    op = tflite.MaxPool2D(window=(1, 1), activation=activation, dtype=dtype, kernel="xnnpack", **how)
+    assert op(x).ravel().tolist() == want
+    assert op.integers == {}
+
+
+@pytest.mark.parametrize(
+    ("x", "zeros", "want"), [([-41], (-128, 16), 31), ([39], (-128, 16), 44), ([-13], (-128, 16), 35)]
+)
+def test_xnnpack_takes_the_zero_points_of_a_mean_from_the_zero_point_of_the_result(x, zeros, want):
+    """In float32, so that what is nearly a tie, 30.5 here, is not rounded to even."""
+    how = {"x_scale": 0.25, "x_zero_point": zeros[0], "y_scale": 1.5, "y_zero_point": zeros[1], "kernel": "xnnpack"}
+    assert tflite.mean(np.int8(x), 0, **how) == want
+    assert tflite.sum(np.int8(x), 0, **how) == want
 
 
 @pytest.mark.parametrize(
