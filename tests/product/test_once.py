@@ -1,8 +1,6 @@
 """A product takes the tier and the sizes of the caches once, when it begins: others may change them while it runs."""
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,37 +10,6 @@ import qops
 
 KERNELS = Path(qops.__file__).parent / "_kernels"
 HEADING = re.compile(r"\s*(?:cdef|cpdef|def)\b[^=(]*?(\w+)\(")
-
-SWITCHES = """
-import itertools
-import numpy as np
-from qops._kernels.gemm.gemm import product
-from qops._kernels.machine import tiers
-
-class Bias:
-    '''It switches to another tier when a product asks for its values, which is before it multiplies.'''
-
-    def __init__(self, tier):
-        self.tier = tier
-
-    def __array__(self, dtype=None, copy=None):
-        tiers.use(self.tier)
-        return np.arange(9, dtype=np.int32)
-
-a, b = (np.random.default_rng(1).integers(0, 256, shape, np.uint8) for shape in ((5, 40), (40, 9)))
-want = a.astype(np.int32) @ b.astype(np.int32) + np.arange(9, dtype=np.int32)
-for first, later in itertools.product(tiers.available(), repeat=2):
-    tiers.use(first)
-    assert np.array_equal(product(a, b, bias=Bias(later)), want), (first, later)
-    assert tiers.name() == later
-"""
-
-
-def test_a_product_keeps_the_tier_that_it_began_with():
-    """In a process of its own, which a kernel of another tier ends. Tiers differ so on ARM and with AMX."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", SWITCHES], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def readers(rooms, pattern):
