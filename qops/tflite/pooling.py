@@ -121,12 +121,13 @@ class MaxPool2D(Pool):
         codes = np.arange(lowest, highest + 1) - given.x_zero_point
         low, high = check.ACTIVATIONS[given.activation]
         activation = partial(np.clip, a_min=low, a_max=high)
-        return of_8_bits(activation, codes, given.x_scale, (given.y_scale, given.y_zero_point), "inside")
+        values = of_8_bits(activation, codes, given.x_scale, (given.y_scale, given.y_zero_point), "inside")
+        return values.clip(lowest, highest).astype(self._dtype)
 
     @property
     def integers(self) -> dict[str, Any]:
-        """The lowest and the highest code after the fused activation; empty if codes are taken to another scale."""
-        return {} if self._table is not None else super().integers
+        """The lowest and the highest code after the fused activation; a table where codes are taken to another scale."""
+        return {"table": self._table.copy()} if self._table is not None else super().integers
 
     def _taken(self, given: SimpleNamespace) -> bool:
         """XNNPACK leaves strides beyond the window to the next kernels."""

@@ -247,6 +247,7 @@ def _concatenated(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
 _OF_ONE_CODE = (
     *("LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "ELU", "GELU", "EXP", "SQRT", "RSQRT", "ABS", "NEG"),
     *("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"),
+    "MAX_POOL_2D",  # of a window of one tap that takes codes to another scale
 )
 CODES: dict[str, Callable[..., Ported | None]] = {
     **dict.fromkeys(_OF_ONE_CODE, tabled),

@@ -69,7 +69,7 @@ def _made(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
         return (product if layer.kind == "mul" else sums)(made, layer, layer.requantize, how)
     if integers.get("kind") in PAIRS:
         return PAIRS[integers["kind"]](made, integers, _zeros(op, graph), how)
-    if op.kind in ("AVERAGE_POOL_2D", "MAX_POOL_2D") and integers:
+    if op.kind in ("AVERAGE_POOL_2D", "MAX_POOL_2D") and "qmin" in integers:
         return pool(made, integers, how, average=op.kind == "AVERAGE_POOL_2D")
     if op.kind in KINDS:
         found = KINDS[op.kind](made, op, graph, how)

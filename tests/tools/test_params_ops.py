@@ -51,6 +51,23 @@ def test_c_gives_the_codes_of_every_operator(kind, port, tmp_path):
     assert tried or (kind, port) in NOT_THERE
 
 
+def test_c_of_a_pool_of_one_tap_takes_codes_to_another_scale(tmp_path):
+    """XNNPACK computes such a pool, so its C is a table of all codes."""
+    case, *_ = tflite_models.cases("MAX_POOL_2D")[0]
+    x = np.arange(-128, 128, dtype=np.int8).reshape(1, 16, 16, 1)
+    numbers = {"kernel": [1, 1], "stride": [1, 1], "x_scale": 0.05, "y_scale": 0.02, "x_zp": -12, "y_zp": 3}
+    options = {**case["options"], "filterWidth": 1, "filterHeight": 1, "strideW": 1, "strideH": 1}
+    case = {**case, "attrs": {**case["attrs"], **numbers}, "options": options}
+    arrays = {case["inputs"]["x"]: x, case["outputs"]["y"]: x}
+    (tmp_path / "one.tflite").write_bytes(tflite_models.model(case, arrays)[0])
+    graph = load(tmp_path / "one.tflite", runtime="xnnpack")
+    ((op,), (layer,)) = graph.ops, params(graph, "xnnpack").layers
+    params(graph, "xnnpack").write(tmp_path / "port")
+    wanted = op.call(x)[0]
+    assert len(np.unique(wanted)) > 40
+    np.testing.assert_array_equal(ported.judged(tmp_path / "port", layer, op, [x], wanted), wanted)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("port", RUNTIMES)
 @pytest.mark.parametrize("kind", ["SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"])

@@ -51,8 +51,8 @@ cdef class Epilogue:
     lo, hi: the range of the weights, or float32 arrays with an end for each column. bias: float64, one for each column,
     or None. They are real values; with `in_steps` they count steps, each the product of both operands' steps. clip: the
     range to which results are clamped, (-inf, inf) if they are not. kept: the range of 8-bit codes that the caller
-    gave, or None. Then each call finds the range of its results, and that also holds the ends in `guess`, of which
-    each may be None. In its methods `lo` and `hi` are the range of the first operand.
+    gave, or None. Then each call finds the range of its results. That range also holds the ends in `guess`; each end
+    may be None. In its methods `lo` and `hi` are the range of the first operand.
     """
 
     def __init__(self, Py_ssize_t k, Py_ssize_t n, lo, hi, double[::1] bias or None, bint in_steps, int typenum,

@@ -25,7 +25,7 @@ cdef double HALF_UP = 2.0**-30
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 cdef enum:
     LONG = 512  # neighbours of a row for which a table takes less time than its two numbers
-    MANY = 4096  # numbers of a table of which it does not matter that its last vector is not whole
+    MANY = 4096  # a table is repeated until it fills whole vectors, but not beyond so many numbers
 
 
 cdef uint8_t flip_of(cnp.ndarray codes) noexcept:
@@ -73,7 +73,7 @@ cdef Same same(Row r) noexcept nogil:
 
 cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const double* added, bint each, uint8_t* c,
                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """c = the codes of n codes. If `each`, the tables have numbers for each code; else those of one row, see `Same`.
+    """Write the codes c of n codes. If `each`, the tables have numbers for each code; else those of one row, see `Same`.
 
     Codes of int8 are xored with 128, which makes them count from the lowest.
     """
@@ -102,7 +102,7 @@ cdef void table_8(Ends ends, uint8_t flip, Ends wanted, uint8_t c_flip, uint8_t*
 
 cdef void in_turns(const uint8_t* q, uint8_t flip, const Row* rows, Py_ssize_t count, Py_ssize_t inner, uint8_t* c,
                    uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """c = the codes of n codes: `inner` neighbours by the first of `count` rows, then by the next, and so on."""
+    """Write the codes c of n codes: `inner` neighbours by the first of `count` rows, then by the next, and so on."""
     cdef uint8_t table[256]
     cdef char* data[2]
     cdef Same row
