@@ -126,7 +126,7 @@ class MaxPool2D(Pool):
 
     @property
     def integers(self) -> dict[str, Any]:
-        """The lowest and the highest code after the fused activation; a table where codes are taken to another scale."""
+        """The lowest and the highest code after the activation, or a table if codes are taken to another scale."""
         return {"table": self._table.copy()} if self._table is not None else super().integers
 
     def _taken(self, given: SimpleNamespace) -> bool:

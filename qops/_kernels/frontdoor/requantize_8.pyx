@@ -73,7 +73,7 @@ cdef Same same(Row r) noexcept nogil:
 
 cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const double* added, bint each, uint8_t* c,
                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """Write the codes c of n codes. If `each`, the tables have numbers for each code; else those of one row, see `Same`.
+    """Write codes of n codes to c. If `each`, the tables have numbers for each code; else those of one row, see `Same`.
 
     Codes of int8 are xored with 128, which makes them count from the lowest.
     """
