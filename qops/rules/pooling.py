@@ -176,7 +176,7 @@ class AveragePool(Prepared):
         rule, kernel, zero, x_scale, y_scale, y_zero, *moves, dtype, qmin, qmax = self._arguments
         stride, padding, count_padding = moves
         row, codes = row_named(rule, AVERAGE_POOL), of_dtype(dtype)
-        check_type(codes.dtype, "dtype", row, AVERAGE_POOL)
+        check_type(codes.dtype, "dtype", rule, AVERAGE_POOL)
         low, high = codes.lowest, codes.highest
         taps, x_zero = kernel_of(kernel, codes.dtype), integer(zero, "zero_point", low, high)
         scale = _above_0(x_scale, "x_scale")
@@ -191,8 +191,9 @@ class AveragePool(Prepared):
         self._row, self._windows = row, Windows(taps, steps, scale, x_zero, of_y, zero_of_y, codes, lo, hi)
         self._pooled = row.made(self._windows)
         self._whole = AVERAGE_POOL[row.whole].made(self._windows) if row.whole else self._pooled
-        kept = (None if y_scale is None else of_y), (None if y_zero is None else zero_of_y)
-        self._keep(rule, taps, x_zero, scale, *kept, stride, padding, count_padding, codes.dtype, qmin, qmax)
+        if not once:
+            kept = (None if y_scale is None else of_y), (None if y_zero is None else zero_of_y)
+            self._keep(rule, taps, x_zero, scale, *kept, stride, padding, count_padding, codes.dtype, qmin, qmax)
 
     rule, kernel, dtype = argument(0), argument(1), argument(9)
 
@@ -200,7 +201,7 @@ class AveragePool(Prepared):
         """How windows move over images of a shape."""
         if self._moves is not None:
             return self._moves
-        return Window.named("SAME", shape[1:3], self.kernel, self._windows.stride)
+        return Window.named("SAME", shape[1:3], self._windows.kernel, self._windows.stride)
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for images of a shape.
@@ -222,7 +223,7 @@ class AveragePool(Prepared):
         """
         if len(shape) != 4:
             raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {shape}")
-        return shape[0], *self._window(shape).out_size(shape[1:3], self.kernel, "x, kernel"), shape[3]
+        return shape[0], *self._window(shape).out_size(shape[1:3], self._windows.kernel, "x, kernel"), shape[3]
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `x`, in `out` if it is given."""
@@ -233,14 +234,14 @@ class AveragePool(Prepared):
         shape = self.shape_of(image.shape)
         if out is not None:
             check_out(out, image.dtype.num, shape, [image])
-        window = self._window(image.shape)
+        window, kernel, stride = self._window(image.shape), self._windows.kernel, self._windows.stride
         if window.padding == _NONE:
-            return (self._whole if image.shape[1:3] == self.kernel else self._pooled)(image, out)
+            return (self._whole if image.shape[1:3] == kernel else self._pooled)(image, out)
         if self._counts_padding:  # a tap on padding is a real 0
             return self._pooled(window.padded(image, self._windows.x_zero_point, 1), out)
         made = np.empty(shape, image.dtype) if out is None else out
-        for kernel, pixels, places in cut_windows(window, image.shape[1:3], self.kernel, self._windows.stride):
-            made[:, *places] = self._row.made(self._windows._replace(kernel=kernel))(image[:, *pixels], None)
+        for cut, pixels, places in cut_windows(window, image.shape[1:3], kernel, stride):
+            made[:, *places] = self._row.made(self._windows._replace(kernel=cut))(image[:, *pixels], None)
         return made
 
 

@@ -115,9 +115,11 @@ cdef bint has_axes(value):
 cpdef double number(value, str name) except? -1:
     """Give `value` as a float; TypeError if it is no number, ValueError if it is not finite."""
     cdef double result
+    if type(value) is float and isfinite(<double>value):
+        return value
     try:
-        if type(value) is not float and (isinstance(value, NO_NUMBERS) or cnp.PyArray_Check(value) and (
-                value.ndim or value.dtype.kind not in "fiu")):
+        if isinstance(value, NO_NUMBERS) or cnp.PyArray_Check(value) and (
+                value.ndim or value.dtype.kind not in "fiu"):
             raise TypeError
         result = value
     except OverflowError:

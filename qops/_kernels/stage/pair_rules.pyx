@@ -30,19 +30,6 @@ cdef enum Field:  # places of a rule's words in its row
     BEYOND = 8
 
 
-cdef enum Made:
-    SHIFT
-    SHIFT_S8
-    SHIFT_U8
-    RATIOS
-    ORT
-    TORCH
-    TORCH_TAIL
-    TORCH_TAIL_OUTSIDE
-    PRODUCT_OF_INTEGERS
-    PRODUCT_IN_16_BITS
-    PRODUCT_OF_REALS
-
 cdef dict MADES = {
     "shifted": SHIFT,
     "shifted, optimised s8": SHIFT_S8,
@@ -56,10 +43,6 @@ cdef dict MADES = {
     "product in 16 bits": PRODUCT_IN_16_BITS,
     "float product": PRODUCT_OF_REALS,
 }
-
-
-cdef struct Integers:  # what a port of a sum has
-    Multiplier a, b, y
 
 
 cdef double above_0(value, str name) except? -1:
@@ -90,27 +73,27 @@ cdef class Operands:
     codes: the `qops.codes.CodeType` of all three. given: integers of a port, in place of the scales, or None.
     """
 
-    cdef readonly double a_scale, b_scale, y_scale
-    cdef readonly int a_zero_point, b_zero_point, y_zero_point, qmin, qmax
-    cdef readonly object given  # integers
-    cdef int lowest, highest, typenum, left_shift  # of the codes
-
     def __init__(self, codes, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin, int qmax,
                  given=None):
-        cdef tuple row = row_of(codes)
-        cdef cnp.dtype dtype = row[1]
+        self.set(row_of(codes), (a_scale, b_scale, y_scale), (a_zero_point, b_zero_point, y_zero_point), qmin, qmax,
+                 given)
+
+    cdef int set(self, tuple codes, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1:
+        """Check and keep what `__init__` takes, of a, b and y; `codes` are the fields of their type."""
+        cdef cnp.dtype dtype = codes[1]
         cdef bint is_wide = dtype.itemsize > 1
-        cdef int low = 0 if is_wide else row[2], high = 0 if is_wide else row[3]
-        self.typenum, self.lowest, self.highest = dtype.num, row[2], row[3]
+        cdef int low = 0 if is_wide else codes[2], high = 0 if is_wide else codes[3]
+        self.typenum, self.lowest, self.highest = dtype.num, codes[2], codes[3]
         self.a_scale = self.b_scale = self.y_scale = 0
         if given is None:
-            self.a_scale, self.b_scale = above_0(a_scale, "a_scale"), above_0(b_scale, "b_scale")
-            self.y_scale = above_0(y_scale, "y_scale")
-        self.a_zero_point = int32(a_zero_point, "a_zero_point", low, high)
-        self.b_zero_point = int32(b_zero_point, "b_zero_point", low, high)
-        self.y_zero_point = int32(y_zero_point, "y_zero_point", low, high)
+            self.a_scale, self.b_scale = above_0(scales[0], "a_scale"), above_0(scales[1], "b_scale")
+            self.y_scale = above_0(scales[2], "y_scale")
+        self.a_zero_point = int32(zero_points[0], "a_zero_point", low, high)
+        self.b_zero_point = int32(zero_points[1], "b_zero_point", low, high)
+        self.y_zero_point = int32(zero_points[2], "y_zero_point", low, high)
         self.qmin, self.qmax, self.given = qmin, qmax, given
         self.left_shift = 15 if is_wide else 20  # TFLite's add shifts codes to the left by so many bits
+        return 0
 
     def integers(self, row not None, rule):
         """What a port of the rule has: three pairs of a multiplier and a right shift, of a product one."""
@@ -195,25 +178,27 @@ cdef class Operands:
 
     def stage(self, row not None, rule):
         """What makes codes of two arrays by a row; ValueError if these scales or integers are out of its range."""
-        cdef tuple words = row_of(row)
-        cdef Words by = None if rule is None else as_words(rule)
-        cdef Made made = MADES[words[MADE]]
+        return self.make(row_of(row), None if rule is None else as_words(rule))
+
+    cdef PairStage make(self, tuple row, Words rule):
+        """Do what `stage` does, by the fields of a row."""
+        cdef Made made = MADES[row[MADE]]
         cdef Integers p
         if made == PRODUCT_OF_REALS:
-            return self.float_product(words, by)
+            return self.float_product(row, rule)
         if made == PRODUCT_OF_INTEGERS or made == PRODUCT_IN_16_BITS:
-            return self.product(words, by, made == PRODUCT_IN_16_BITS)
+            return self.product(row, rule, made == PRODUCT_IN_16_BITS)
         if made == ORT:
-            return self.ort(words)
+            return self.ort(row)
         if made == TORCH or made == TORCH_TAIL or made == TORCH_TAIL_OUTSIDE:
-            return self.torch(words, made)
-        p = self.integers_of(words, by)
+            return self.torch(row, made)
+        p = self.integers_of(row, rule)
         if made == RATIOS:
-            return self.by_ratios(by, p)
+            return self.by_ratios(rule, p)
         if made == SHIFT:
-            return self.shifted(p, self.left_shift, self.left_shift, by.steps.second, by.steps.split == ONCE,
-                                self.last(by, p.y))
-        return self.optimised(by, p, made == SHIFT_S8)
+            return self.shifted(p, self.left_shift, self.left_shift, rule.steps.second, rule.steps.split == ONCE,
+                                self.last(rule, p.y))
+        return self.optimised(rule, p, made == SHIFT_S8)
 
     # sums
 
@@ -335,7 +320,7 @@ cdef class Operands:
             self.last_float(row, scale, zero, 0) if rule.is_inside else self.last_float(row, scale, 0, zero)
         )
 
-    def times(self, PreparedStage last):
+    cpdef PairStage times(self, PreparedStage last):
         """What multiplies codes less their zero points; `last` makes codes of the products."""
         return pair_stage(PRODUCT, Side(self.a_zero_point, 0, 0, 0), Side(self.b_zero_point, 0, 0, 0), last,
                           self.typenum)

@@ -6,9 +6,9 @@ cimport numpy as cnp
 from qops._kernels.arrays.checks cimport array_of, output
 from qops._kernels.arrays.numbers cimport integer
 from qops._kernels.stage.given cimport row_named, row_of
+from qops._kernels.stage.pair_rules cimport Operands
 from qops._kernels.stage.pair_stage cimport PairStage
-
-from qops._kernels.stage.pair_rules import Operands
+from qops._kernels.stage.rules cimport as_words
 
 cnp.import_array()
 
@@ -22,11 +22,15 @@ cdef enum Field:  # places of a rule's words in its row
 cdef tuple SCALES = ("a_scale", "b_scale", "y_scale")
 
 
-cpdef int check_type(cnp.dtype dtype, str name, row, rules) except -1:
-    """TypeError for codes that are neither of 8 bits nor int16 codes of a rule that takes these."""
+cpdef int check_type(cnp.dtype dtype, str name, rule, dict rules) except -1:
+    """TypeError for codes that are neither of 8 bits nor int16 codes of a rule that takes these.
+
+    A `rule` that is no name in `rules` is refused elsewhere.
+    """
     cdef int typenum = dtype.num
     if typenum == cnp.NPY_UINT8 or typenum == cnp.NPY_INT8:
         return 0
+    row = rules.get(rule) if isinstance(rule, str) else None
     if typenum != cnp.NPY_INT16 or not dtype.isnative or row is not None and not row.takes_int16:
         wide = ", ".join([key for key, other in rules.items() if other.takes_int16])
         raise TypeError(f"{name}: expected uint8 or int8, or int16 by {wide}, got {dtype}")
@@ -36,7 +40,7 @@ cpdef int check_type(cnp.dtype dtype, str name, row, rules) except -1:
 def dtype_of(a, b, rule, dict rules):
     """The dtype of two arrays; TypeError if they differ, or the rule does not take it."""
     cdef cnp.dtype x = array_of(a, "a").descr, y = array_of(b, "b").descr
-    check_type(x, "a", rules.get(rule) if isinstance(rule, str) else None, rules)  # what is no rule is refused later
+    check_type(x, "a", rule, rules)
     if x is not y and x != y:
         raise TypeError(f"b: expected {x} data as a, got {y}")
     return x
@@ -51,7 +55,8 @@ cdef class Pair:
     are those of `add`.
     """
 
-    cdef readonly object operands, dtype
+    cdef readonly Operands operands
+    cdef readonly cnp.dtype dtype
     cdef object row, by, given
     cdef str rule
     cdef PairStage stage
@@ -59,23 +64,23 @@ cdef class Pair:
     def __init__(self, dict rules, dict words, given, codes, rule, tuple zero_points, tuple scales, integers,
                  qmin, qmax):
         cdef tuple of_codes = row_of(codes), row = row_of(row_named(rule, rules))
-        self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
-        self.row, self.given = rules[rule], given
+        cdef int lowest = of_codes[2], highest = of_codes[3]
+        self.dtype = of_codes[1]
+        self.row, self.given = row, given
         self.rule, self.by = str(rule), words.get(row[RULE])  # numpy's strings too
-        check_type(self.dtype, "dtype", self.row, rules)
+        check_type(self.dtype, "dtype", rule, rules)
         lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
         hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
-        a_zero, b_zero, y_zero = zero_points
-        a_scale, b_scale, y_scale = scales
         own = None if integers is None else self.checked(integers, scales)
-        self.operands = Operands(codes, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero, lo, hi, own)
+        self.operands = Operands.__new__(Operands)
+        self.operands.set(of_codes, scales, zero_points, lo, hi, own)
         try:
-            self.stage = self.operands.stage(self.row, self.by)
+            self.stage = self.operands.make(row, None if self.by is None else as_words(self.by))
             if row[TAIL]:
                 tail = rules[row[TAIL]]
                 self.stage = self.stage.with_tail(self.row.width, self.operands.stage(tail, words.get(tail.rule)))
         except ValueError as why:
-            name, said = ("integers", own) if own else (", ".join(SCALES), f"{a_scale}, {b_scale}, {y_scale}")
+            name, said = ("integers", own) if own else (", ".join(SCALES), "{}, {}, {}".format(*scales))
             raise ValueError(f"{name}: {said} are out of the range of {rule}: {why}") from None
 
     cdef object checked(self, integers, tuple scales):
@@ -104,7 +109,7 @@ cdef class Pair:
 
     def __call__(self, a, b, out=None):
         cdef cnp.ndarray x = array_of(a, "a"), y = array_of(b, "b"), made
-        cdef int typenum = (<cnp.dtype>self.dtype).num
+        cdef int typenum = self.dtype.num
         self.take(x, "a")
         self.take(y, "b")
         if not PyArray_SAMESHAPE(x, y):

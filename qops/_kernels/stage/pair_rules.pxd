@@ -1,0 +1,53 @@
+"""The sum and the product of two tensors of codes by a rule."""
+
+from libc.stdint cimport int64_t
+
+from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
+from qops._kernels.stage.pair_stage cimport Form, PairStage, Side
+from qops._kernels.stage.prepared cimport PreparedStage, Steps
+from qops._kernels.stage.rounding cimport Rounding
+from qops._kernels.stage.rules cimport Numbers, Words
+
+cdef enum Made:
+    SHIFT
+    SHIFT_S8
+    SHIFT_U8
+    RATIOS
+    ORT
+    TORCH
+    TORCH_TAIL
+    TORCH_TAIL_OUTSIDE
+    PRODUCT_OF_INTEGERS
+    PRODUCT_IN_16_BITS
+    PRODUCT_OF_REALS
+
+cdef struct Integers:  # what a port of a sum has
+    Multiplier a, b, y
+
+cdef class Operands:
+    cdef readonly double a_scale, b_scale, y_scale
+    cdef readonly int a_zero_point, b_zero_point, y_zero_point, qmin, qmax
+    cdef readonly object given  # integers
+    cdef int lowest, highest, typenum, left_shift  # of the codes
+    cdef int set(self, tuple codes, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1
+    cdef Integers integers_of(self, tuple row, Words rule) except *
+    cdef double real_scale(self, tuple row) except? -1
+    cdef Integers relative(self, MultiplierKind kind) except *
+    cdef Integers ratios(self, int bits) except *
+    cdef PreparedStage last(self, Words rule, Multiplier p)
+    cdef Numbers numbers(self, Words rule, steps)
+    cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift)
+    cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps)
+    cdef PairStage make(self, tuple row, Words rule)
+    cdef PairStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last)
+    cdef int spare(self, Multiplier p) noexcept
+    cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once)
+    cdef PairStage optimised(self, Words rule, Integers p, bint is_signed)
+    cdef PairStage by_ratios(self, Words rule, Integers p)
+    cdef PairStage ort(self, tuple row)
+    cdef PairStage torch(self, tuple row, Made made)
+    cdef PairStage in_float32(self, Form form, Side a, Side b, PreparedStage last)
+    cdef PairStage product(self, tuple row, Words rule, bint in_16_bits)
+    cdef Numbers numbers_of(self, tuple row, Words rule)
+    cdef PairStage float_product(self, tuple row, Words rule)
+    cpdef PairStage times(self, PreparedStage last)
