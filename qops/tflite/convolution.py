@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,10 +39,9 @@ class Convolution(Op):
         self._moves = Moves(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups, neighbours=given.dilation[1] == 1)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
-        scale = scale_of(given, self._dtype, derive if self._dtype != np.int16 else "double", len(w))
         is_taken = self._dtype != np.int16 and given.w_type != "int4"  # XNNPACK leaves all else to the next kernels
-        if is_taken and np.max(scale) >= facts.scale_below:
-            raise ValueError(f"x_scale, w_scale, y_scale: {facts.name} takes no scale of {np.max(scale)}")
+        below = facts.scale_below if is_taken else inf
+        scale = scale_of(given, self._dtype, derive if self._dtype != np.int16 else "double", len(w), below)
         y = given.y_zero_point, self._limits(given, is_taken, facts.checks_activation or not is_taken)
         rule, block = self._rule(given, groups)
         self._rounding = Rounding(rule, scale, *y)

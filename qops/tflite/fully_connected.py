@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -81,7 +81,8 @@ class FullyConnected(Op):
         codes = check.ends(w.dtype) if w.dtype != np.int16 else (0, 0)
         w_zero = integer(given.w_zero_point, "w_zero_point", *codes)
         self._zeros = given.x_zero_point, 0 if has_channels else w_zero
-        scale = scale_of(given, self._dtype, self._derive(given, has_channels), len(w))
+        below = inf if self._is_odd or self._dtype == np.int16 else facts.scale_below
+        scale = scale_of(given, self._dtype, self._derive(given, has_channels), len(w), below)
         rule, last = self._rule(given), (given.y_zero_point, self._limits(given, not self._is_odd))
         self._rounding = own = Rounding(rule, scale, *last)
         if given.w_type == "int4" and not self._is_odd:
@@ -255,7 +256,7 @@ def fully_connected(
     ------
     TypeError, ValueError
         Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
-        op, or that needs a bias and gets none; a limit of the activation that int32 does not hold.
+        op; a limit of the activation that int32 does not hold; a scale from 256 on in XNNPACK.
 
     Notes
     -----
@@ -272,8 +273,9 @@ def fully_connected(
     **Hazards.** XNNPACK leaves weights of 4 bits to the optimised kernel if `w` has an odd number of columns. A sum
     that is beyond int32 in steps of the result gives the lowest code in the reference:
 
-    >>> [qops.tflite.fully_connected(x, w, **how, y_scale=1e-8, kernel=k).tolist() for k in ("reference", "xnnpack")]
-    [[[-128, -128]], [[127, 127]]]
+    >>> x = np.full((1, 1000), 127, np.int8)
+    >>> [qops.tflite.fully_connected(x, x, **how, y_scale=0.004, kernel=k).item() for k in ("reference", "xnnpack")]
+    [-128, 127]
     """
     data = check.codes(x, "x", "FULLY_CONNECTED")
     given = w, bias, x_scale, x_zero_point, w_scale, y_scale

@@ -51,7 +51,7 @@ class Kernel(NamedTuple):
     ignores_w_zero_point: bool
     """Whether DEPTHWISE_CONV_2D of int8 takes a zero point of the weights, which it does not read."""
     scale_below: float
-    """The scale from which on there is no convolution of 8 bits."""
+    """The scale from which on there is no convolution, TRANSPOSE_CONV or FULLY_CONNECTED of 8 bits."""
     needs_bias: bool
     """Whether CONV_2D refuses to run without a bias."""
     depthwise_needs_bias: bool
@@ -70,6 +70,8 @@ class Kernel(NamedTuple):
     """The rule that takes over where padding is SAME and the window smaller than the stride."""
     transpose_bias32: str
     """The same for int16 with a bias of int32."""
+    checks_output_shape: bool
+    """Whether TRANSPOSE_CONV refuses an output_shape that the convolution does not take to the shape of x."""
     connected: str
     """The rule of FULLY_CONNECTED of int8, with weights of 8 bits."""
     connected_int4: str
@@ -239,6 +241,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "transpose_block":         (1,            8,             1,             1),
     "transpose_beyond":        (_DOUBLE,      _UP,           _UP,           _DOUBLE),
     "transpose_bias32":        (_DOUBLE,      _UP,           _UP,           ""),
+    "checks_output_shape":     (True,         True,          True,          False),
     "connected":               (_AWAY,        _UP,           _EVEN,         _DOUBLE),
     "connected_int4":          (_AWAY,        _UP,           _EVEN,         _DOUBLE),
     "connected_odd_int4":      (_AWAY,        _UP,           _UP,           _DOUBLE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,7 +32,9 @@ class TransposeConv(Op):
     `dtype`, the type of the codes: int8 or int16.
     """
 
-    __slots__ = ("_bias", "_blocks", "_channels", "_packed", "_places", "_rounding", "_size", "_stage", "_zero")
+    __slots__ = (
+        *("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_rounding", "_size", "_stage", "_zero"),
+    )
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -69,9 +72,9 @@ class TransposeConv(Op):
         kernel, stride = w.shape[1:3], given.stride
         covers = kernel[0] >= stride[0] and kernel[1] >= stride[1]
         takes = covers or given.padding == "VALID"  # XNNPACK leaves others to the next kernels
-        scale = scale_of(
-            given, self._dtype, facts.channel_scale if takes and self._dtype == np.int8 else "double", len(w)
-        )
+        is_taken = takes and self._dtype == np.int8
+        derive, below = (facts.channel_scale, facts.scale_below) if is_taken else ("double", inf)
+        scale = scale_of(given, self._dtype, derive, len(w), below)
         rule, block = self._rule(takes)
         y = given.y_zero_point, self._limits(given, takes)
         self._rounding = Rounding(rule, scale, *y)
@@ -80,6 +83,10 @@ class TransposeConv(Op):
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             self._blocks = self._rounding.requantize(self._dtype)
         same = Window.named(given.padding, self._size[1:3], kernel, stride).padding
+        self._images = None
+        if facts.checks_output_shape:
+            each = zip(self._size[1:3], kernel, stride, strict=True)
+            self._images = tuple((n + s - (k if given.padding == "VALID" else 1)) // s for n, k, s in each)
         before = [k - 1 - p[0] for k, p in zip(kernel, same, strict=True)]
         self._places = kernel, stride, before
         self._packed = pack_weights(w[:, ::-1, ::-1].transpose(0, 3, 1, 2))
@@ -98,6 +105,8 @@ class TransposeConv(Op):
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or shape[3] != self._channels:
             raise ValueError(f"x: expected images (N, H, W, {self._channels}), got shape {shape}")
+        if self._images not in (None, shape[1:3]):
+            raise ValueError(f"x, output_shape: {self._size} is made of images of {self._images}, got shape {shape}")
         return (shape[0], *self._size[1:])
 
     @property
@@ -213,7 +222,7 @@ def transpose_conv(
     ------
     TypeError, ValueError
         Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
-        op, or that needs a bias and gets none; a limit of the activation that int32 does not hold.
+        op; a limit of the activation that int32 does not hold; images of which LiteRT makes another `output_shape`.
 
     Notes
     -----

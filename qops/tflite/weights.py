@@ -56,14 +56,18 @@ def rule_16(bias: NDArray[Any] | None, none: str, narrow: str, wide: str) -> str
     return none if bias is None else narrow if bias.dtype == np.int32 else wide
 
 
-def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: int) -> float | NDArray[np.float64]:
-    """Give the scale of accumulators, or one a channel; uint8 has one, whose product is float32."""
+def scale_of(
+    given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: int, below: float
+) -> float | NDArray[np.float64]:
+    """Give the scale of accumulators, or one a channel, if it is `below`; uint8 has one, whose product is float32."""
     w_scale = check.scales(given.w_scale, "w_scale", count)
     if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
         raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
     scale = DERIVATIONS[derive](given.x_scale, w_scale, given.y_scale)
     if not np.isfinite(scale).all():
         raise ValueError(f"x_scale, w_scale, y_scale: {derive} gives {shown(scale)}, no finite number")
+    if np.max(scale) >= below:
+        raise ValueError(f"x_scale, w_scale, y_scale: {given.kernel} takes no scale of {np.max(scale)}")
     return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)
 
 

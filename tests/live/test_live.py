@@ -7,7 +7,9 @@ import draws
 import live
 import numpy as np
 import pytest
+import tflite_draws
 from draws import Pair
+from tflite_net import Net
 
 X = np.uint8([1, 2, 3])
 
@@ -117,6 +119,19 @@ def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
 def test_without_a_difference_it_is_content(system, capsys):
     assert live.main(["--systems", system, "--calls", "5", "--ops", "^Good"]) == 0
     assert capsys.readouterr().out.endswith("\n0 ops differ\n")
+
+
+@pytest.mark.parametrize(("dtype", "kinds"), [("int8", 2), ("int16", 1)])
+def test_a_graph_ends_with_codes_of_another_type(dtype, kinds):
+    """TFLite Micro would read codes of int16 as int8, and qops refuses them."""
+
+    def softmax(net):
+        fixed = {"int8": (1 / 256, -128), "int16": (2.0**-16, -32768)}
+        net.op("SOFTMAX", [net.x or net.input((2, 3), s=0.5, z=0)], net.tensor(dtype, *fixed[dtype]), Beta=1.0)
+
+    drawn = tflite_draws.compared("tflm", [softmax] * 2, Net(np.random.default_rng(1), "tflm", "int8"))
+    assert len([name for name in drawn.arguments if name.startswith("op ")]) == kinds
+    assert drawn.qops()[0].dtype == dtype
 
 
 def test_a_call_is_drawn_by_its_seed_op_and_number():

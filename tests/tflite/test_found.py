@@ -62,6 +62,37 @@ def test_xnnpack_leaves_an_odd_number_of_weights_of_4_bits_to_the_optimised_kern
         assert tflite.fully_connected(x, w, **how).T.tolist() == [want, want]
 
 
+@pytest.mark.parametrize("scales", [256.0, [1.0, 256.0]])
+def test_xnnpack_takes_no_layer_with_a_scale_from_256_on(scales):
+    """It leaves an odd number of weights of 4 bits, and windows smaller than the stride, to kernels that do."""
+    x, w, why = np.int8([[3, 0]]), np.int8([[1, 0], [1, 0]]), r"^x_scale, w_scale, y_scale: xnnpack takes no scale of"
+    below = {**LAYER, "y_scale": 1.0, "w_scale": np.float32(scales) * np.float32(0.999), "kernel": "xnnpack"}
+    how = {**below, "w_scale": scales}
+    for more in ({}, {"w_type": "int4"}):
+        with pytest.raises(ValueError, match=why):
+            tflite.fully_connected(x, w, **how, **more)
+        assert tflite.fully_connected(x, w, **below, **more).shape == (1, 2)
+    assert tflite.fully_connected(x[:, :1], w[:, :1], **how, w_type="int4").tolist()[0][1] == 127
+    x, w, shape = x.reshape(1, 1, 2, 1), w.reshape(2, 1, 2, 1), [1, 1, 4, 2]
+    with pytest.raises(ValueError, match=why):
+        tflite.transpose_conv(x, shape, w, **how, stride=(1, 2))
+    assert tflite.transpose_conv(x, shape, w, **below, stride=(1, 2)).shape == (1, 1, 4, 2)
+    assert tflite.transpose_conv(x, shape, w[:, :, :1], **how, stride=(1, 2), padding="SAME")[0, 0, 0, 1] == 127
+
+
+@pytest.mark.parametrize(("padding", "sizes"), [("SAME", (5, 6)), ("VALID", (6, 7))])
+def test_litert_takes_no_output_shape_of_other_images(padding, sizes):
+    x, w, how = np.int8([[[[1], [2], [3]]]]), np.int8([[[[1], [10]]]]), {**LAYER, "y_scale": 1.0, "stride": (1, 2)}
+    for size in range(4, 9):
+        assert tflite.transpose_conv(x, [1, 1, size, 1], w, **how, padding=padding, kernel="tflm").shape[2] == size
+        for kernel in ("reference", "optimized", "xnnpack"):
+            if size in sizes:
+                assert tflite.transpose_conv(x, [1, 1, size, 1], w, **how, padding=padding, kernel=kernel)[0, 0, 0] == 1
+            else:
+                with pytest.raises(ValueError, match=r"^x, output_shape: .* is made of images of \(1, "):
+                    tflite.transpose_conv(x, [1, 1, size, 1], w, **how, padding=padding, kernel=kernel)
+
+
 def test_xnnpack_pools_only_codes_of_one_scale():
     x, how = np.int8([[[[1]]]]), {"x_scale": 0.5, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
     for more in ({"window": (1, 1)}, {"window": (1, 2), "padding": "SAME", "activation": "RELU"}):

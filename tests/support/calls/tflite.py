@@ -39,7 +39,7 @@ CALLS = {
     "tflite.depthwise_conv_2d": layer({"x": IMAGE, "w": DEEP, "bias": BIAS, "depth_multiplier": 2, **LAYER, **WINDOW}),
     "tflite.fully_connected": layer({"x": ROWS[0], "w": TAPS.reshape(-1)[:20].reshape(4, 5), "bias": BIAS, **LAYER}),
     "tflite.transpose_conv": layer(
-        {"x": IMAGE, "output_shape": np.int32([4, 4, 4, 4]), "w": TAPS, "bias": BIAS, **LAYER, **WINDOW}
+        {"x": IMAGE, "output_shape": np.int32([4, 7, 5, 4]), "w": TAPS, "bias": BIAS, **LAYER, **WINDOW}
     ),
     "tflite.batch_matmul": layer(PAIR | {"a": ROWS, "b": ROWS[0].T.copy(), "y_scale": 50.0}),
     "tflite.add": pairs(),
@@ -127,7 +127,7 @@ FEW = {
     "tflite.Conv2D": FIRST,
     "tflite.DepthwiseConv2D": {"w": DEEP[:, :1, :1]},
     "tflite.FullyConnected": FIRST | {"w": ROWS[0, :1]},
-    "tflite.TransposeConv": FIRST | {"output_shape": np.int32([1, 4, 4, 1])},
+    "tflite.TransposeConv": FIRST | {"output_shape": np.int32([1, 7, 5, 1])},
     "tflite.BatchMatmul": {"b": ROWS[0, :3].T},
     "tflite.Svdf": {"feature": FILTERS[:2], "time": np.int16(FILTERS[:2]), "bias": BIAS[:1], "state": STATE[:, :6]},
     "tflite.UnidirectionalSequenceLstm": {
