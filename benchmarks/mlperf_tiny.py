@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peak, products
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, blank
 from benchmarks.memcpy import BYTES
 from benchmarks.products import any_codes
 from qops import tflite
@@ -22,9 +22,11 @@ A, B, TOTAL = (0.05, -3), (0.07, 5), (0.11, 1)
 
 
 class Layer(NamedTuple):
-    """One layer: SAME padding, relu, a scale for each output channel, but for dense ones."""
+    """Layers of one shape of a network: SAME padding, relu, a scale for each output channel, but for dense ones."""
 
     network: str
+    count: int
+    """How many of them the network has."""
     kind: str
     size: tuple[int, int]
     """Of the image; dense layers have one pixel."""
@@ -37,7 +39,8 @@ class Layer(NamedTuple):
     def name(self) -> str:
         """The name of its row."""
         (h, w), (down, across) = self.size, self.window
-        how = f"_{down}x{across}_by_{self.stride}" if down > 1 else ""
+        how = f"_{down}x{across}" if down > 1 else ""
+        how += f"_by_{self.stride}" if down > 1 or self.stride > 1 else ""
         return f"mlperf_{self.network}_{self.kind}_{h}x{w}x{self.channels}_to_{self.outputs}{how}"
 
     @property
@@ -50,29 +53,63 @@ class Layer(NamedTuple):
         return self.outputs, *self.window, self.channels
 
 
+TAPS, PIXEL = (3, 3), (1, 1)
 LAYERS = [
-    Layer("keywords", "conv", (49, 10), 1, 64, (10, 4), 2),
-    Layer("keywords", "depthwise", (25, 5), 64, 64, (3, 3)),
-    Layer("keywords", "conv", (25, 5), 64, 64),
-    Layer("keywords", "dense", (1, 1), 64, 12),
-    Layer("images", "conv", (32, 32), 3, 16, (3, 3)),
-    Layer("images", "conv", (32, 32), 16, 16, (3, 3)),
-    Layer("images", "conv", (16, 16), 32, 32, (3, 3)),
-    Layer("images", "conv", (8, 8), 64, 64, (3, 3)),
-    Layer("images", "add", (32, 32), 16, 16),
-    Layer("persons", "conv", (96, 96), 3, 8, (3, 3), 2),
-    Layer("persons", "depthwise", (48, 48), 8, 8, (3, 3)),
-    Layer("persons", "conv", (48, 48), 8, 16),
-    Layer("persons", "depthwise", (48, 48), 16, 16, (3, 3), 2),
-    Layer("persons", "depthwise", (12, 12), 64, 64, (3, 3)),
-    Layer("persons", "conv", (6, 6), 128, 128),
-    Layer("persons", "depthwise", (3, 3), 256, 256, (3, 3)),
-    Layer("persons", "conv", (3, 3), 256, 256),
-    Layer("anomalies", "dense", (1, 1), 640, 128),
-    Layer("anomalies", "dense", (1, 1), 128, 8),
-    Layer("anomalies", "dense", (1, 1), 128, 640),
+    *(
+        Layer("keywords", 1, "conv", (49, 10), 1, 64, (10, 4), 2),
+        Layer("keywords", 4, "depthwise", (25, 5), 64, 64, TAPS),
+        Layer("keywords", 4, "conv", (25, 5), 64, 64),
+        Layer("keywords", 1, "dense", PIXEL, 64, 12),
+    ),
+    *(
+        Layer("images", 1, "conv", (32, 32), 3, 16, TAPS),
+        Layer("images", 2, "conv", (32, 32), 16, 16, TAPS),
+        Layer("images", 1, "add", (32, 32), 16, 16),
+        Layer("images", 1, "conv", (32, 32), 16, 32, TAPS, 2),
+        Layer("images", 1, "conv", (16, 16), 32, 32, TAPS),
+        Layer("images", 1, "conv", (32, 32), 16, 32, PIXEL, 2),
+        Layer("images", 1, "add", (16, 16), 32, 32),
+        Layer("images", 1, "conv", (16, 16), 32, 64, TAPS, 2),
+        Layer("images", 1, "conv", (8, 8), 64, 64, TAPS),
+        Layer("images", 1, "conv", (16, 16), 32, 64, PIXEL, 2),
+        Layer("images", 1, "add", (8, 8), 64, 64),
+        Layer("images", 1, "dense", PIXEL, 64, 10),
+    ),
+    *(
+        Layer("persons", 1, "conv", (96, 96), 3, 8, TAPS, 2),
+        Layer("persons", 1, "depthwise", (48, 48), 8, 8, TAPS),
+        Layer("persons", 1, "conv", (48, 48), 8, 16),
+        Layer("persons", 1, "depthwise", (48, 48), 16, 16, TAPS, 2),
+        Layer("persons", 1, "conv", (24, 24), 16, 32),
+        Layer("persons", 1, "depthwise", (24, 24), 32, 32, TAPS),
+        Layer("persons", 1, "conv", (24, 24), 32, 32),
+        Layer("persons", 1, "depthwise", (24, 24), 32, 32, TAPS, 2),
+        Layer("persons", 1, "conv", (12, 12), 32, 64),
+        Layer("persons", 1, "depthwise", (12, 12), 64, 64, TAPS),
+        Layer("persons", 1, "conv", (12, 12), 64, 64),
+        Layer("persons", 1, "depthwise", (12, 12), 64, 64, TAPS, 2),
+        Layer("persons", 1, "conv", (6, 6), 64, 128),
+        Layer("persons", 5, "depthwise", (6, 6), 128, 128, TAPS),
+        Layer("persons", 5, "conv", (6, 6), 128, 128),
+        Layer("persons", 1, "depthwise", (6, 6), 128, 128, TAPS, 2),
+        Layer("persons", 1, "conv", (3, 3), 128, 256),
+        Layer("persons", 1, "depthwise", (3, 3), 256, 256, TAPS),
+        Layer("persons", 1, "conv", (3, 3), 256, 256),
+        Layer("persons", 1, "dense", PIXEL, 256, 2),
+    ),
+    *(
+        Layer("anomalies", 1, "dense", PIXEL, 640, 128),
+        Layer("anomalies", 6, "dense", PIXEL, 128, 128),
+        Layer("anomalies", 1, "dense", PIXEL, 128, 8),
+        Layer("anomalies", 1, "dense", PIXEL, 8, 128),
+        Layer("anomalies", 1, "dense", PIXEL, 128, 640),
+    ),
 ]
-"""Kinds of layers of the networks for keyword spotting, image classification, visual wake words, anomaly detection."""
+"""The layers of the networks for keyword spotting, image classification, visual wake words and anomaly detection.
+
+Read in the models' definitions of MLPerf Tiny: DS-CNN, ResNet-8, MobileNetV1 of a quarter, and an autoencoder. Pools
+and softmax are left out.
+"""
 
 
 def scales(layer: Layer) -> Array:
@@ -132,7 +169,7 @@ def qops_layer(layer: Layer, x: Array, w: Array, bias: Array) -> Candidate:
         kind = tflite.DepthwiseConv2D if layer.kind == "depthwise" else tflite.Conv2D
         op = kind(w, bias, **how, stride=(layer.stride, layer.stride), padding="SAME")
     shape = op.shape_of(x.shape)
-    out = shared(int(np.prod(shape)), np.int8).reshape(shape)
+    out = blank(int(np.prod(shape)), np.int8).reshape(shape)
     return Candidate(lambda: op(x, out), lambda: out, 0)
 
 
@@ -140,7 +177,7 @@ def qops_add(a: Array, b: Array) -> Candidate:
     """Call the prepared op."""
     numbers = {"a_scale": A[0], "a_zero_point": A[1], "b_scale": B[0], "b_zero_point": B[1]}
     op = tflite.Add(**numbers, y_scale=TOTAL[0], y_zero_point=TOTAL[1], activation="RELU", kernel="xnnpack")
-    out = shared(a.size, np.int8).reshape(a.shape)
+    out = blank(a.size, np.int8).reshape(a.shape)
     return Candidate(lambda: op(a, b, out), lambda: out, 0)
 
 
@@ -159,4 +196,57 @@ def case(layer: Layer) -> Case:
     return Case(layer.name, partial(inputs, layer), made, judged, work, peak.EXACT, (1,), (1,))
 
 
-MLPERF_TINY = [case(layer) for layer in LAYERS]
+def kinds(network: str) -> list[Layer]:
+    """Give the layers of a network, each shape once."""
+    return [layer for layer in LAYERS if layer.network == network]
+
+
+def all_inputs(network: str, rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Draw the inputs of each layer, named by it."""
+    return {f"{one.name} {key}": x for one in kinds(network) for key, x in inputs(one, rng, n).items()}
+
+
+def by_layer(network: str, arrays: dict[str, Array]) -> list[tuple[Layer, dict[str, Array]]]:
+    """Give each layer with its own of these inputs."""
+    named = [(key.split(), x) for key, x in arrays.items()]
+    return [(one, {key: x for (name, key), x in named if name == one.name}) for one in kinds(network)]
+
+
+def all_computed(network: str, **arrays: Array) -> Array:
+    """Compute all layers; the results stand one behind the other."""
+    each = by_layer(network, arrays)
+    return np.concatenate([(added(**own) if one.kind == "add" else computed(one, **own)).ravel() for one, own in each])
+
+
+def one_by_one(made: list[tuple[Layer, Candidate]]) -> Candidate:
+    """Run layers one after the other, each as often as the network has it."""
+    runs = [one.run for layer, one in made for _ in range(layer.count)]
+
+    def run() -> None:
+        for one in runs:
+            one()
+
+    within = max(one.within for _, one in made)
+    return Candidate(run, lambda: np.concatenate([np.ravel(one.result()) for _, one in made]), within)
+
+
+def all_of_qops(network: str, **arrays: Array) -> Candidate:
+    """Call the prepared ops of a network."""
+    each = by_layer(network, arrays)
+    return one_by_one([(one, qops_add(**own) if one.kind == "add" else qops_layer(one, **own)) for one, own in each])
+
+
+def whole(network: str) -> Case:
+    """Make the row of the layers of a network, each as often as it is there, without pools and softmax."""
+    drawn, made, judged = (partial(function, network) for function in (all_inputs, all_computed, all_of_qops))
+    sums = [layer for layer in kinds(network) if layer.kind != "add"]
+    name = f"mlperf_{network}_all_layers"
+
+    def work(n: int) -> int:
+        return sum(layer.count * operations(layer, n) for layer in sums)
+
+    return Case(name, drawn, made, judged, work, peak.EXACT, (1,), (1,))
+
+
+NETWORKS = list(dict.fromkeys(layer.network for layer in LAYERS))
+MLPERF_TINY = [*map(case, LAYERS), *map(whole, NETWORKS)]

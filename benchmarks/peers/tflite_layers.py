@@ -43,4 +43,8 @@ def forms(make):
             return lambda a, b: make(content(layer, a, b=b), [a, b])
         return lambda x, w, bias: make(content(layer, x, w, bias), [x])
 
-    return {layer.name: {KINDS[layer.kind]: of(layer)} for layer in tiny.LAYERS}
+    def whole(network):
+        return lambda **arrays: tiny.one_by_one([(one, of(one)(**own)) for one, own in tiny.by_layer(network, arrays)])
+
+    each = {layer.name: {KINDS[layer.kind]: of(layer)} for layer in tiny.LAYERS}
+    return each | {tiny.whole(network).name: {"models of one layer": whole(network)} for network in tiny.NETWORKS}
