@@ -120,12 +120,6 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
     return out
 
 
-def zero_points_16(zeros: tuple[int, int, int]) -> None:
-    """Raise ValueError if a zero point of codes of 16 bits is not 0."""
-    for zero, name in zip(zeros, ("a_zero_point", "b_zero_point", "y_zero_point"), strict=True):
-        integer(zero, name, 0, 0)
-
-
 def fixed_output(given: Any, scale: float, zero: int) -> None:
     """Raise ValueError if the result has another scale or zero point than the one that the op has."""
     if given.y_scale != scale:

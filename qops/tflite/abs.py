@@ -29,7 +29,7 @@ class Abs(Unary):
     _name = "ABS"
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
-        near, kind = np.abs(x - given.x_zero_point), np.dtype(self._facts.ratio).type
+        near, kind = np.abs(x - given.x_zero_point), self._facts.ratio
         if given.x_scale == given.y_scale:
             return near + given.y_zero_point
         by = quantized(float(kind(given.x_scale) / kind(given.y_scale)))

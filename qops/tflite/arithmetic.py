@@ -14,6 +14,7 @@ __all__ = [
     "double_high",
     "half_away",
     "leading_zeros",
+    "named",
     "power_of_two",
     "quantized",
     "rounded_shift",
@@ -42,6 +43,11 @@ def quantized(scale: float) -> Multiplier:
         raise ValueError(f"scale: a factor of {scale} has no multiplier")
     multiplier, right_shift = one_multiplier(abs(float(scale)), "31 bits")
     return (-multiplier if scale < 0 else multiplier), 31 - right_shift
+
+
+def named(by: Multiplier, of: str = "") -> dict[str, int]:
+    """Give a multiplier and its shift by their names; `of`: the name of what they belong to."""
+    return dict(zip((f"{of}_multiplier", f"{of}_shift") if of else ("multiplier", "shift"), by, strict=True))
 
 
 def power_of_two(scale: float) -> int | None:

@@ -13,10 +13,9 @@ from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import broadcast_shape, int32, native
 from qops.rules.requantize import Requantize
-from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import Rounding
+from qops.tflite.weights import Rounding, scale_of_pair
 
 __all__ = ["BatchMatmul", "batch_matmul"]
 
@@ -56,11 +55,8 @@ class BatchMatmul(Op):
             raise ValueError(f"b: expected at least 2 dimensions, got shape {data.shape}")
         rule = facts.matmul if given.b_zero_point == 0 else facts.matmul_offset
         derive = facts.matmul_scale if given.b_zero_point == 0 and is_8 else facts.matmul_other_scale
-        scale = float(DERIVATIONS[derive](given.a_scale, given.b_scale, given.y_scale))
-        if not np.isfinite(scale):
-            raise ValueError(f"a_scale, b_scale, y_scale: {derive} gives {scale}, no finite number")
-        ends = check.ends(self._dtype)
-        self._rounding = Rounding(rule if is_8 else "tflite-int64acc", scale, given.y_zero_point, ends)
+        numbers = scale_of_pair(given, derive), given.y_zero_point, check.ends(self._dtype)
+        self._rounding = Rounding(rule if is_8 else "tflite-int64acc", *numbers)
         self._stage = self._rounding.stage()
         self._zeros, self._adjoint = (given.a_zero_point, given.b_zero_point), given.adj_x
         turned = data.swapaxes(-1, -2) if given.adj_y else data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,9 +23,6 @@ class Extreme(Pair):
 
     def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
         self._make(dtype, kernel)
-
-    def _fill(self, given: SimpleNamespace) -> None:
-        self._stage, self._block = None, 1
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         return self._function(a, b)

@@ -148,7 +148,7 @@ class Kernel(NamedTuple):
     """Whether SOFTMAX of 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
     sigmoid_s8: str
     """How LOGISTIC and TANH of int8 are made: a "table" of float32, or "gemmlowp"."""
-    sigmoid_float: str
+    sigmoid_float: type[Any]
     """The type in which the table of LOGISTIC of 8 bits is made, before its values become float32."""
     table_zero_point: str
     """Where LOGISTIC, TANH and ELU of 8 bits add the zero point: "outside" or "inside" of the rounding."""
@@ -158,7 +158,7 @@ class Kernel(NamedTuple):
     """What LOGISTIC of 8 bits demands of the result: its "scale", its "zero point" of -128, or nothing."""
     norm_checks: bool
     """Whether L2_NORMALIZATION refuses another scale or zero point of the result than the one that it has."""
-    ratio: str
+    ratio: type[Any]
     """The type of the ratios of scales in ABS, LEAKY_RELU, PRELU, RELU and SVDF."""
     leaky: str
     """How LEAKY_RELU of 8 bits is made: "integer", or "8.8", of multipliers with 8 bits behind the point."""
@@ -212,7 +212,7 @@ _MICRO = {
     "uint8": "int8",
     "int32": "int8 int16",
 }
-_EITHER = ("int8", "int16")
+_EITHER, _F32, _F64 = ("int8", "int16"), np.float32, np.float64
 # fmt: off
 _FACTS: dict[str, tuple[Any, ...]] = {
     #                           reference     optimized      xnnpack        tflm
@@ -279,12 +279,12 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "reduce_scales":           (False,        False,         True,          False),
     "float_softmax":           (False,        True,          True,          False),
     "sigmoid_s8":              ("table",      "table",       "table",       "gemmlowp"),
-    "sigmoid_float":           ("float32",    "float32",     "float64",     "float32"),
+    "sigmoid_float":           (_F32,         _F32,          _F64,          _F32),
     "table_zero_point":        ("outside",    "outside",     "inside",      "outside"),
     "sigmoid_s16":             ("table",      "gemmlowp",    "gemmlowp",    "table"),
     "sigmoid_output":          ("scale",      "scale",       "",            "zero point"),
     "norm_checks":             (True,         True,          True,          False),
-    "ratio":                   ("float32",    "float32",     "float32",     "float64"),
+    "ratio":                   (_F32,         _F32,          _F32,          _F64),
     "leaky":                   ("integer",    "integer",     "8.8",         "integer"),
     "leaky_s16_signed":        (False,        True,          True,          False),
     "relu6_rescales":          (True,         True,          True,          False),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import broadcast_shape, integer, native, number
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import quantized
+from qops.tflite.arithmetic import named, quantized
 from qops.tflite.op import Op
 from qops.tflite.unary import Unary
 
@@ -44,7 +44,7 @@ class LeakyRelu(Unary):
         self._make(x_scale, x_zero_point, y_scale, y_zero_point, alpha, dtype, kernel)
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
-        kind = np.dtype(self._facts.ratio).type
+        kind = self._facts.ratio
         x_scale, y_scale, alpha = kind(given.x_scale), kind(given.y_scale), kind(F32(number(given.alpha, "alpha")))
         above, below = float(x_scale / y_scale), float(x_scale * alpha / y_scale)
         near, zero = x - given.x_zero_point, given.y_zero_point
@@ -90,7 +90,7 @@ class Prelu(Op):
             alpha = np.ascontiguousarray(alpha).view(np.int8).ravel()[: alpha.size].reshape(alpha.shape)
         zero = integer(given.alpha_zero_point, "alpha_zero_point", *check.ends(alpha.dtype))
         self._alpha, self._zeros = alpha.astype(np.int64) - zero, (given.x_zero_point, given.y_zero_point)
-        kind = np.dtype(self._facts.ratio).type
+        kind = self._facts.ratio
         x_scale, y_scale = kind(given.x_scale), kind(given.y_scale)
         self._above = quantized(float(x_scale / y_scale))
         self._below = quantized(float(x_scale * kind(given.alpha_scale) / y_scale))
@@ -98,9 +98,7 @@ class Prelu(Op):
     @property
     def integers(self) -> dict[str, Any]:
         """The factors of codes from the zero point on and below it, and alpha less its zero point."""
-        (above, above_shift), (below, below_shift) = self._above, self._below
-        found = {"positive_multiplier": above, "positive_shift": above_shift}
-        return {**found, "negative_multiplier": below, "negative_shift": below_shift, "alpha": self._alpha.copy()}
+        return {**named(self._above, "positive"), **named(self._below, "negative"), "alpha": self._alpha.copy()}
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         try:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import quantized, rounded_shift, wrap
+from qops.tflite.arithmetic import named, quantized, rounded_shift, wrap
 from qops.tflite.fixed_point import exp_of_negative, inverse_sqrt, log_from_one
 from qops.tflite.softmax import Rows, float_sums, scale_of_differences
 
@@ -45,8 +45,7 @@ class LogSoftmax(Rows):
         if self._table is not None:
             return {"table": self._table.copy(), "x_scale": self._x_scale}
         m, e = self._by
-        back = dict(zip(("back_multiplier", "back_shift"), quantized(2.0 ** (31 - e) / m), strict=True))
-        return {"multiplier": m, "shift": e, "least": self._least, **back}
+        return {**named(self._by), "least": self._least, **named(quantized(2.0 ** (31 - e) / m), "back")}
 
     def _made(self, x: Codes) -> NDArray[Any]:
         down = x - x.max(-1, keepdims=True)

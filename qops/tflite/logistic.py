@@ -78,7 +78,7 @@ class Logistic(Sigmoid):
     _fixed, _interpolated = staticmethod(fixed_point.logistic), staticmethod(sigmoid_16)
 
     def _function(self, v: Any) -> Any:
-        kind = np.dtype(self._facts.sigmoid_float).type
+        kind = self._facts.sigmoid_float
         return kind(1) / (kind(1) + np.exp(-v).astype(kind))
 
     def _check_output(self, given: SimpleNamespace) -> None:

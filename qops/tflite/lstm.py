@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import native, number
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import quantized, rounded_shift, scaled_wide, wrap
+from qops.tflite.arithmetic import named, quantized, rounded_shift, scaled_wide, wrap
 from qops.tflite.op import Op
 from qops.tflite.tables import sigmoid_16, tanh_16
 
@@ -114,7 +114,7 @@ class UnidirectionalSequenceLstm(Op):
         for name, each in (("input", self._by_w), ("recurrent", self._by_r)):
             multipliers, shifts = zip(*each, strict=True)
             found |= {f"{name}_multiplier": np.array(multipliers), f"{name}_shift": np.array(shifts)}
-        found |= dict(zip(("output_multiplier", "output_shift"), self._last, strict=True))
+        found |= named(self._last, "output")
         found |= {"cell_clip": 2**15 if self._clip is None else self._clip, "cell_scale_power": self._power}
         return {**found, "input_weights": self._w.copy(), "recurrent_weights": self._r.copy(), "bias": self._b.copy()}
 

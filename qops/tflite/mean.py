@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, integer, shown
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away, quantized, scaled_up, wrap
+from qops.tflite.arithmetic import half_away, named, quantized, scaled_up, wrap
 from qops.tflite.op import Op
 
 __all__ = ["Mean", "Sum", "mean", "sum"]
@@ -80,25 +80,30 @@ class Reduction(Op):
         return np.rint(sums.astype(F32) * F32(scale) + bias)
 
 
-class Mean(Reduction):
+class Scaled(Reduction):
+    """The base of MEAN and SUM, which take codes to the scale of the result."""
+
+    __slots__ = ("_by",)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        self._by = quantized(given.x_scale / given.y_scale)
+
+
+class Mean(Scaled):
     """The prepared form of `mean`.
 
     Called ``op(x, out=None)``. The constructor takes all other arguments of `mean`, and `dtype`, the type of the codes:
     int8, uint8 or int16.
     """
 
-    __slots__ = ("_by",)
+    __slots__ = ()
     _name = "MEAN"
-
-    def _fill(self, given: SimpleNamespace) -> None:
-        super()._fill(given)
-        self._by = quantized(given.x_scale / given.y_scale)
 
     @property
     def integers(self) -> dict[str, Any]:
         """The factor of sums before it is divided by their number of codes, in kernels that compute in integers."""
-        has_factor = self._facts.mean == "integer" or self._dtype == np.int16
-        return dict(zip(("multiplier", "shift"), self._by, strict=True)) if has_factor else {}
+        return named(self._by) if self._facts.mean == "integer" or self._dtype == np.int16 else {}
 
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         sums, (x_scale, y_scale), how = self._sums(data, axes), self._scales, self._facts.mean
@@ -124,25 +129,20 @@ class Mean(Reduction):
         return made + bias
 
 
-class Sum(Reduction):
+class Sum(Scaled):
     """The prepared form of `sum`.
 
     Called ``op(x, out=None)``. The constructor takes all other arguments of `sum`, and `dtype`, the type of the codes:
     int8, uint8 or int16.
     """
 
-    __slots__ = ("_by",)
+    __slots__ = ()
     _name = "SUM"
-
-    def _fill(self, given: SimpleNamespace) -> None:
-        super()._fill(given)
-        self._by = quantized(given.x_scale / given.y_scale)
 
     @property
     def integers(self) -> dict[str, Any]:
         """The factor of sums, in kernels that compute in integers."""
-        has_factor = self._facts.sum not in ("linear", "float")
-        return dict(zip(("multiplier", "shift"), self._by, strict=True)) if has_factor else {}
+        return named(self._by) if self._facts.sum not in ("linear", "float") else {}
 
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         (x_scale, y_scale), (x_zero, y_zero), how = self._scales, self._zeros, self._facts.sum

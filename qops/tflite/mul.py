@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.rules.requantize import Requantize
-from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import quantized, wrap
-from qops.tflite.pairs import Pair, multiplied
+from qops.tflite.pairs import Pair, multiplied, named_factors
 from qops.tflite.sums import BLOCKS
-from qops.tflite.weights import Rounding
+from qops.tflite.weights import Rounding, scale_of_pair
 
 __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
 
@@ -28,7 +27,7 @@ class Mul(Pair):
     codes: int8, uint8 or int16.
     """
 
-    __slots__ = ("_by", "_ends", "_rule", "_scale", "_zeros")
+    __slots__ = ("_by", "_ends", "_rule", "_scale")
     _name = "MUL"
     _any_zero_point = ("a_zero_point", "b_zero_point")
 
@@ -49,18 +48,12 @@ class Mul(Pair):
         self._make(*a, *b, *y, activation, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
-        facts = self._facts
-        scale = float(DERIVATIONS[facts.mul_scale](given.a_scale, given.b_scale, given.y_scale))
-        if not np.isfinite(scale):
-            raise ValueError(f"a_scale, b_scale, y_scale: {facts.mul_scale} gives {scale}, no finite number")
-        self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
-        if self._dtype == np.int16:
-            check.zero_points_16(self._zeros)
+        super()._fill(given)
+        facts, scale = self._facts, scale_of_pair(given, self._facts.mul_scale)
         rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or facts.mul != "fp32-even" else facts.mul_beyond
         rule = facts.tail if self._dtype == np.int16 else rule
         self._by, self._ends = quantized(scale), self._limits(given, rule == "fp32-even")
         self._scale, self._rule = scale, facts.tail if rule == "blocks" else rule
-        self._stage, self._block = None, 1
         if rule == "blocks":
             self._block, _ = BLOCKS[self._dtype.name]
             self._block_by_one = self._block
@@ -93,7 +86,7 @@ class SquaredDifference(Pair):
     type of all codes: int8 or int16.
     """
 
-    __slots__ = ("_factors", "_left", "_zeros")
+    __slots__ = ("_factors", "_left")
     _name = "SQUARED_DIFFERENCE"
 
     def __init__(
@@ -112,8 +105,8 @@ class SquaredDifference(Pair):
         self._make(*a, *b, *y, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
-        self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
-        self._stage, self._block, self._left = None, 1, 0 if self._dtype == np.int16 else 7
+        super()._fill(given)
+        self._left = 0 if self._dtype == np.int16 else 7
         twice = 2 * max(given.a_scale, given.b_scale)
         last = twice * twice / (2 ** (2 * self._left) * given.y_scale)
         if last >= 1 and self._facts.difference_aborts:
@@ -125,10 +118,7 @@ class SquaredDifference(Pair):
     @property
     def integers(self) -> dict[str, Any]:
         """By how much codes are shifted to the left, and the factors of a, of b and of the square."""
-        found = {"left_shift": self._left}
-        for name, (multiplier, shift) in zip("aby", self._factors, strict=True):
-            found |= {f"{name}_multiplier": multiplier, f"{name}_shift": shift}
-        return found
+        return {"left_shift": self._left, **named_factors(self._factors)}
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros

@@ -47,7 +47,7 @@ class Op(Prepared):
 
     _name: ClassVar[str]
     _any_zero_point: ClassVar[tuple[str, ...]] = ()
-    """Zero points that may be any int32."""
+    """Zero points that may be any int32, but for codes of int16."""
     _own_zero_point: ClassVar[tuple[str, ...]] = ()
     """Zero points that `_fill` checks."""
     _dtype: np.dtype[Any]
@@ -61,7 +61,7 @@ class Op(Prepared):
         for name, value in vars(given).items():
             if name in CHECKS:
                 setattr(given, name, CHECKS[name](value, name))
-            elif name in self._any_zero_point and self._facts.any_zero_point:
+            elif name in self._any_zero_point and self._facts.any_zero_point and self._dtype != np.int16:
                 setattr(given, name, int32(value, name))
             elif name in self._own_zero_point:
                 continue

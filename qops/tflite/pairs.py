@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,16 +16,17 @@ from qops.codes import of_dtype
 from qops.rules.pairs import ADD
 from qops.rules.table import TABLE
 from qops.tflite import _checks as check
+from qops.tflite.arithmetic import Multiplier, named
 from qops.tflite.op import Op
 from qops.tflite.weights import stage
 
-__all__ = ["Pair", "added", "multiplied"]
+__all__ = ["Pair", "added", "multiplied", "named_factors"]
 
 
 class Pair(Op):
     """A prepared op of two arrays. Where there is a stage, it makes the codes; else numpy does, step by step."""
 
-    __slots__ = ("_block", "_block_by_one", "_stage")
+    __slots__ = ("_block", "_block_by_one", "_stage", "_zeros")
 
     _stage: PairStage | None
     """What makes codes of arrays of one shape."""
@@ -31,6 +34,10 @@ class Pair(Op):
     """How many neighbours are computed together in another way; 1 if there is no such way."""
     _block_by_one: int
     """The same where one of the operands is one number for all of them."""
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._stage, self._block = None, 1
+        self._zeros = [getattr(given, f"{name}_zero_point", 0) for name in "aby"]
 
     def _plain(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the codes, in int64."""
@@ -93,6 +100,11 @@ def sections(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, bool]:
     if axes:
         return 0, False
     return (lengths[0], False) if lengths[0] > 1 else (lengths[1], True)
+
+
+def named_factors(factors: Iterable[Multiplier]) -> dict[str, int]:
+    """Give multipliers and shifts of a, of b and of the result by their names."""
+    return {key: value for name, by in zip("aby", factors, strict=False) for key, value in named(by, name).items()}
 
 
 def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operands | None:

@@ -12,7 +12,7 @@ from qops.checks import choice, int32, integer, native
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away, quantized, scaled_up, wrap
+from qops.tflite.arithmetic import half_away, named, quantized, scaled_up, wrap
 from qops.tflite.kernels import KERNELS
 from qops.tflite.op import Op
 
@@ -80,10 +80,8 @@ class Quantize(Prepared):
     @property
     def integers(self) -> dict[str, Any]:
         """The factor of codes, in kernels that compute in integers; empty for floats."""
-        step, how = self._x[0], self._facts.requantize
-        if step is None or how != "integer":
-            return {}
-        return dict(zip(("multiplier", "shift"), quantized(step / self._y[0]), strict=True))
+        step = self._x[0]
+        return {} if step is None or self._facts.requantize != "integer" else named(quantized(step / self._y[0]))
 
     def _of_codes(self, data: NDArray[Any]) -> NDArray[Any]:
         x_scale, x_zero = self._x

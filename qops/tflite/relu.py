@@ -25,7 +25,7 @@ class Rectified(Unary):
     _activation: ClassVar[tuple[float | None, float | None]]
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
-        kind = np.dtype(self._facts.ratio).type if self._name == "RELU" else F32
+        kind = self._facts.ratio if self._name == "RELU" else F32
         low, high = self._activation
         near = self._facts.scaled(x - given.x_zero_point, quantized(float(kind(given.x_scale) / kind(given.y_scale))))
         return self._cut(near + given.y_zero_point, low, high, given.y_scale, given.y_zero_point)

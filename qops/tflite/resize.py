@@ -26,10 +26,6 @@ class Places(NamedTuple):
     fraction: NDArray[Any]
 
 
-def _of_11_bits(axis: Places) -> Places:
-    return axis._replace(fraction=np.rint(np.maximum(axis.fraction, 0) * F32(2048)).astype(np.int64))
-
-
 def _weights(down: Places, across: Places) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give how far each place lies below and to the right, along their axes."""
     return down.fraction[:, np.newaxis, np.newaxis], across.fraction[:, np.newaxis]
@@ -61,6 +57,27 @@ class Resize(Op):
             raise ValueError(f"x: expected images (N, H, W, C), got shape {shape}")
         return (shape[0], *self._size, shape[3])
 
+    def places(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        """Give what each row of the result is made of, and each column, for images of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, H, W, C).
+
+        Returns
+        -------
+        two ndarrays of int64, or two tuples of ndarrays
+            The nearest pixels; of the bilinear op the pixel before each place, the one behind it, and how far the place
+            lies behind the first.
+        """
+        down, across = (self._along(n, count) for n, count in zip(shape[1:3], self._size, strict=True))
+        return down, across
+
+    def _along(self, size: int, count: int) -> Any:
+        """Give the places of so many results along an axis of so many pixels."""
+        raise NotImplementedError
+
     def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
         raise NotImplementedError
 
@@ -85,26 +102,11 @@ class ResizeNearestNeighbor(Resize):
     __slots__ = ()
     _name = "RESIZE_NEAREST_NEIGHBOR"
 
-    def places(self, shape: tuple[int, ...]) -> tuple[Codes, Codes]:
-        """Give the row that each row of the result copies, and the column, for images of a shape.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            (N, H, W, C).
-
-        Returns
-        -------
-        two ndarrays of int64, (rows,) and (columns,)
-        """
-        down, across = (self._nearest(n, count) for n, count in zip(shape[1:3], self._size, strict=True))
-        return down, across
-
     def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
         down, across = self.places(data.shape)
         return data[:, down][:, :, across]
 
-    def _nearest(self, size: int, count: int) -> Codes:
+    def _along(self, size: int, count: int) -> Codes:
         at = np.arange(count, dtype=F32) + F32(0.5 if self._centers else 0)
         at = at * self._ratio(size, count)
         return np.clip((half_away if self._aligns else np.floor)(at).astype(np.int64), 0, size - 1)
@@ -132,24 +134,13 @@ class ResizeBilinear(Resize):
             return "11 bits"
         return "floats" if self._dtype == np.uint8 else "10 bits"
 
-    def places(self, shape: tuple[int, ...]) -> tuple[Places, Places]:
-        """Give the pixels of each row of the result, and of each column, for images of a shape.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            (N, H, W, C).
-
-        Returns
-        -------
-        two tuples of ndarrays
-            The pixel before each place, the one behind it, and how far the place lies behind the first.
-        """
-        axis = self._in_integers if self.arithmetic == "10 bits" else self._in_floats
-        down, across = (axis(*one) for one in zip(shape[1:3], self._size, strict=True))
-        if self.arithmetic == "11 bits":
-            return _of_11_bits(down), _of_11_bits(across)
-        return down, across
+    def _along(self, size: int, count: int) -> Places:
+        if self.arithmetic == "10 bits":
+            return self._in_integers(size, count)
+        axis = self._in_floats(size, count)
+        if self.arithmetic == "floats":
+            return axis
+        return axis._replace(fraction=np.rint(np.maximum(axis.fraction, 0) * F32(2048)).astype(np.int64))
 
     def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
         places, how = self.places(data.shape), self.arithmetic

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Multiplier, clip_s32, double_high, power_of_two, quantized, rounded_shift, wrap
-from qops.tflite.pairs import Pair, added
+from qops.tflite.pairs import Pair, added, named_factors
 
 __all__ = ["Total"]
 
@@ -24,7 +24,7 @@ BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
 class Total(Pair):
     """The base of ADD and SUB."""
 
-    __slots__ = ("_bits", "_ends", "_factors", "_kind", "_zeros")
+    __slots__ = ("_bits", "_ends", "_factors", "_kind")
     _sign: ClassVar[int]
 
     def __init__(
@@ -45,12 +45,9 @@ class Total(Pair):
         self._make(*a, *b, *y, activation, pot_scale_int16, dtype, kernel)
 
     def _fill(self, given: SimpleNamespace) -> None:
-        self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
+        super()._fill(given)
         self._kind, self._bits = self._rule(given), 15 if self._dtype == np.int16 else 20
         self._ends = self._limits(given, self._kind == "xnnpack")
-        self._stage, self._block = None, 1
-        if self._dtype == np.int16:
-            check.zero_points_16(self._zeros)
         if self._kind == "powers of two":
             self._factors = self._powers(given)
         elif self._kind == "xnnpack":
@@ -96,13 +93,10 @@ class Total(Pair):
     @property
     def integers(self) -> dict[str, Any]:
         """The factors of a, of b and of their sum as multipliers and shifts; which of them there are, `kind` says."""
-        names = ("a", "b", "y")[: len(self._factors)]
         found = {"kind": self._kind, "qmin": self._ends[0], "qmax": self._ends[1]}
         if len(self._factors) > 2:
             found["left_shift"] = self._bits
-        for name, (multiplier, shift) in zip(names, self._factors, strict=True):
-            found |= {f"{name}_multiplier": multiplier, f"{name}_shift": shift}
-        return found
+        return found | named_factors(self._factors)
 
     def _ratios(self, given: SimpleNamespace) -> list[Multiplier]:
         """Give the factors of a and b with 21 bits and one right shift."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import int32, integer, native
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import quantized, wrap
+from qops.tflite.arithmetic import named, quantized, wrap
 from qops.tflite.op import Op
 from qops.tflite.weights import bias_of
 
@@ -81,7 +81,7 @@ class Svdf(Op):
         zeros = check.ends(time.dtype) if time.dtype == np.int8 else (0, 0)
         zero = integer(given.state_zero_point, "state_zero_point", *zeros)
         self._zeros = given.x_zero_point, zero, given.y_zero_point
-        kind = np.dtype(self._facts.ratio).type
+        kind = self._facts.ratio
         x, f, t, s, y = (
             kind(check.scale(getattr(given, f"{name}_scale"), f"{name}_scale"))
             for name in ("x", "feature", "time", "state", "y")
@@ -92,8 +92,7 @@ class Svdf(Op):
     def integers(self) -> dict[str, Any]:
         """The factors of both steps, weights and bias, zero points of data, state and result, ends of the state."""
         found = dict(zip(("x_zero_point", "state_zero_point", "y_zero_point"), self._zeros, strict=True))
-        for name, (multiplier, shift) in (("state", self._first), ("output", self._last)):
-            found |= {f"{name}_multiplier": multiplier, f"{name}_shift": shift}
+        found |= named(self._first, "state") | named(self._last, "output")
         found |= zip(("state_min", "state_max"), check.ends(self._state), strict=True)
         arrays = {"weights_feature": self._feature, "weights_time": self._time, "bias": self._bias}
         arrays = {name: np.array(x) for name, x in arrays.items() if x is not None}

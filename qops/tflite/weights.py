@@ -15,7 +15,17 @@ from qops.rules.scales import DERIVATIONS
 from qops.rules.table import BLOCKS
 from qops.tflite import _checks as check
 
-__all__ = ["Rounding", "bias_of", "fit_in_halves", "in_blocks", "rule_16", "scale_of", "stage", "weights_of"]
+__all__ = [
+    "Rounding",
+    "bias_of",
+    "fit_in_halves",
+    "in_blocks",
+    "rule_16",
+    "scale_of",
+    "scale_of_pair",
+    "stage",
+    "weights_of",
+]
 
 WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
 """The type of an array of weights, and its lowest and highest code, by TFLite's type."""
@@ -63,12 +73,23 @@ def scale_of(
     w_scale = check.scales(given.w_scale, "w_scale", count)
     if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
         raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
-    scale = DERIVATIONS[derive](given.x_scale, w_scale, given.y_scale)
-    if not np.isfinite(scale).all():
-        raise ValueError(f"x_scale, w_scale, y_scale: {derive} gives {shown(scale)}, no finite number")
+    scale = _derived(derive, x_scale=given.x_scale, w_scale=w_scale, y_scale=given.y_scale)
     if np.max(scale) >= below:
         raise ValueError(f"x_scale, w_scale, y_scale: {given.kernel} takes no scale of {np.max(scale)}")
     return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)
+
+
+def scale_of_pair(given: SimpleNamespace, derive: str) -> float:
+    """Give the scale of products of two arrays of codes."""
+    return float(_derived(derive, a_scale=given.a_scale, b_scale=given.b_scale, y_scale=given.y_scale))
+
+
+def _derived(derive: str, **scales: Any) -> Any:
+    """Give what a derivation makes of three scales, which must be finite."""
+    scale = DERIVATIONS[derive](*scales.values())
+    if not np.isfinite(scale).all():
+        raise ValueError(f"{', '.join(scales)}: {derive} gives {shown(scale)}, no finite number")
+    return scale
 
 
 def stage(rule: str, scale: float | NDArray[np.float64], zero: int, ends: tuple[int, int]) -> Any:
