@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import quantized
+from qops.tflite.arithmetic import Codes, quantized
 from qops.tflite.unary import Unary
 
 __all__ = ["Abs", "Neg", "abs", "neg"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class Abs(Unary):

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from qops._kernels.stage.multipliers import one_multiplier
 
 __all__ = [
+    "F32",
+    "Codes",
     "Multiplier",
     "clip_s32",
     "double_high",
@@ -25,6 +27,7 @@ __all__ = [
     "wrap",
 ]
 
+F32 = np.float32
 Codes = NDArray[np.int64]
 Multiplier = tuple[int, int]
 """A factor as TFLite has it: 31 bits, and a shift that is positive to the left."""

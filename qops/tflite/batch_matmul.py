@@ -12,22 +12,20 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import broadcast_shape, int32, native
-from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, scale_of_pair
+from qops.tflite.weights import Layer, Rounding, scale_of_pair
 
 __all__ = ["BatchMatmul", "batch_matmul"]
 
 
-class BatchMatmul(Op):
+class BatchMatmul(Layer):
     """The prepared form of `batch_matmul`: the second batch of matrices is packed once.
 
     Called ``op(a, out=None, num_threads=1)``. The constructor takes all other arguments of `batch_matmul`, and `dtype`,
     the type of the codes of a: int8 or int16.
     """
 
-    __slots__ = ("_adjoint", "_b", "_matrices", "_rounding", "_stage", "_zeros")
+    __slots__ = ("_adjoint", "_b", "_matrices", "_stage", "_zeros")
     _name = "BATCH_MATMUL"
 
     def __init__(
@@ -63,11 +61,6 @@ class BatchMatmul(Op):
         self._b = turned if is_8 else turned.astype(np.float64)
         flat = turned.reshape(prod(turned.shape[:-2]), *turned.shape[-2:]) if is_8 else ()
         self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in flat]
-
-    @property
-    def requantize(self) -> Requantize:
-        """What takes the sums of products to codes."""
-        return self._rounding.requantize(self._dtype)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) < 2:

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import choice, int32, integer, shown
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away
+from qops.tflite.arithmetic import F32, half_away
 from qops.tflite.kernels import kernel_for
 
 __all__ = ["concatenation"]
-
-F32 = np.float32
 
 
 def _each(value: Any, name: str, tensors: Any, checked: Callable[[Any, str], Any]) -> list[Any]:

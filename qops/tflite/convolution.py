@@ -14,21 +14,17 @@ from qops._kernels.conv.convolution import Conv2D as Kernel
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer
-from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
+from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
 from qops.tflite.window import Moves, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
 
 
-class Convolution(Op):
+class Convolution(Layer):
     """The base of both convolutions: packed weights, the window, the stages."""
 
-    __slots__ = (
-        *("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_rounding", "_size", "_stage", "_tail"),
-    )
+    __slots__ = ("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_size", "_stage", "_tail")
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
@@ -82,11 +78,6 @@ class Convolution(Op):
     def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
         """Give, by name, how windows move over images of this shape: size, stride, dilation, padding."""
         return self._moves.integers(shape, self._size)
-
-    @property
-    def requantize(self) -> Requantize:
-        """What takes the sums, the last axis of which are output channels, to codes."""
-        return self._rounding.requantize(self._dtype)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.tables import interpolated, of_8_bits, of_16_bits
+from qops.tflite.arithmetic import F32, Codes
 from qops.tflite.unary import Unary
 
 __all__ = ["Elu", "Exp", "Gelu", "elu", "exp", "gelu"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class Exp(Unary):
@@ -30,10 +27,7 @@ class Exp(Unary):
     _name = "EXP"
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
-        if self._dtype == np.int16:
-            ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
-            return interpolated(of_16_bits(np.exp, *ends), x)
-        return of_8_bits(np.exp, x - given.x_zero_point, given.x_scale, (given.y_scale, given.y_zero_point))
+        return self._tabled(np.exp, x, given)
 
 
 class Elu(Unary):
@@ -47,8 +41,7 @@ class Elu(Unary):
     _name = "ELU"
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
-        near, y = x - given.x_zero_point, (given.y_scale, given.y_zero_point)
-        return of_8_bits(self._function, near, given.x_scale, y, self._facts.table_zero_point)
+        return self._tabled(self._function, x, given, self._facts.table_zero_point)
 
     @staticmethod
     def _function(v: Any) -> Any:
@@ -79,8 +72,7 @@ class Gelu(Unary):
         self._make(x_scale, x_zero_point, y_scale, y_zero_point, approximate, dtype, kernel)
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
-        function = self._by_tanh if given.approximate else self._by_erfc
-        return of_8_bits(function, x - given.x_zero_point, given.x_scale, (given.y_scale, given.y_zero_point))
+        return self._tabled(self._by_tanh if given.approximate else self._by_erfc, x, given)
 
     @staticmethod
     def _by_tanh(v: Any) -> Any:

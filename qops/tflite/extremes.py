@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
+from qops.tflite.arithmetic import Codes
 from qops.tflite.pairs import Pair
 
 __all__ = ["Maximum", "Minimum", "maximum", "minimum"]
-
-Codes = NDArray[np.int64]
 
 
 class Extreme(Pair):

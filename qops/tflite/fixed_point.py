@@ -6,13 +6,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from qops.tflite.arithmetic import double_high, leading_zeros, rounded_shift, wrap
+from qops.tflite.arithmetic import Codes, double_high, leading_zeros, rounded_shift, wrap
 
 __all__ = ["exp_of_negative", "inverse_sqrt", "log_from_one", "logistic", "one_over_one_plus", "tanh"]
 
-Codes = NDArray[np.int64]
 BARREL = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 """exp(-2**i) for i from -2 on, with 31 bits behind the point."""
 

@@ -13,17 +13,15 @@ from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul, Rows
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import int32, integer
-from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away, wrap
-from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
+from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
 __all__ = ["FullyConnected", "fully_connected"]
 
 
-class FullyConnected(Op):
+class FullyConnected(Layer):
     """The prepared form of `fully_connected`: the weights are packed once, for any number of rows.
 
     Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `fully_connected`, and
@@ -31,20 +29,7 @@ class FullyConnected(Op):
     """
 
     __slots__ = (
-        *(
-            "_bias",
-            "_count",
-            "_depth",
-            "_is_odd",
-            "_keeps",
-            "_kernel",
-            "_matrix",
-            "_packed",
-            "_rounding",
-            "_stage",
-            "_w",
-        ),
-        "_zeros",
+        *("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_matrix", "_packed", "_stage", "_w", "_zeros"),
     )
     _name = "FULLY_CONNECTED"
 
@@ -160,11 +145,6 @@ class FullyConnected(Op):
     def nbytes(self) -> int:
         """Bytes of the packed weights."""
         return int(self._packed.nbytes if self._w is None else self._w.nbytes)
-
-    @property
-    def requantize(self) -> Requantize:
-        """What takes the sums, the last axis of which are outputs, to codes."""
-        return self._rounding.requantize(self._dtype)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Multiply the rows of `x` on so many threads, into `out` if it is given."""

@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import double_high, quantized, rounded_shift
+from qops.tflite.arithmetic import F32, Codes, double_high, quantized, rounded_shift
 from qops.tflite.unary import Unary
 
 __all__ = ["HardSwish", "hard_swish"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class HardSwish(Unary):

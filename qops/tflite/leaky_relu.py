@@ -10,14 +10,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import broadcast_shape, integer, native, number
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import named, quantized
+from qops.tflite.arithmetic import F32, Codes, named, quantized
 from qops.tflite.op import Op
 from qops.tflite.unary import Unary
 
 __all__ = ["LeakyRelu", "Prelu", "leaky_relu", "prelu"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class LeakyRelu(Unary):

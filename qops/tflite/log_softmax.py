@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import named, quantized, rounded_shift, wrap
+from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, wrap
 from qops.tflite.fixed_point import exp_of_negative, inverse_sqrt, log_from_one
 from qops.tflite.softmax import Rows, float_sums, scale_of_differences
 
 __all__ = ["L2Normalization", "LogSoftmax", "l2_normalization", "log_softmax"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class LogSoftmax(Rows):

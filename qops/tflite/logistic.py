@@ -11,14 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import power_of_two, quantized, rounded_shift, wrap
-from qops.tflite.tables import of_8_bits, sigmoid_16, tanh_16
+from qops.tflite.arithmetic import Codes, power_of_two, quantized, rounded_shift, wrap
+from qops.tflite.tables import sigmoid_16, tanh_16
 from qops.tflite.unary import Unary
 
 __all__ = ["Logistic", "Tanh", "logistic", "tanh"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class Sigmoid(Unary):
@@ -48,8 +45,7 @@ class Sigmoid(Unary):
             most = floor(15 * 2**27 / 2.0**e)
             end = np.where(near <= -most, -1, near >= most)
             return self._of_27_bits(self._facts.scaled(np.clip(near, -most, most), (m, e)), end)
-        y = given.y_scale, given.y_zero_point
-        return of_8_bits(self._function, near, given.x_scale, y, self._facts.table_zero_point)
+        return self._tabled(self._function, x, given, self._facts.table_zero_point)
 
     def _of_16_bits(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         power = power_of_two(given.x_scale)

@@ -12,14 +12,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import native, number
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import named, quantized, rounded_shift, scaled_wide, wrap
+from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, scaled_wide, wrap
 from qops.tflite.op import Op
 from qops.tflite.tables import sigmoid_16, tanh_16
 
 __all__ = ["LstmSequence", "UnidirectionalSequenceLstm", "unidirectional_sequence_lstm"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 def _clip_16(x: Any) -> Codes:

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, integer, shown
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away, named, quantized, scaled_up, wrap
+from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
 from qops.tflite.op import Op
 
 __all__ = ["Mean", "Sum", "mean", "sum"]
 
-F32 = np.float32
 TOGETHER = 16
 """Channels that the optimised MEAN computes together."""
 

@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import quantized, wrap
+from qops.tflite.arithmetic import Codes, quantized, wrap
 from qops.tflite.pairs import Pair, multiplied, named_factors
 from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding, scale_of_pair
 
 __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
-
-Codes = NDArray[np.int64]
 
 
 class Mul(Pair):

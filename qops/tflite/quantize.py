@@ -12,13 +12,12 @@ from qops.checks import choice, int32, integer, native
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away, named, quantized, scaled_up, wrap
+from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
 from qops.tflite.kernels import KERNELS
 from qops.tflite.op import Op
 
 __all__ = ["Dequantize", "Quantize", "dequantize", "quantize"]
 
-F32 = np.float32
 TOGETHER, CODES_TOGETHER = 8, 16
 """Floats, and codes, that the optimised QUANTIZE computes together."""
 FROM = ("float32", "int8", "int16", "uint8", "int32")

@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import quantized
+from qops.tflite.arithmetic import F32, Codes, quantized
 from qops.tflite.unary import Unary
 
 __all__ = ["Relu", "Relu0To1", "Relu6", "ReluN1To1", "relu", "relu6", "relu_0_to_1", "relu_n1_to_1"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class Rectified(Unary):

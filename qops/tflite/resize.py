@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away
+from qops.tflite.arithmetic import F32, Codes, half_away
 from qops.tflite.op import Op
 
 __all__ = ["ResizeBilinear", "ResizeNearestNeighbor", "resize_bilinear", "resize_nearest_neighbor"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class Places(NamedTuple):

@@ -10,15 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import Multiplier, double_high, half_away, leading_zeros, quantized, rounded_shift, wrap
+from qops.tflite.arithmetic import (
+    F32,
+    Codes,
+    Multiplier,
+    double_high,
+    half_away,
+    leading_zeros,
+    quantized,
+    rounded_shift,
+    wrap,
+)
 from qops.tflite.fixed_point import exp_of_negative, one_over_one_plus
 from qops.tflite.op import OneArray
 from qops.tflite.tables import interpolated, of_16_bits
 
 __all__ = ["Softmax", "softmax"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 def float_sums(values: NDArray[np.float32]) -> NDArray[np.float32]:

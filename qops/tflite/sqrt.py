@@ -10,14 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
-from qops.tflite.arithmetic import quantized
-from qops.tflite.tables import interpolated, of_16_bits
+from qops.tflite.arithmetic import F32, Codes, quantized
 from qops.tflite.unary import Unary
 
 __all__ = ["Rsqrt", "Sqrt", "rsqrt", "sqrt"]
-
-F32 = np.float32
-Codes = NDArray[np.int64]
 
 
 class Sqrt(Unary):
@@ -29,9 +25,7 @@ class Sqrt(Unary):
 
     __slots__ = ()
     _name = "SQRT"
-
-    def _from(self, given: SimpleNamespace) -> int:
-        return given.x_zero_point
+    _from_zero_point = True
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         values = F32(given.x_scale) * (x - given.x_zero_point).astype(F32)
@@ -47,16 +41,13 @@ class Rsqrt(Unary):
 
     __slots__ = ()
     _name = "RSQRT"
-
-    def _from(self, given: SimpleNamespace) -> int:
-        return given.x_zero_point
+    _from_zero_point = True
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         near = x - given.x_zero_point
         if self._dtype == np.int16 and self._facts.rsqrt_s16 == "table":
-            ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
             most = given.y_scale * (32767 - given.y_zero_point)
-            return interpolated(of_16_bits(lambda v: np.where(v > 0, 1 / np.sqrt(np.abs(v)), most), *ends), x)
+            return self._tabled(lambda v: np.where(v > 0, 1 / np.sqrt(np.abs(v)), most), x, given)
         m, e = fixed_point.inverse_sqrt(near)
         step = float(F32(np.sqrt(F32(given.x_scale))) * F32(given.y_scale))
         if not step:

@@ -7,16 +7,24 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import Multiplier, clip_s32, double_high, power_of_two, quantized, rounded_shift, wrap
+from qops.tflite.arithmetic import (
+    F32,
+    Codes,
+    Multiplier,
+    clip_s32,
+    double_high,
+    power_of_two,
+    quantized,
+    rounded_shift,
+    wrap,
+)
 from qops.tflite.pairs import Pair, added, named_factors
 
 __all__ = ["Total"]
 
-F32 = np.float32
-Codes = NDArray[np.int64]
 BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
 """Elements that the optimised ADD and MUL compute together, and their row of `qops.rules.ADD` and `MUL`, by type."""
 

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.tflite.arithmetic import half_away, wrap
+from qops.tflite.arithmetic import F32, Codes, half_away, wrap
 
 __all__ = ["SIGMOIDS", "Function", "interpolated", "of_8_bits", "of_16_bits", "sigmoid_16", "tanh_16"]
 
-F32 = np.float32
-Codes = NDArray[np.int64]
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """A function of real numbers, in double; tables round its values to float32, as C's functions of floats do."""
 _HIGHER = (

@@ -14,10 +14,8 @@ from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import int32, integer, native
-from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.op import Op
-from qops.tflite.weights import Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
+from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
 from qops.tflite.window import wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
@@ -25,16 +23,14 @@ __all__ = ["TransposeConv", "transpose_conv"]
 DENSE, INT32 = Window(), np.dtype(np.int32)
 
 
-class TransposeConv(Op):
+class TransposeConv(Layer):
     """The prepared form of `transpose_conv`: the weights are packed once, for images of one size of the result.
 
     Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `transpose_conv`, and
     `dtype`, the type of the codes: int8 or int16.
     """
 
-    __slots__ = (
-        *("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_rounding", "_size", "_stage", "_zero"),
-    )
+    __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage", "_zero")
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -120,11 +116,6 @@ class TransposeConv(Op):
         (kh, kw), (down, across), before = self._places
         pads = {"pad_top": kh - 1 - before[0], "pad_left": kw - 1 - before[1]}
         return {"stride_h": down, "stride_w": across, **pads}
-
-    @property
-    def requantize(self) -> Requantize:
-        """What takes the sums, the last axis of which are output channels, to codes."""
-        return self._rounding.requantize(self._dtype)
 
     def _spread(self, x: NDArray[Any]) -> NDArray[Any]:
         """Give the image whose pixels lie a stride apart, in one of zeros whose windows are those of the result."""

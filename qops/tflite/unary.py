@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import output
 from qops.tflite import _checks as check
+from qops.tflite.arithmetic import Codes
 from qops.tflite.op import OneArray
+from qops.tflite.tables import Function, interpolated, of_8_bits, of_16_bits
 
 __all__ = ["Unary"]
 
@@ -20,10 +22,12 @@ class Unary(OneArray):
     """A prepared op of one array. A subclass says what the codes become, `_made`."""
 
     __slots__ = ("_least", "_table")
+    _from_zero_point: ClassVar[bool] = False
+    """Whether codes below the zero point are refused."""
 
     def _fill(self, given: SimpleNamespace) -> None:
         lowest, highest = check.ends(self._dtype)
-        self._least = self._from(given)
+        self._least = given.x_zero_point if self._from_zero_point else lowest
         codes = np.arange(lowest, highest + 1)
         made = self._made(np.maximum(codes, self._least), given)
         table = np.clip(made, lowest, highest).astype(self._dtype)
@@ -35,13 +39,16 @@ class Unary(OneArray):
         """What all codes become, from the lowest code on: a port may hold it as a table."""
         return {"table": np.roll(self._table, -check.ends(self._dtype)[0])}
 
-    def _from(self, given: SimpleNamespace) -> int:
-        """Give the lowest code that the op takes."""
-        return check.ends(self._dtype)[0]
-
-    def _made(self, x: NDArray[np.int64], given: SimpleNamespace) -> NDArray[Any]:
+    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         """Give what becomes of codes, before they are clamped to their type; it may be infinite."""
         raise NotImplementedError
+
+    def _tabled(self, function: Function, x: Codes, given: SimpleNamespace, zero_point: str = "outside") -> Any:
+        """Give the codes of a function of real numbers: those of 16 bits are interpolated."""
+        ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
+        if self._dtype == np.int16:
+            return interpolated(of_16_bits(function, *ends), x)
+        return of_8_bits(function, x - given.x_zero_point, given.x_scale, ends[1], zero_point)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""

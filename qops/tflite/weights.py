@@ -14,16 +14,10 @@ from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.rules.table import BLOCKS
 from qops.tflite import _checks as check
+from qops.tflite.op import Op
 
 __all__ = [
-    "Rounding",
-    "bias_of",
-    "fit_in_halves",
-    "in_blocks",
-    "rule_16",
-    "scale_of",
-    "scale_of_pair",
-    "stage",
+    *("Layer", "Rounding", "bias_of", "fit_in_halves", "in_blocks", "rule_16", "scale_of", "scale_of_pair", "stage"),
     "weights_of",
 ]
 
@@ -120,3 +114,15 @@ class Rounding(NamedTuple):
         return Requantize(
             self.rule, scale=self.scale, zero_point=self.zero_point, dtype=dtype, qmin=min(lo, hi), qmax=hi
         )
+
+
+class Layer(Op):
+    """A prepared op that takes sums to codes by a rule."""
+
+    __slots__ = ("_rounding",)
+    _rounding: Rounding
+
+    @property
+    def requantize(self) -> Requantize:
+        """What takes the sums, the last axis of which are output channels, to codes."""
+        return self._rounding.requantize(self._dtype)

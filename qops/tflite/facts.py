@@ -1,0 +1,187 @@
+"""What is asked of a library of kernels: the meaning of each row of the table in `qops.tflite.kernels`."""
+
+from typing import Any, NamedTuple
+
+from qops.tflite.arithmetic import Codes, scaled, scaled_once
+
+__all__ = ["Kernel"]
+
+
+class Kernel(NamedTuple):
+    """One library of kernels. A rule is a name in `qops.rules.TABLE`; "" means that there is no such kernel."""
+
+    name: str
+    conv: str
+    """The rule of convolutions of int8, without groups."""
+    conv_groups: str
+    """The same with groups."""
+    conv_int4: str
+    """The same for weights of 4 bits, without groups; with groups it is the one of the tail, as for int16 by int32."""
+    conv_u8: str
+    """The same for uint8, without groups; with groups it is that of int8."""
+    conv_bias32: str
+    """The same for int16 with a bias of int32; with one of int64 it is "tflite-int64acc"."""
+    conv_no_bias: str
+    """The same for int16 without a bias; sums of a rule of 32 bits wrap."""
+    depthwise: str
+    """The rule of depthwise convolutions of int8."""
+    depthwise_int4: str
+    """The same for weights of 4 bits."""
+    depthwise_u8: str
+    """The same for uint8, without groups; with groups it is that of int8."""
+    depthwise_block: int
+    """Channels that a depthwise convolution computes together; those that fill no block take the rule of the tail."""
+    channel_block: int
+    """The same for weights of 4 bits, and in TRANSPOSE_CONV."""
+    tail: str
+    """The rule of the elements that fill no block."""
+    channel_scale: str
+    """How the scale of a convolution of int8 is made, in the words of `qops.rules.real_scale`."""
+    u8_scale: str
+    """The same of uint8."""
+    ignores_w_zero_point: bool
+    """Whether DEPTHWISE_CONV_2D of int8 takes a zero point of the weights, which it does not read."""
+    scale_below: float
+    """The scale from which on there is no convolution, TRANSPOSE_CONV or FULLY_CONNECTED of 8 bits."""
+    needs_bias: bool
+    """Whether CONV_2D refuses to run without a bias."""
+    depthwise_needs_bias: bool
+    """Whether DEPTHWISE_CONV_2D of 8 bits does."""
+    checks_bias: bool
+    """Whether the scale of a bias is compared with that of the sums, where all channels have one scale."""
+    svdf_bias_off: float
+    """How far the scale of a bias of SVDF may be from that of its sums."""
+    biases_by_option: bool
+    """Whether an option, not the tensor, says of which type the bias of CONV_2D and TRANSPOSE_CONV of int16 is."""
+    transpose: str
+    """The rule of TRANSPOSE_CONV of int8."""
+    transpose_block: int
+    """Channels that it computes together."""
+    transpose_beyond: str
+    """The rule that takes over where padding is SAME and the window smaller than the stride."""
+    transpose_bias32: str
+    """The same for int16 with a bias of int32."""
+    checks_output_shape: bool
+    """Whether TRANSPOSE_CONV refuses an output_shape that the convolution does not take to the shape of x."""
+    connected: str
+    """The rule of FULLY_CONNECTED of int8, with weights of 8 bits."""
+    connected_int4: str
+    """The same with weights of 4 bits, an even number for each sum."""
+    connected_odd_int4: str
+    """The same for an odd number, which XNNPACK leaves to the optimised kernel."""
+    connected_int4_factor: int
+    """What an even number of weights and the bias are multiplied by, and the scale divided; sums wrap earlier."""
+    connected_u8: str
+    """The same for uint8, without groups; with groups it is that of int8."""
+    connected_scale: str
+    """How the one scale of a FULLY_CONNECTED is made."""
+    connected_odd_scale: str
+    """The same for an odd number of weights of 4 bits for each sum."""
+    connected_wide: str
+    """The rule for int16 with a bias of int64."""
+    connected_no_bias: str
+    """The same without a bias; sums of a rule of 32 bits wrap."""
+    connected_bias32: str
+    """The same with a bias of int32."""
+    connected_int16: str
+    """The rule of int16 with weights of 16 bits."""
+    connected_channels_int4: bool
+    """Whether weights of 4 bits may have a scale for each output."""
+    matmul: str
+    """The rule of BATCH_MATMUL of int8, if the zero point of b is 0."""
+    matmul_offset: str
+    """The same for another zero point."""
+    matmul_scale: str
+    """How BATCH_MATMUL of int8 makes its scale, if the zero point of b is 0."""
+    matmul_other_scale: str
+    """The same for another zero point, and for int16."""
+    matmul_16x8: tuple[str, ...]
+    """Types of b beside int16 that go with an a of int16."""
+    limits: str
+    """Where 8 bits add the zero point to the limits of an activation: "outside" of a rounding half away from 0, as
+    the kernels that take over do, or "inside" of one half to even."""
+    checks_activation: bool
+    """Whether a limit of a convolution's activation, in steps of the result, must fit int32."""
+    rounds_once: bool
+    """Whether multipliers round once, half up; else twice, half up and half away."""
+    add: str
+    """The rule of ADD of 8 bits, in `qops.rules.ADD`; "blocks" are those of 16 elements, of uint8 8, of "optimized"."""
+    sub: str
+    """The same of SUB."""
+    add_beyond: str
+    """The one of ADD that takes over where ratios of scales are not in [2**-10, 2**8)."""
+    sub_beyond: str
+    """The one of SUB."""
+    any_zero_point: bool
+    """Whether the zero points of operands of ADD and MUL need not be codes."""
+    shifts_int16: bool
+    """Whether ADD and SUB of int16 have a kernel for scales that are powers of two."""
+    mul: str
+    """The rule of MUL of int8; "blocks" are those of 16 elements."""
+    mul_beyond: str
+    """The one that takes over where the scale is not in [2**-16, 2**8)."""
+    mul_scale: str
+    """How MUL makes its scale."""
+    difference_aborts: bool
+    """Whether SQUARED_DIFFERENCE ends the process if the last ratio of scales is 1 or more."""
+    pool_rescales: bool
+    """Whether pools take a result of another scale or zero point than x, whose codes they copy."""
+    max_pool_same: bool
+    """Whether MAX_POOL_2D of 8 bits, with strides within its window, demands one scale and zero point of x and y, but
+    for a window of 1 by 1 with an activation, which is then all that it computes."""
+    mean: str
+    """How MEAN of 8 bits is made: "integer", "blocks" of 16 channels over the spatial axes, or "float"."""
+    sum: str
+    """How SUM is made: "bytes", which reads int8 as uint8, "linear" in float32, "float", or "integer"."""
+    reduce_scales: bool
+    """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
+    float_softmax: bool
+    """Whether SOFTMAX of 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
+    sigmoid_s8: str
+    """How LOGISTIC and TANH of int8 are made: a "table" of float32, or "gemmlowp"."""
+    sigmoid_float: type[Any]
+    """The type in which the table of LOGISTIC of 8 bits is made, before its values become float32."""
+    table_zero_point: str
+    """Where LOGISTIC, TANH and ELU of 8 bits add the zero point: "outside" or "inside" of the rounding."""
+    sigmoid_s16: str
+    """The same for int16, if the scale is the power of two of that kernel; else a table of 256 sigmoids is used."""
+    sigmoid_output: str
+    """What LOGISTIC of 8 bits demands of the result: its "scale", its "zero point" of -128, or nothing."""
+    norm_checks: bool
+    """Whether L2_NORMALIZATION refuses another scale or zero point of the result than the one that it has."""
+    ratio: type[Any]
+    """The type of the ratios of scales in ABS, LEAKY_RELU, PRELU, RELU and SVDF."""
+    leaky: str
+    """How LEAKY_RELU of 8 bits is made: "integer", or "8.8", of multipliers with 8 bits behind the point."""
+    leaky_s16_signed: bool
+    """Whether a negative slope of LEAKY_RELU of int16 is a negative multiplier; else the product is negated."""
+    relu6_rescales: bool
+    """Whether RELU6 takes codes to the scale of the result; else it only clamps."""
+    rsqrt_s16: str
+    """How RSQRT of int16 is made: a "table" of 513 entries, or "integer"."""
+    prelu_alpha_s16: tuple[str, ...]
+    """The types that alpha may have in PRELU of int16, which reads its bytes as int8."""
+    quantize: str
+    """How QUANTIZE of float32 is made: "divide", "blocks" of 8 elements, or "even"."""
+    requantize: str
+    """How QUANTIZE of 8 bits to 8 bits is made: "integer", "blocks" of 16 elements, or "8.8"."""
+    dequantize_block: int
+    """Elements that DEQUANTIZE computes together, as ``x * scale - zero_point * scale`` in float32."""
+    bilinear_bits: int
+    """The fraction of the weights of RESIZE_BILINEAR of int8, in bits; 10 is TFLite's, which truncates positions."""
+    bilinear_weights: bool
+    """Whether RESIZE_BILINEAR of uint8 multiplies the two weights of a pixel first; else pixel and weights in turn."""
+    concatenates_any: bool
+    """Whether CONCATENATION ignores a fused activation."""
+    reads_int32: bool
+    """Whether PAD and PADV2 read paddings of int64 as words of int32."""
+    quantizes: dict[str, str]
+    """The types that QUANTIZE makes of a type."""
+    lstm: str
+    """The arithmetic of the LSTM: "lite" or "micro"."""
+    state_s8: bool
+    """Whether SVDF keeps a state of int8."""
+
+    def scaled(self, x: Any, by: tuple[Any, Any]) -> Codes:
+        """Give x times a multiplier, rounded as often as the kernel library does."""
+        return (scaled_once if self.rounds_once else scaled)(x, by)
