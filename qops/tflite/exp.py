@@ -80,7 +80,8 @@ class Gelu(Unary):
 
     @staticmethod
     def _by_erfc(v: Any) -> Any:
-        return 0.5 * v * np.array([erfc(-one * sqrt(0.5)) for one in v.tolist()])
+        x = v.astype(F32)
+        return F32(0.5) * x * np.array([erfc(one) for one in (x * F32(-sqrt(0.5))).tolist()], F32)
 
 
 def exp(

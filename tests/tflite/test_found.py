@@ -376,3 +376,10 @@ def test_an_optimised_convolution_of_uint8_with_groups_is_that_of_the_reference(
         assert tflite.conv_2d(x, w, bias, groups=2, kernel=kernel, **how).ravel().tolist() == [95, 95]
     one = np.uint8([0, 2]).reshape(1, 1, 1, 2)
     assert tflite.conv_2d(x, one, bias[:1], kernel="optimized", **how).item() == 96
+
+
+@pytest.mark.parametrize("kernel", ["reference", "optimized", "xnnpack"])
+def test_gelu_rounds_each_step_to_float32(kernel):
+    """5.13 is 85.5 steps, and its GELU in double is less than that."""
+    how = {"x_scale": 0.03, "x_zero_point": -97, "y_scale": 0.06, "y_zero_point": 0}
+    assert tflite.gelu(np.int8([74]), **how, kernel=kernel) == 86
