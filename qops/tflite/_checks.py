@@ -75,9 +75,13 @@ def pair(value: Any, name: str, least: int = 1) -> tuple[int, int]:
     return down, across
 
 
-def padding(value: str) -> str:
-    """Give `value`, if it is SAME or VALID."""
-    return choice(value, "padding", PADDINGS)
+def state(given: ArrayLike | None, name: str, start: tuple[int, Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Give a state of this shape, or one of zero points; `start`: the zero point and the type."""
+    zero, dtype = start
+    data = np.full(shape, zero, dtype) if given is None else native(given, name, (np.dtype(dtype).name,))
+    if data.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
+    return data
 
 
 def limits(

@@ -20,11 +20,11 @@ def _constant(value: int, bits: int) -> int:
     return value if bits == 31 else min(int(rounded_shift(value, 31 - bits)), 2**bits - 1)
 
 
-def _moved(x: Any, left_shift: int, bits: int) -> Codes:
-    """Multiply by a power of two: saturating, or rounded half away."""
-    if left_shift < 0:
-        return rounded_shift(x, -left_shift)
-    return np.clip(np.asarray(x, np.int64) << left_shift, -(2**bits), 2**bits - 1)
+def _moved(x: Any, left_shift: Any, bits: int = 31) -> Codes:
+    """Multiply by powers of two: saturating, or rounded half away."""
+    n = np.asarray(left_shift, np.int64)
+    up = np.clip(np.asarray(x, np.int64) << np.maximum(n, 0), -(2**bits), 2**bits - 1)
+    return np.where(n < 0, rounded_shift(x, np.maximum(-n, 0)), up)
 
 
 def _exp_of_quarter(a: Codes, bits: int) -> Codes:
@@ -85,26 +85,19 @@ def log_from_one(v: Codes) -> Codes:
     """Give log of numbers from 1 on, with 12 bits in front of the point, as numbers with 5."""
     sqrt_half, quarter = 1518500250, 536870912 >> 6
     zeros = leading_zeros(v)
-    low = _shifted(double_high(_shifted(v, zeros - 1), sqrt_half), 1)
-    low_z = np.clip(_shifted(12 - zeros, 31 - 6) + quarter, -(2**31), 2**31 - 1)
+    low = _moved(double_high(_moved(v, zeros - 1), sqrt_half), 1)
+    low_z = np.clip(_moved(12 - zeros, 31 - 6) + quarter, -(2**31), 2**31 - 1)
     other = double_high(v, sqrt_half)
     zeros = leading_zeros(other) - 1
-    high_z = np.clip(_shifted(12 - zeros, 31 - 6) - quarter, -(2**31), 2**31 - 1)
-    r, z = np.minimum(low, _shifted(v, zeros)), np.maximum(low_z, high_z)
+    high_z = np.clip(_moved(12 - zeros, 31 - 6) - quarter, -(2**31), 2**31 - 1)
+    r, z = np.minimum(low, _moved(v, zeros)), np.maximum(low_z, high_z)
     p, q = rounded_shift(r + 1805811301, 1), wrap(2 * wrap(r - 1805811301))
     square = double_high(q, q)
     top = wrap(double_high(q, r) + double_high(double_high(q, square), 117049297))
     inner = wrap(1057819769 + q + double_high(127690142, square))
     bottom = wrap(double_high(p, inner) + double_high(638450708, q))
-    series = double_high(_shifted(top, -6), one_over_one_plus(bottom))
-    return _shifted(wrap(double_high(z, 1488522236) + series), 1)
-
-
-def _shifted(x: Any, left_shift: Any) -> Codes:
-    """Multiply by powers of two: saturating, or rounded half away."""
-    n = np.asarray(left_shift, np.int64)
-    up = np.clip(np.asarray(x, np.int64) << np.maximum(n, 0), -(2**31), 2**31 - 1)
-    return np.where(n < 0, rounded_shift(x, np.maximum(-n, 0)), up)
+    series = double_high(_moved(top, -6), one_over_one_plus(bottom))
+    return _moved(wrap(double_high(z, 1488522236) + series), 1)
 
 
 def inverse_sqrt(x: Codes) -> tuple[Codes, Codes]:
@@ -117,8 +110,8 @@ def inverse_sqrt(x: Codes) -> tuple[Codes, Codes]:
     a = (x << np.maximum(2 * pairs, 0)) >> 1
     half, root = rounded_shift(a, 1), np.full(np.shape(x), 1 << 28, np.int64)
     for _ in range(5):
-        cube = _moved(double_high(double_high(root, root), root), 6, 31)
-        root = _moved(double_high((1 << 28) + (1 << 27), root) - double_high(half, cube), 3, 31)
+        cube = _moved(double_high(double_high(root, root), root), 6)
+        root = _moved(double_high((1 << 28) + (1 << 27), root) - double_high(half, cube), 3)
     made = double_high(root, 1518500250)
     made, shift = np.where(shift < 0, made << np.maximum(-shift, 0), made), np.maximum(shift, 0)
     return np.where(given <= 1, 2**31 - 1, made), np.where(given <= 1, 0, -shift)

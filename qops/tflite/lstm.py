@@ -171,14 +171,6 @@ class UnidirectionalSequenceLstm(Op):
         hidden = self._facts.scaled(o * bent, self._last) + self._zeros[1]
         return np.clip(hidden, *check.ends(self._dtype)), cell
 
-    def _state(self, state: ArrayLike | None, name: str, start: tuple[int, Any], batch: int) -> NDArray[Any]:
-        zero, dtype = start
-        shape = batch, self._w.shape[1]
-        data = np.full(shape, zero, dtype) if state is None else native(state, name, (np.dtype(dtype).name,))
-        if data.shape != shape:
-            raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
-        return data
-
     def __call__(
         self,
         x: ArrayLike,
@@ -189,9 +181,9 @@ class UnidirectionalSequenceLstm(Op):
         """Run all steps, from states or from zeros; the hidden states are in `out` if it is given."""
         data = self._codes(x)
         shape = self._shape(data.shape)
-        batch = shape[1 if self._time_major else 0]
-        first = self._state(hidden, "hidden", (self._zeros[1], self._dtype), batch)
-        second = self._state(cell, "cell", (0, np.int16), batch)
+        of_state = shape[1 if self._time_major else 0], shape[2]
+        first = check.state(hidden, "hidden", (self._zeros[1], self._dtype), of_state)
+        second = check.state(cell, "cell", (0, np.int16), of_state)
         check.out(out, self._dtype, shape, data, first, second)
         steps = (data if self._time_major else data.swapaxes(0, 1)).astype(np.int64)
         h, c, made = first.astype(np.int64), second.astype(np.int64), np.empty((len(steps), *first.shape), self._dtype)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, flag, int32, native, number
+from qops.checks import as_array, choice, flag, int32, native, number
 from qops.prepared import Prepared, parameters
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
@@ -20,7 +20,7 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "stride": check.pair,
     "dilation": check.pair,
     "window": check.pair,
-    "padding": lambda value, _: check.padding(value),
+    "padding": lambda value, name: choice(value, name, check.PADDINGS),
     "x_scale": check.scale,
     "a_scale": check.scale,
     "b_scale": check.scale,

@@ -107,12 +107,7 @@ class Svdf(Op):
         """Do one step from a state, or from zeros; its codes are in `out` if it is given."""
         data, (zero, s_zero, y_zero) = self._codes(x), self._zeros
         shape, filters, memory = self._shape(data.shape), *self._time.shape
-        if state is None:
-            before = np.full((len(data), filters * memory), s_zero, self._state)
-        else:
-            before = native(state, "state", (self._state.name,))
-        if before.shape != (len(data), filters * memory):
-            raise ValueError(f"state: expected shape {(len(data), filters * memory)}, got {before.shape}")
+        before = check.state(state, "state", (s_zero, self._state), (len(data), filters * memory))
         check.out(out, self._dtype, shape, data, before)
         after = np.roll(before.reshape(len(data), filters, memory), -1, 2)
         made = self._facts.scaled(wrap((data.astype(np.int64) - zero) @ self._feature.T), self._first) + s_zero

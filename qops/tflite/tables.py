@@ -74,21 +74,20 @@ def interpolated(table: Codes, x: Codes) -> Codes:
     return wrap(table[at] + ((slope * rest + 64) >> 7), 16)
 
 
+def _between(near: Codes, bits: int, beyond: int) -> Codes:
+    """Interpolate between two of the sigmoids, which lie 2**bits apart; `beyond` the last of them."""
+    at, rest = np.minimum(near >> bits, 254), near & ((1 << bits) - 1)
+    made = (SIGMOIDS[at] << bits) + rest * (SIGMOIDS[at + 1] - SIGMOIDS[at])
+    return np.where(near >> bits >= 255, beyond, made)
+
+
 def sigmoid_16(x: Codes) -> Codes:
     """Give the sigmoid in 15 bits of numbers with 12 bits behind the point, times 3."""
-    near = np.abs(x)
-    at = np.minimum(near >> 9, 254)
-    made = np.where(
-        near >> 9 >= 255, 0x7FFF << 10, (SIGMOIDS[at] << 9) + (near & 511) * (SIGMOIDS[at + 1] - SIGMOIDS[at])
-    )
+    made = _between(np.abs(x), 9, 0x7FFF << 10)
     return np.where(x >= 0, made + 512, (1 << 25) - made + 511) >> 10
 
 
 def tanh_16(x: Codes) -> Codes:
     """Give the hyperbolic tangent in 15 bits of the same numbers."""
-    near = np.abs(x)
-    at = np.minimum(near >> 8, 254)
-    made = np.where(
-        near >> 8 >= 255, 0xFFFF << 8, (SIGMOIDS[at] << 8) + (near & 255) * (SIGMOIDS[at + 1] - SIGMOIDS[at])
-    )
+    made = _between(np.abs(x), 8, 0xFFFF << 8)
     return np.where(x >= 0, made - (1 << 23) + 128, -made + (1 << 23) + 127) >> 8
