@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from qops._kernels.stage.rounding cimport plus_half_dsp_s32, wrap_s32
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
+from qops._kernels.nnlib.ranges cimport FloatEnds, Level, level_zero
 
 cnp.import_array()
 
@@ -34,7 +34,7 @@ cdef add_8p8to32_row prepare_s32(Level a, Level b, bint subtract) noexcept nogil
 
 def add_8p8to32_integers(tuple a, tuple b, bint subtract=False):
     """ka, kb, offset and max of the 8p8to32 loop for the ranges a and b, as a dict."""
-    return prepare_s32(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), subtract)
+    return prepare_s32(level_zero(FloatEnds(a[0], a[1])), level_zero(FloatEnds(b[0], b[1])), subtract)
 
 
 cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -50,7 +50,7 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def add_8p8to32(tuple a, tuple b, cnp.ndarray out, bint subtract=False):
     """Write the codes of a + b or a - b in the range (-max, max) to `out`; return max. A max of 0 or inf is refused."""
-    cdef add_8p8to32_row p = prepare_s32(level_zero(Ends(a[1], a[2])), level_zero(Ends(b[1], b[2])), subtract)
+    cdef add_8p8to32_row p = prepare_s32(level_zero(FloatEnds(a[1], a[2])), level_zero(FloatEnds(b[1], b[2])), subtract)
     if p.max > 0 and isfinite(p.max):  # otherwise `out` is not written
         walk(add_u8u8_s32, &p, a[0], b[0], out)
     return p.max

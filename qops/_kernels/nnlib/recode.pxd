@@ -1,6 +1,6 @@
 from libc.stdint cimport uint8_t
 
-from qops._kernels.nnlib.ranges cimport Ends
+from qops._kernels.nnlib.ranges cimport FloatEnds
 
 cdef extern from "nnlib/recode.h":
     ctypedef struct recode_row:
@@ -13,6 +13,6 @@ cdef struct Recoder:
     bint in_lanes
     uint8_t[256] table  # filled if 16-bit lanes do not hold the numbers
 
-cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil
+cdef recode_row prepare_to_hull(FloatEnds a, FloatEnds c, bint vector) noexcept nogil
 cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil
 cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil

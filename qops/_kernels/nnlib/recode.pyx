@@ -13,7 +13,7 @@ from qops._kernels.stage.rounding cimport (
 )
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2, steps
+from qops._kernels.nnlib.ranges cimport FloatEnds, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
 
@@ -62,7 +62,7 @@ cdef object recode(recode_row p, cnp.ndarray x, cnp.ndarray out):
     walk(recode_codes, &r, x, out)
 
 
-cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
+cdef recode_row prepare_to_range(FloatEnds a, FloatEnds c) noexcept nogil:
     cdef Level old = level_zero(a), new = level_zero(c)
     cdef int multiplier = truncate_dsp_s32(roundf(<float>4096 * (old.step / new.step)))
     return recode_row(-old.zero, False, multiplier & 0xFFFF, 12, new.zero)
@@ -70,15 +70,15 @@ cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
 
 def to_range_integers(tuple a not None, tuple c not None):
     """The numbers of the loop from the range a to the range c, as a dict."""
-    return prepare_to_range(Ends(a[0], a[1]), Ends(c[0], c[1]))
+    return prepare_to_range(FloatEnds(a[0], a[1]), FloatEnds(c[0], c[1]))
 
 
 def to_range(tuple a not None, tuple c not None, cnp.ndarray out not None):
     """Write the codes of a in the range c to `out`."""
-    recode(prepare_to_range(Ends(a[1], a[2]), Ends(c[0], c[1])), a[0], out)
+    recode(prepare_to_range(FloatEnds(a[1], a[2]), FloatEnds(c[0], c[1])), a[0], out)
 
 
-cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
+cdef recode_row prepare_to_hull(FloatEnds a, FloatEnds c, bint vector) noexcept nogil:
     cdef float lo = a.min if a.min < 0 else <float>0, step = (a.max - lo) / steps()
     cdef int offset = max(0, plus_half_dsp_s32((lo - c.min) / step))
     cdef int gain = plus_half_dsp_s32(steps() / (c.max - c.min) * step * <float>32768)
@@ -87,7 +87,7 @@ cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
 
 def to_hull_integers(tuple a not None, tuple c not None, bint vector):
     """The numbers of the loop from the range a to a range c that holds it, as a dict. `vector`: 16-bit sums."""
-    return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
+    return prepare_to_hull(FloatEnds(a[0], a[1]), FloatEnds(c[0], c[1]), vector)
 
 
 cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
