@@ -13,7 +13,7 @@ from qops.onednn.attr import PostOp, has_sum, ops_of
 from qops.onednn.cast import DTYPES, ieee, store, to_f32
 from qops.onednn.destination import destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.output import post_steps
+from qops.onednn.output import float_ops_of
 
 __all__ = ["binary"]
 
@@ -94,5 +94,5 @@ def binary(
     ops, inputs = ops_of(post_ops), (left, right, src0, src1)
     dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=has_sum(ops))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
-    steps = post_steps(ops, fused_sum=left.dtype == DTYPES[dst_dt])
-    return store(made(combined, steps, dst.old), dst_dt, out, names="scale0, scale1, post_ops")
+    float_ops = float_ops_of(ops, fused_sum=left.dtype == DTYPES[dst_dt])
+    return store(made(combined, float_ops, dst.old), dst_dt, out, names="scale0, scale1, post_ops")

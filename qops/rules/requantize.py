@@ -69,9 +69,9 @@ class Requantize(Prepared):
         qmax: int | None = None,
         axis: int = -1,
     ):
-        steps, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
-        op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *steps, *numbers)
-        own = op.numbers.steps
+        factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
+        op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
+        own = op.numbers.factor
         kept = (None if scale is None else own), (None if integers is None else own), op.scales
         self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
 
@@ -91,7 +91,7 @@ class Requantize(Prepared):
     @property
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one a channel."""
-        (before, after), scale = self._op.numbers.factors, self._op.numbers.scale
+        (before, after), scale = self._op.numbers.before_after, self._op.numbers.scale
         return scale if before == after == 1 else before * scale * after
 
     def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:

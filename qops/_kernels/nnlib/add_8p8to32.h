@@ -9,7 +9,7 @@ TARGET static inline vec TIER(sum_less_offset)(vec pairs, const TIER(difference_
 }
 
 TARGET static ptrdiff_t TIER(add_8p8to32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                          add_8p8to32_row p, int stream)
+                                          add_8p8to32_params p, int stream)
 {
     const TIER(difference_parts) parts = {set1_s32(pair_of(p.ka, p.kb)), set1_s32(p.offset)};
 
@@ -24,13 +24,13 @@ TARGET static ptrdiff_t TIER(add_8p8to32)(const uint8_t *a, const uint8_t *b, in
 #define QOPS_NNLIB_ADD_8P8TO32_H
 #include "lanes/pairs.h"
 
-typedef struct { int32_t ka, kb, offset; float max; } add_8p8to32_row; /* |ka|, |kb| below 2^15 */
+typedef struct { int32_t ka, kb, offset; float max; } add_8p8to32_params; /* |ka|, |kb| below 2^15 */
 
 #define QOPS_BODY "nnlib/add_8p8to32.h"
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t add_8p8to32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                          add_8p8to32_row p, int stream)
+                                          add_8p8to32_params p, int stream)
 {
     return RUN_TIER(tier, add_8p8to32, a, b, c, n, p, stream);
 }

@@ -29,7 +29,7 @@ TARGET static ptrdiff_t TIER(mul_range)(const uint8_t *a, const uint8_t *b, ptrd
     return n;
 }
 
-TARGET static ptrdiff_t TIER(mul_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_row r, int stream)
+TARGET static ptrdiff_t TIER(mul_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_params r, int stream)
 {
     const vec multiplier = set1_s32(r.multiplier), offset = set1_s32(r.offset), word = set1_s32(0xFFFF);
     const vec top = set1_s32(255);
@@ -55,7 +55,7 @@ TARGET static ptrdiff_t TIER(mul_u8)(const uint8_t *a, const uint8_t *b, uint8_t
 #include <stdint.h>
 
 typedef struct { int32_t a, b; } mul_zeros;
-typedef struct { mul_zeros zeros; int32_t multiplier, offset, right_shift; float min, max; } mul_row;
+typedef struct { mul_zeros zeros; int32_t multiplier, offset, right_shift; float min, max; } mul_params;
 
 #define QOPS_BODY "nnlib/mul.h"
 #include "lanes/tiers.h"
@@ -66,7 +66,7 @@ static inline ptrdiff_t mul_range__simd(int tier, const uint8_t *a, const uint8_
     return RUN_TIER(tier, mul_range, a, b, n, z, lowest, highest);
 }
 
-static inline ptrdiff_t mul_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_row r,
+static inline ptrdiff_t mul_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_params r,
                                      int stream)
 {
     return RUN_TIER(tier, mul_u8, a, b, c, n, r, stream);

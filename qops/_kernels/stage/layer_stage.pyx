@@ -12,7 +12,7 @@ cdef extern from "stage/layer_stage.h" nogil:
     Py_ssize_t layer_ends__simd(int, const LayerParams*, double*)
 
 cdef enum:
-    BLOCK = 256  # columns
+    MOST_COLUMNS = 256  # whose tables stay in L1 from row to row
 
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 
@@ -69,10 +69,10 @@ cdef void ends(const LayerParams* p, double* found) noexcept nogil:
 
 
 cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept nogil:
-    """Give the parameters of at most BLOCK columns from `first` on, whose tables stay in L1 from row to row."""
+    """Give the parameters of at most MOST_COLUMNS columns from `first` on."""
     cdef LayerParams some = p[0]
     cdef LayerRow* r = &some.first
-    some.n = min(<Py_ssize_t>BLOCK, p.n - first)
+    some.n = min(<Py_ssize_t>MOST_COLUMNS, p.n - first)
     r.sums += first
     if r.rows != NULL and r.each:
         r.rows += first
@@ -102,7 +102,7 @@ cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bi
     if n == 0:
         return
     rows = some_rows(p, sums, first // p.n, n // p.n)
-    for column from 0 <= column < p.n by BLOCK:
+    for column from 0 <= column < p.n by MOST_COLUMNS:
         some = some_columns(&rows, column)
         if is_32:
             codes_32(&some, <int32_t*>codes + column)
@@ -117,6 +117,6 @@ cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first
     if n == 0:
         return
     rows = some_rows(p, sums, first // p.n, n // p.n)
-    for column from 0 <= column < p.n by BLOCK:
+    for column from 0 <= column < p.n by MOST_COLUMNS:
         some = some_columns(&rows, column)
         ends(&some, p.ends + 2 * rows.start)

@@ -13,10 +13,10 @@ from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind, multiplier
 from qops._kernels.stage.pair_stage cimport CHAIN, FLOAT_SUM, PRODUCT, SUM, Form, PairStage, Side, pair_stage, staged
 from qops._kernels.stage.prepared cimport (
-    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, Steps, TwoStages,
+    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
-from qops._kernels.stage.rules cimport NO_FACTORS, Numbers, Words, as_words
+from qops._kernels.stage.rules cimport NO_SCALES, Numbers, Words, as_words
 from qops._kernels.stage.scales cimport derived_scale
 
 cdef enum:
@@ -61,7 +61,7 @@ cdef double real(Multiplier p) noexcept:
     return ldexp(<double>p.m, -<int>p.right_shift)
 
 
-cdef PreparedStage integer_stage(Multiplier p, Steps s):
+cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
     cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
     made.set_one(p.m, <int>p.right_shift, &s)
     return made
@@ -156,10 +156,10 @@ cdef class Operands:
         """The stage that makes codes of values, by a rule of `qops.rules.TABLE`."""
         return self.numbers(rule, (p.m, p.right_shift)).stage()
 
-    cdef Numbers numbers(self, Words rule, steps):
-        """The rule with these steps, and the numbers of the result."""
+    cdef Numbers numbers(self, Words rule, factor):
+        """The rule with its scale or integers, and the numbers of the result."""
         cdef Numbers made = Numbers.__new__(Numbers)
-        made.set(rule, steps, self.y_zero_point, self.qmin, self.qmax, NO_FACTORS)
+        made.set(rule, factor, self.y_zero_point, self.qmin, self.qmax, NO_SCALES)
         return made
 
     cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift):
@@ -172,8 +172,8 @@ cdef class Operands:
 
     cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps):
         """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
-        cdef Steps near = Steps(HALF_UP, HALF_AWAY, AT_31, wraps, 0, self.y_zero_point, lo, hi)
-        cdef Steps up_and_back = Steps(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, self.qmin, self.qmax)
+        cdef IntegerRule near = IntegerRule(HALF_UP, HALF_AWAY, AT_31, wraps, 0, self.y_zero_point, lo, hi)
+        cdef IntegerRule up_and_back = IntegerRule(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, self.qmin, self.qmax)
         return TwoStages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
 
     def stage(self, row not None, rule):
@@ -196,8 +196,8 @@ cdef class Operands:
         if made == RATIOS:
             return self.by_ratios(rule, p)
         if made == SHIFT:
-            return self.shifted(p, self.left_shift, self.left_shift, rule.steps.second, rule.steps.split == ONCE,
-                                self.last(rule, p.y))
+            return self.shifted(p, self.left_shift, self.left_shift, rule.integer_rule.second,
+                                rule.integer_rule.split == ONCE, self.last(rule, p.y))
         return self.optimised(rule, p, made == SHIFT_S8)
 
     # sums
@@ -235,7 +235,7 @@ cdef class Operands:
 
     cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once):
         """The stage of an operand that is multiplied and rounded."""
-        return integer_stage(p, Steps(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
+        return integer_stage(p, IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
                                       self.spare(p), 0, INT32_MIN, INT32_MAX))
 
     cdef PairStage optimised(self, Words rule, Integers p, bint is_signed):

@@ -85,7 +85,7 @@ TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b
     return n;
 }
 
-/* Codes of 8 bits of sums that a row only shifts; zero points and the rounding are in `add`. */
+/* The 8-bit codes of sums that the last stage only shifts. `add` holds the zero points and the rounding. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(const uint8_t *a, const uint8_t *b, uint8_t *c,
                                                                               ptrdiff_t n, pair_sum f, code_ends e,
                                                                               int is_signed)
@@ -158,22 +158,22 @@ static inline ptrdiff_t pair_values__simd(int tier, const void *a, const void *b
     return RUN_TIER(tier, pair_values, a, b, x, n, p, s, type, form);
 }
 
-/* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row, and where
- * a result may be one that int32 does not hold. */
+/* Makes 8-bit codes of products, if the last stage only multiplies by its scale and rounds half to even; returns 0 if it
+ * does more, or if a result may be beyond int32. */
 static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
                                               pair_side p, pair_side s, const float_params *f)
 {
     code_ends e;
     const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */
     if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
-        float_steps(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
+        float_flags(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
         return 0;
     const pair_scale by = {f->scale, f->plus, e.flip, e.zero};
     return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);
 }
 
-/* Codes of 8 bits, of sums that a row multiplies by a power of two and shifts, with one addend, by fewer than 32 bits; 0 of
- * any other row, and where a sum may be one that int32 does not hold. */
+/* Makes 8-bit codes of sums, if the last stage multiplies by a power of two, adds one number and shifts by fewer than 32
+ * bits; returns 0 if it does more, or if a sum may be beyond int32. */
 static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
                                           pair_side p, pair_side s, const integer_params *f)
 {

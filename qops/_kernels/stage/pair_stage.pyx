@@ -20,7 +20,7 @@ from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport fma_f32
-from qops._kernels.stage.stage cimport INTEGER, REAL, stage_run
+from qops._kernels.stage.stage cimport BLOCK, INTEGER, REAL, stage_run
 
 import numpy as np
 
@@ -36,9 +36,6 @@ cdef extern from "stage/pair_stage.h":
     Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
                                  const IntegerParams*) nogil
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
-
-cdef enum:
-    BLOCK = 1024  # so many values are made before their codes: 4 KB
 
 ctypedef fused code:
     uint8_t
