@@ -1,4 +1,4 @@
-"""Checks of what oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
+"""Checks of arrays, names and numbers that oneDNN's primitives take. Each error names the argument and its value."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -64,7 +64,7 @@ def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
         return None
     data = array(x, "bias", [np.float32, np.int32, np.int8, np.uint8])
     if data.ndim == 0 or data.size != channels or data.shape[-1] != channels:
-        raise ValueError(f"bias: expected {channels} values, one a channel, got shape {data.shape}")
+        raise ValueError(f"bias: expected {channels} values, one for each channel, got shape {data.shape}")
     return data.reshape(channels)
 
 

@@ -64,8 +64,8 @@ def destination(
 class Epilogue:
     """What one kernel does to values on their way to a destination of type `dt`: float32 operations, then the store.
 
-    The store saturates and rounds half to even. An array among the operands of the operations runs along the last axes of
-    the values. `is_plain`: s32 sums are stored as they are.
+    The store saturates and rounds half to even. An operand that is an array runs along the last axes of the values.
+    `is_plain`: s32 sums are stored as they are.
     """
 
     __slots__ = ("dt", "is_plain", "stage")

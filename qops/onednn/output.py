@@ -17,11 +17,11 @@ from qops.onednn.cast import DTYPES, F32, ieee, to_f32
 from qops.onednn.destination import PLAIN, Destination, Epilogue, FloatOp, destination
 from qops.onednn.machine import Machine
 
-__all__ = ["Output", "per_channel", "float_ops_of", "prepare", "reciprocal", "relu"]
+__all__ = ["Output", "float_ops_of", "per_channel", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 UNSCALED = np.ones(1, np.float32)
-"""The scale of what has none."""
+"""The scale of a tensor without one."""
 UNSCALED.flags.writeable = False
 
 SCALINGS: dict[str, Callable[[F32, F32, F32], list[FloatOp]]] = {
@@ -45,7 +45,7 @@ class Output(NamedTuple):
         """Give the epilogue of a kernel.
 
         `doubled`: the weights were halved, so the scale is twice what was given, and 2.6 halves the bias. `reference`:
-        the order of scale and bias of the machine's reference kernel, if that makes the operations. It is plain C++, and
+        the order of scale and bias of the machine's reference kernel, if that kernel computes. It is plain C++, and
         passes every s32 through float32 too.
         """
         if self.dt == "s32" and self.bias is None and not (self.attr.changes_sums or doubled or reference):
@@ -100,13 +100,13 @@ def prepare(
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
-    """Give the scales of channels: one, or one a channel if their mask is `mask`. Without scales it is 1."""
+    """Give the scales of channels: one, or one for each channel if their mask is `mask`. Without scales it is 1."""
     if scales is None:
         return UNSCALED
     if scales.mask not in (0, mask):
         raise ValueError(f"{name}: expected mask 0 or {mask}, got {scales.mask}")
     if scales.mask and scales.values.size != channels:
-        raise ValueError(f"{name}: expected {channels} values, one a channel, got {scales.values.size}")
+        raise ValueError(f"{name}: expected {channels} values, one for each channel, got {scales.values.size}")
     return scales.values
 
 

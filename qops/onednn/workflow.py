@@ -207,7 +207,7 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     factor = factors_product(q_a, q_w)
     values = check.finite(bias, "bias", 1)
     if factor.size not in (1, values.size):
-        raise ValueError(f"bias: expected {factor.size} values, one a channel, got {values.size}")
+        raise ValueError(f"bias: expected {factor.size} values, one for each channel, got {values.size}")
     check.choice(rounding, "rounding", ROUNDINGS)
     steps = ROUNDINGS[rounding](values.astype(np.float64) * factor)
     return np.clip(steps, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)

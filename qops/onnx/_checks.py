@@ -68,7 +68,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 
 
 def runtime(value: str) -> str:
-    """Give the name of a runtime, of which "onnxruntime" is another name for "ort"."""
+    """Give the name of a runtime; "onnxruntime" is another name for "ort"."""
     return "ort" if isinstance(value, str) and value == "onnxruntime" else choice(value, "runtime", RUNTIMES)
 
 
@@ -116,7 +116,7 @@ def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int,
 
 
 def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -> NDArray[Any]:
-    """Give a scale or zero point so that it broadcasts to matrices: one, one a row (axis -2) or a column (axis -1)."""
+    """Give a scale or zero point that broadcasts to matrices: one, or one for each row (axis -2) or column (axis -1)."""
     if value.size == 1:
         return value.reshape(1, 1)
     length = shape[axis]
@@ -130,7 +130,7 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
 
 
 def of_matrices(value: NDArray[Any], shape: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Give what broadcasts to matrices of this shape, and is one or one a column, as a 1-D array for each matrix."""
+    """Give numbers that broadcast to matrices, one or one for each column, as a 1-D array for each matrix."""
     each = np.broadcast_to(value, (*shape[:-2], 1, value.shape[-1]))
     return [each[at].ravel() for at in np.ndindex(shape[:-2])]
 

@@ -44,7 +44,7 @@ class Convolution(Prepared):
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, x: np.dtype[Any]) -> Kernel:
-        """Make what runs for data of type `x`, of which is also a zero point that is a plain number."""
+        """Make the kernel for data of type `x`; a zero point that is a plain number has that type too."""
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         finish, dtype = self._finish(x)
         axes = [] if self._moves.is_same else self._moves.unplaced

@@ -82,7 +82,7 @@ class Product(Prepared):
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
-        """Make what runs for data of type `a`, of which is also a zero point that is a plain number."""
+        """Make the kernel for data of type `a`; a zero point that is a plain number has that type too."""
         return self._products(a)
 
     def _products(self, a: np.dtype[Any], stages: Sequence[PreparedStage] = (), dtype: np.dtype[Any] = INT32) -> Kernel:
@@ -203,7 +203,8 @@ def matmul_integer(
     A, B : ndarray of uint8 or int8, (..., M, K) and (..., K, N)
         As in `numpy.matmul`, 1-D arrays are a row and a column, and leading dimensions broadcast.
     a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`, optional
-        One value; or one a row of `A`, (M,) or (..., M, 1), one a column of `B`, (N,) or (..., 1, N). None is 0.
+        One value; or for `A` one for each row, (M,) or (..., M, 1), for `B` one for each column, (N,) or (..., 1, N).
+        None is 0.
     runtime : {"onnx", "ort"}
         The standard, or onnxruntime, which gives the same and refuses more; "onnxruntime" is another name for it.
     num_threads : int

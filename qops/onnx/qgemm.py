@@ -76,7 +76,7 @@ class QGemm(Prepared):
             check.of_types(self._result_of)
 
     def _scaled(self, columns: int) -> NDArray[np.float32]:
-        """Give ``alpha * a_scale * b_scale / y_scale``, or that without y_scale, in float32, one or one a column."""
+        """Give ``alpha * a_scale * b_scale / y_scale``, or without y_scale the product, in float32."""
         a_scale = check.one_value(check.scale(self.a_scale, "a_scale", ("float32",)), "a_scale")
         b_scale = check.channels(check.scale(self.b_scale, "b_scale", ("float32",)), "b_scale", columns)
         with np.errstate(all="ignore"):

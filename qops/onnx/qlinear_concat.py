@@ -41,7 +41,7 @@ def qlinear_concat(
     tensors : sequence of ndarray of uint8 or int8
         Codes of one type, of shapes that differ along `axis` only.
     scales, zero_points : sequence of float, sequence of int
-        One for each tensor. In a file, these and the tensors stand in turn: tensor, scale, zero point.
+        One for each tensor. In a file they alternate with the tensors: tensor, scale, zero point, tensor, ...
     axis : int
         The axis along which they are put; it may be negative.
     out : ndarray of the type of the tensors, optional

@@ -63,9 +63,9 @@ class BatchMatmul(Op):
         self._rounding = Rounding(rule if is_8 else "tflite-int64acc", scale, given.y_zero_point, ends)
         self._stage = self._rounding.stage()
         self._zeros, self._adjoint = (given.a_zero_point, given.b_zero_point), given.adj_x
-        turned = data.swapaxes(-1, -2) if given.adj_y else data
-        self._b = turned if is_8 else turned.astype(np.float64)
-        flat = turned.reshape(prod(turned.shape[:-2]), *turned.shape[-2:]) if is_8 else ()
+        transposed = data.swapaxes(-1, -2) if given.adj_y else data
+        self._b = transposed if is_8 else transposed.astype(np.float64)
+        flat = transposed.reshape(prod(transposed.shape[:-2]), *transposed.shape[-2:]) if is_8 else ()
         self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in flat]
 
     @property

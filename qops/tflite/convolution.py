@@ -85,7 +85,7 @@ class Convolution(Op):
 
     @property
     def requantize(self) -> Requantize:
-        """What takes the sums, the last axis of which are output channels, to codes."""
+        """The stage from sums, whose last axis has the output channels, to codes."""
         return self._rounding.requantize(self._dtype)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
-from qops.tflite.pairs import Pair
+from qops.tflite.binary import Binary
 
 __all__ = ["Maximum", "Minimum", "maximum", "minimum"]
 
 Codes = NDArray[np.int64]
 
 
-class Extreme(Pair):
+class Extreme(Binary):
     """The base of both ops."""
 
     __slots__ = ()

@@ -74,7 +74,7 @@ class Reduction(Op):
         return data.sum(axes, np.int64, keepdims=True)
 
     def _in_float(self, sums: NDArray[np.int64], n: int, scale: Any) -> NDArray[Any]:
-        """Give ``half_even(sum * scale + (zero - n * zero * scale))``, of which float32 rounds every step."""
+        """Give ``half_even(sum * scale + (zero - n * zero * scale))``; each operation is rounded to float32."""
         x_zero, y_zero = self._zeros
         bias = F32(y_zero) - F32(n * x_zero) * F32(scale)
         return np.rint(sums.astype(F32) * F32(scale) + bias)

@@ -12,7 +12,7 @@ from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import quantized, wrap
-from qops.tflite.pairs import Pair, multiplied
+from qops.tflite.binary import Binary, multiplied
 from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding
 
@@ -21,7 +21,7 @@ __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
 Codes = NDArray[np.int64]
 
 
-class Mul(Pair):
+class Mul(Binary):
     """The prepared form of `mul`: its scale and its stage.
 
     Called ``op(a, b, out=None)``. The constructor takes all other arguments of `mul`, and `dtype`, the type of all
@@ -86,7 +86,7 @@ class Mul(Pair):
         return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
 
 
-class SquaredDifference(Pair):
+class SquaredDifference(Binary):
     """The prepared form of `squared_difference`: its integers.
 
     Called ``op(a, b, out=None)``. The constructor takes all other arguments of `squared_difference`, and `dtype`, the

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Multiplier, clip_s32, double_high, power_of_two, quantized, rounded_shift, wrap
-from qops.tflite.pairs import Pair, added
+from qops.tflite.binary import Binary, added
 
 __all__ = ["Total"]
 
@@ -21,7 +21,7 @@ BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
 """Elements that the optimised ADD and MUL compute together, and their row of `qops.rules.ADD` and `MUL`, by type."""
 
 
-class Total(Pair):
+class Total(Binary):
     """The base of ADD and SUB."""
 
     __slots__ = ("_bits", "_ends", "_factors", "_kind", "_zeros")

@@ -114,7 +114,7 @@ class TransposeConv(Op):
 
     @property
     def requantize(self) -> Requantize:
-        """What takes the sums, the last axis of which are output channels, to codes."""
+        """The stage from sums, whose last axis has the output channels, to codes."""
         return self._rounding.requantize(self._dtype)
 
     def _spread(self, x: NDArray[Any]) -> NDArray[Any]:

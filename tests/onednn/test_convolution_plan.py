@@ -241,7 +241,7 @@ def test_nan_on_its_way_to_codes_leaves_out_as_it_was():
         (WEIGHTS, {"dst_dt": "s16"}, ValueError, "dst_dt: expected one of"),
         (WEIGHTS, {"attr": Attr(wei_zp=1)}, ValueError, "wei_zp: not supported here"),
         (WEIGHTS, {"attr": Attr(oscale=1.0)}, ValueError, "oscale: not known to version '3.13'"),
-        (WEIGHTS, {"bias": np.float32([1, 2, 3])}, ValueError, "bias: expected 2 values, one a channel"),
+        (WEIGHTS, {"bias": np.float32([1, 2, 3])}, ValueError, "bias: expected 2 values, one for each channel"),
         (WEIGHTS, {"bias": np.float32([1, np.nan])}, ValueError, "bias: expected numbers, got nan"),
     ],
 )

@@ -37,7 +37,14 @@ def test_operations_are_made_in_order_one_rounding_each(rng, tier, shape, dtype)
     x = (rng.normal(0, 2.0**20, shape)).astype(dtype)
     old = rng.normal(0, 100, shape).astype(F)
     channels = rng.normal(0, 3, shape[1]).astype(F)
-    float_ops = [("multiply", channels), ("add", 0.1), ("leak", 0.3), ("sum", 0.7), ("multiply", -1.7), ("add", channels)]
+    float_ops = [
+        ("multiply", channels),
+        ("add", 0.1),
+        ("leak", 0.3),
+        ("sum", 0.7),
+        ("multiply", -1.7),
+        ("add", channels),
+    ]
     for chosen in ([], float_ops, [*float_ops, ("divide", channels), ("relu", 0.0), ("leak", 0.0)]):
         want, work = model(x, chosen, old), x.copy()
         got = kernels.finish(work, chosen, old)

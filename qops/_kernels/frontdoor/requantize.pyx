@@ -1,4 +1,4 @@
-"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; of one range, or one a channel."""
+"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; of one range, or one for each channel."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, floor, frexp, isfinite, ldexp, rint

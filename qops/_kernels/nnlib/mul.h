@@ -8,8 +8,8 @@
         const vec al = sub_s16(widen_lo_u8_s16(qa), za), ah = sub_s16(widen_hi_u8_s16(qa), za);                  \
         const vec bl = sub_s16(widen_lo_u8_s16(qb), zb), bh = sub_s16(widen_hi_u8_s16(qb), zb);                  \
         const vec ll = mullo_s16(al, bl), lh = mulhi_s16(al, bl), hl = mullo_s16(ah, bh), hh = mulhi_s16(ah, bh); \
-        p[0] = pair_lo_s16(ll, lh), p[1] = pair_hi_s16(ll, lh);                                                  \
-        p[2] = pair_lo_s16(hl, hh), p[3] = pair_hi_s16(hl, hh);                                                  \
+        p[0] = interleave_lo_s16(ll, lh), p[1] = interleave_hi_s16(ll, lh);                                                  \
+        p[2] = interleave_lo_s16(hl, hh), p[3] = interleave_hi_s16(hl, hh);                                                  \
     } while (0)
 
 TARGET static ptrdiff_t TIER(mul_range)(const uint8_t *a, const uint8_t *b, ptrdiff_t n, mul_zeros z, int32_t *lowest,

@@ -164,7 +164,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
     FOR_LOADS(i, n, LANES / 2, x, c, stream) {
         const vec a = TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding);
         const vec b = TIER(float_code)(TIER(float_near)(x + i + LANES / 4, is_int), scale, p, flags, rounding);
-        store(c + i, narrow_s32_pairs(a, b, is_signed), stream);
+        store(c + i, narrow_s32_16(a, b, is_signed), stream);
     }
     return done(n, stream);
 }

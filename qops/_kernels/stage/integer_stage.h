@@ -104,7 +104,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
             q[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
             q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* what is narrowed saturates */
         }
-        store(c + i, narrow_s32_pairs(q[0], q[1], is_signed), stream);
+        store(c + i, narrow_s32_16(q[0], q[1], is_signed), stream);
     }
     return done(n, stream);
 }

@@ -106,7 +106,7 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
 
 
 cdef class IntegerStage(PreparedStage):
-    """Times multiplier / 2**right_shift, two integers or two arrays of int64 with one a channel.
+    """Times multiplier / 2**right_shift, two integers or two arrays of int64 with one for each channel.
 
     `rounds` are a rule's first rounding, its second and its split; `ends` the zero point, the lowest and highest code;
     `wraps` what wraps. Accumulators must come shifted to the left by `shifted` bits, which the right shift takes back:
@@ -173,7 +173,7 @@ cdef cnp.ndarray repeated(scales, dtype):
 cdef class FloatStage(PreparedStage):
     """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32, of x within (lowest_x, highest_x).
 
-    One scale, or an array with one a channel. form: "fused" rounds product and sum once, "over" divides by the scale.
+    One scale, or an array with one for each channel. form: "fused" rounds product and sum once, "over" divides by the scale.
     beyond: what a rounded value that int32 does not hold becomes, a word of BEYONDS, which `float_stage` explains.
     """
 
@@ -201,7 +201,7 @@ cdef class FloatStage(PreparedStage):
 
 
 cdef class DoubleStage(PreparedStage):
-    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one a channel."""
+    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one for each channel."""
 
     def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0, double shift=0.0):
         self.set_numbers(scales, DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding]))

@@ -1,4 +1,4 @@
-"""`QLinearPair`, the base of QLinearAdd and QLinearMul: two tensors that broadcast, by a rule of `qops.rules`."""
+"""`QLinearBinary`, the base of QLinearAdd and QLinearMul: two tensors that broadcast, by a rule of `qops.rules`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.prepared import argument
 
-__all__ = ["QLinearPair"]
+__all__ = ["QLinearBinary"]
 
 Rule = rules.Add | rules.Mul
 
 
-class QLinearPair(ByType):
+class QLinearBinary(ByType):
     """Two tensors of codes into a third. The first of the two rules takes A and B, the second B and A."""
 
     __slots__ = ()
