@@ -116,7 +116,7 @@ def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int,
 
 
 def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -> NDArray[Any]:
-    """Give a scale or zero point that broadcasts to matrices: one, or one for each row (axis -2) or column (axis -1)."""
+    """Give a scale or zero point that broadcasts to matrices: one, or one for each row (axis -2) or column (-1)."""
     if value.size == 1:
         return value.reshape(1, 1)
     length = shape[axis]

@@ -1,4 +1,4 @@
-"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; of one range, or one for each channel."""
+"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; ranges may be per channel."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, floor, frexp, isfinite, ldexp, rint
@@ -10,7 +10,9 @@ from qops._kernels.arrays.channels cimport by_channel, reading, spans
 from qops._kernels.arrays.checks cimport Ends, as_array, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
 from qops._kernels.arrays.numbers cimport code_typenum, has_axes
-from qops._kernels.frontdoor.requantize_8 cimport STEEPEST, RecodeParams, flip_of, recode_channels, recode_params, table_8
+from qops._kernels.frontdoor.requantize_8 cimport (
+    STEEPEST, RecodeParams, flip_of, recode_channels, recode_params, table_8,
+)
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
 from qops._kernels.stage.lookup cimport look_up

@@ -18,7 +18,7 @@ cdef extern from "frontdoor/requantize_8.h" nogil:
         VECTOR  # the most codes of a vector
         NUMBERS  # the most numbers of a vector
     Py_ssize_t recode_8__simd(int, const uint8_t*, uint8_t, const double* of_code, const double* added, bint each,
-                                  uint8_t*, uint8_t, Py_ssize_t)
+                              uint8_t*, uint8_t, Py_ssize_t)
 
 cdef double STEPS = 255  # of 8-bit codes
 cdef double HALF_UP = 2.0**-30

@@ -15,7 +15,8 @@ cdef extern from "nnlib/add_8p8to32.h":
     ctypedef struct add_8p8to32_params:
         int ka, kb, offset
         float max
-    Py_ssize_t add_8p8to32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_8p8to32_params, bint) nogil
+    Py_ssize_t add_8p8to32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_8p8to32_params,
+                                 bint) nogil
 
 
 cdef add_8p8to32_params prepare_s32(Level a, Level b, bint subtract) noexcept nogil:
@@ -50,7 +51,8 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def add_8p8to32(tuple a, tuple b, cnp.ndarray out, bint subtract=False):
     """Write the codes of a + b or a - b in the range (-max, max) to `out`; return max. A max of 0 or inf is refused."""
-    cdef add_8p8to32_params p = prepare_s32(level_zero(FloatEnds(a[1], a[2])), level_zero(FloatEnds(b[1], b[2])), subtract)
+    cdef Level x = level_zero(FloatEnds(a[1], a[2])), y = level_zero(FloatEnds(b[1], b[2]))
+    cdef add_8p8to32_params p = prepare_s32(x, y, subtract)
     if p.max > 0 and isfinite(p.max):  # otherwise `out` is not written
         walk(add_u8u8_s32, &p, a[0], b[0], out)
     return p.max

@@ -22,7 +22,7 @@ cdef tuple NEUTRAL = (("add", 0.0), ("multiply", 1.0))  # operations that change
 cdef class PostOpStage(PreparedStage):
     """The operations of `qops._kernels.stage.post_ops`, then codes, in one pass over int32 sums.
 
-    An operation is a name and an operand: a number, or an array that repeats along the sums. Of the sizes of two such arrays
+    An operation is a name and an operand: a number, or an array that repeats along the sums. Of the sizes of two arrays
     one divides the other. `codes` is the float stage that makes the codes; without it there are only floats.
     """
 
@@ -71,7 +71,7 @@ cdef class PostOpStage(PreparedStage):
         if not self.adds_old:
             return NULL
         if old is None or not PyArray_ISCARRAY_RO(old) or old.size != x.size or typenum_of(old) != cnp.NPY_FLOAT32:
-            raise ValueError("old: expected float32 in C order, as many elements as x has, for an operation that adds them")
+            raise ValueError("old: expected float32 in C order, as many elements as x has, which an operation adds")
         return <const float*>cnp.PyArray_DATA(old)
 
     def floats(self, cnp.ndarray x, cnp.ndarray old or None=None):
@@ -88,7 +88,7 @@ cdef class PostOpStage(PreparedStage):
         with nogil:
             while i < n and (of_sums or self.post_ops.count):
                 run_float_ops(self.post_ops.float_ops, self.post_ops.count, <int32_t*>values + i if of_sums else NULL,
-                           values + i, before + i if before != NULL else NULL, 0, min(block, n - i))
+                              values + i, before + i if before != NULL else NULL, 0, min(block, n - i))
                 i += block
         return x.view("float32")
 

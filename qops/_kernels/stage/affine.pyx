@@ -33,7 +33,7 @@ cdef Affine hold_zero(double lo, double hi, double steps) noexcept nogil:
 
 
 cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) noexcept nogil:
-    """Give scale and zero point of the range that holds lo, hi and exactly 0, and set `ends` to it. A scale of 0: it is 0 wide."""
+    """Give scale and zero point of the range that holds lo, hi and exactly 0, and set `ends` to it. No width: 0, 0."""
     cdef Affine p
     cdef double narrowest = t.steps * FINEST
     lo, hi = min(0.0, lo), max(0.0, hi)
@@ -108,7 +108,7 @@ cdef tuple lines(lo, hi, CodeType t):
 
 
 def line(lo, hi, row):
-    """Give (step, zero, base) of a range, or arrays for ranges per channel: code q has the value (q - zero) * step + base."""
+    """Give (step, zero, base) of a range, or arrays by channel; code q has the value (q - zero) * step + base."""
     cdef CodeType t = from_row(row)
     cdef Line found
     if isinstance(lo, np.ndarray):

@@ -11,7 +11,9 @@ from qops._kernels.arrays.numbers cimport int32, number
 from qops._kernels.stage.given cimport row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind, multiplier
-from qops._kernels.stage.binary_stage cimport CHAIN, FLOAT_SUM, PRODUCT, SUM, Form, BinaryStage, OperandParams, binary_stage, staged
+from qops._kernels.stage.binary_stage cimport (
+    CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryStage, Form, Operand, binary_stage, staged,
+)
 from qops._kernels.stage.prepared cimport (
     AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
 )
@@ -208,7 +210,7 @@ cdef class Operands:
         TFLite multiplies the operand with the larger scale by exactly 1/2. That is a left shift of one bit less, and
         needs no rounding. If both scales are equal, this holds for both operands, and the form is a plain sum.
         """
-        cdef OperandParams a = OperandParams(self.a_zero_point, 0, 0, 0), b = OperandParams(self.b_zero_point, 0, 0, 0)
+        cdef Operand a = Operand(self.a_zero_point, 0, 0, 0), b = Operand(self.b_zero_point, 0, 0, 0)
         cdef bint a_half = p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
         cdef bint b_half = p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
         cdef PreparedStage of_a = None, of_b = None
@@ -236,7 +238,7 @@ cdef class Operands:
     cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once):
         """The stage of an operand that is multiplied and rounded."""
         return integer_stage(p, IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
-                                      self.spare(p), 0, INT32_MIN, INT32_MAX))
+                                            self.spare(p), 0, INT32_MIN, INT32_MAX))
 
     cdef BinaryStage optimised(self, Words rule, Integers p, bint is_signed):
         """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end.
@@ -261,14 +263,14 @@ cdef class Operands:
         if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
             raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
         last = self.last(rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
-        return binary_stage(SUM, OperandParams(self.a_zero_point, p.a.m, 0, 0), OperandParams(self.b_zero_point, p.b.m, 0, 0), last,
-                          self.typenum)
+        return binary_stage(SUM, Operand(self.a_zero_point, p.a.m, 0, 0), Operand(self.b_zero_point, p.b.m, 0, 0), last,
+                            self.typenum)
 
     cdef BinaryStage ort(self, tuple row):
         """A chain of two fused sums, whose constant has all zero points."""
         cdef float ra = <float>self.a_scale / <float>self.y_scale, rb = <float>self.b_scale / <float>self.y_scale
         cdef float constant = <float>self.y_zero_point - fma_f32(ra, self.a_zero_point, rb * <float>self.b_zero_point)
-        return self.in_float32(CHAIN, OperandParams(0, 0, ra, 0), OperandParams(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
+        return self.in_float32(CHAIN, Operand(0, 0, ra, 0), Operand(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
 
     cdef BinaryStage torch(self, tuple row, Made made):
         """The sum of both values over the scale: whole vectors take the zero points apart, tails do not."""
@@ -276,11 +278,12 @@ cdef class Operands:
         cdef int inside = self.y_zero_point if made == TORCH_TAIL else 0
         cdef PreparedStage last = self.last_float(row, inverse, inside, self.y_zero_point - inside)
         if made == TORCH:
-            return self.in_float32(FLOAT_SUM, OperandParams(0, 0, a, -<float>self.a_zero_point * a),
-                                   OperandParams(0, 0, b, -<float>self.b_zero_point * b), last)
-        return self.in_float32(FLOAT_SUM, OperandParams(self.a_zero_point, 0, a, 0), OperandParams(self.b_zero_point, 0, b, 0), last)
+            return self.in_float32(FLOAT_SUM, Operand(0, 0, a, -<float>self.a_zero_point * a),
+                                   Operand(0, 0, b, -<float>self.b_zero_point * b), last)
+        return self.in_float32(FLOAT_SUM, Operand(self.a_zero_point, 0, a, 0), Operand(self.b_zero_point, 0, b, 0),
+                               last)
 
-    cdef BinaryStage in_float32(self, Form form, OperandParams a, OperandParams b, PreparedStage last):
+    cdef BinaryStage in_float32(self, Form form, Operand a, Operand b, PreparedStage last):
         """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
         cdef double step = <float>self.y_scale
         cdef double of_a, of_b
@@ -322,5 +325,5 @@ cdef class Operands:
 
     cpdef BinaryStage times(self, PreparedStage last):
         """What multiplies codes less their zero points; `last` makes codes of the products."""
-        return binary_stage(PRODUCT, OperandParams(self.a_zero_point, 0, 0, 0), OperandParams(self.b_zero_point, 0, 0, 0), last,
-                          self.typenum)
+        return binary_stage(PRODUCT, Operand(self.a_zero_point, 0, 0, 0), Operand(self.b_zero_point, 0, 0, 0), last,
+                            self.typenum)

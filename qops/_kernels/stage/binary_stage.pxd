@@ -13,12 +13,12 @@ cdef extern from "stage/binary_stage.h":
         CHAIN "BINARY_CHAIN"
         SHIFTED "BINARY_SHIFTED"  # of the second code alone
         ONTO "BINARY_ONTO"  # the first code, shifted, onto the value that is there
-    ctypedef struct OperandParams "binary_operand":
+    ctypedef struct Operand "binary_operand":
         int32_t zero, multiplier
         float scale, plus
 
 cdef struct BinaryParams:
-    OperandParams a, b
+    Operand a, b
     Form form
     int typenum  # numpy's number of the dtype of all codes
     bint exchanged  # a is the second array
@@ -32,6 +32,6 @@ cdef class BinaryStage:
     cdef BinaryParams params
     cdef object alive  # what the stages point into
 
-cdef BinaryStage binary_stage(Form form, OperandParams a, OperandParams b, PreparedStage last, int typenum)
-cdef BinaryStage staged(OperandParams a, OperandParams b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
-                      bint exchanged)
+cdef BinaryStage binary_stage(Form form, Operand a, Operand b, PreparedStage last, int typenum)
+cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
+                        bint exchanged)

@@ -31,23 +31,23 @@ cdef extern from "stage/binary_stage.h":
         U8 "BINARY_U8"
         S8 "BINARY_S8"
         S16 "BINARY_S16"
-    Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, OperandParams, OperandParams,
+    Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Operand, Operand,
                                      const FloatParams*) nogil
-    Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, OperandParams, OperandParams,
+    Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Operand, Operand,
                                  const IntegerParams*) nogil
-    Py_ssize_t binary_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, OperandParams, OperandParams, Form) nogil
+    Py_ssize_t binary_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Operand, Operand, Form) nogil
 
 ctypedef fused code:
     uint8_t
     int8_t
     int16_t
 
-cdef inline float real(int32_t q, OperandParams s, float plus) noexcept nogil:
+cdef inline float real(int32_t q, Operand s, float plus) noexcept nogil:
     """Give fma(q - zero, scale, plus)."""
     return fma_f32(<float>(q - s.zero), s.scale, plus)
 
 
-cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, OperandParams p, OperandParams s,
+cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Operand p, Operand s,
                            Form form) noexcept nogil:
     """Set x to the int32 or float32 values of n elements; p are the parameters of a, s those of b.
 
@@ -158,7 +158,7 @@ cdef class BinaryStage:
             cnp.PyArray_CopyInto(out, made)
 
 
-cdef BinaryStage binary_stage(Form form, OperandParams a, OperandParams b, PreparedStage last, int typenum):
+cdef BinaryStage binary_stage(Form form, Operand a, Operand b, PreparedStage last, int typenum):
     """A form with the numbers of both operands. `last` takes values to codes.
 
     typenum: numpy's number of the dtype of all three arrays.
@@ -173,8 +173,8 @@ cdef BinaryStage binary_stage(Form form, OperandParams a, OperandParams b, Prepa
     return made
 
 
-cdef BinaryStage staged(OperandParams a, OperandParams b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
-                      bint exchanged):
+cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
+                        bint exchanged):
     """The form "staged": `of_b` is the stage of b, `of_a` that of a, or None.
 
     exchanged: a and b of the form are the second and the first array.

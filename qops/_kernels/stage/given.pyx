@@ -51,7 +51,7 @@ cpdef object given_integers(integers):
     except (TypeError, ValueError):
         raise TypeError(f"integers: expected (multiplier, right_shift), got {shown(integers)}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
-        raise TypeError(f"integers: expected integers, one of each or one of each for every channel, got {shown(integers)}")
+        raise TypeError(f"integers: expected integers, one of each or one for each channel, got {shown(integers)}")
     fits_all = fit(multiplier, right_shift)
     if not fits_all.all():
         m, n = [x[~fits_all].flat[0] for x in (multiplier, right_shift)]

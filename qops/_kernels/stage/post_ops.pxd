@@ -11,7 +11,7 @@ cdef extern from "stage/post_ops.h" nogil:
         Py_ssize_t size  # how many values there are before they repeat
         float factor
     Py_ssize_t float_ops_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const FloatOp*, Py_ssize_t,
-                             const float*, Py_ssize_t, FloatParams)
+                                 const float*, Py_ssize_t, FloatParams)
 
 cdef struct PostOps:
     FloatOp* float_ops
@@ -19,5 +19,5 @@ cdef struct PostOps:
     Py_ssize_t block  # the operands are repeated for so many values, then they begin again
 
 cdef void run_float_ops(const FloatOp *float_ops, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
-                     Py_ssize_t at, Py_ssize_t n) noexcept nogil
+                        Py_ssize_t at, Py_ssize_t n) noexcept nogil
 cdef bint stay_finite(const FloatOp *float_ops, Py_ssize_t count) noexcept nogil

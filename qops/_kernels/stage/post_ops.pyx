@@ -23,7 +23,8 @@ cdef extern from "stage/post_ops.h" nogil:
         LEAK "OP_LEAK"
         SUM "OP_SUM"
         FMA "OP_FMA"
-    Py_ssize_t float_ops__simd(int, const int32_t*, float*, Py_ssize_t, const FloatOp*, Py_ssize_t, const float*, Py_ssize_t)
+    Py_ssize_t float_ops__simd(int, const int32_t*, float*, Py_ssize_t, const FloatOp*, Py_ssize_t, const float*,
+                               Py_ssize_t)
 
 cdef double S32_BOUND = 2.0**31
 cdef double F32_BOUND = 2.0**127  # float32 results below this do not overflow, however they are rounded
@@ -51,7 +52,7 @@ cdef inline float after_op(const FloatOp *s, float x, const float *old, Py_ssize
 
 
 cdef void run_float_ops(const FloatOp *float_ops, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
-                     Py_ssize_t at, Py_ssize_t n) noexcept nogil:
+                        Py_ssize_t at, Py_ssize_t n) noexcept nogil:
     """x = n values after all operations; before them x, or the sums if these are not NULL.
 
     Their operands are numbers `at` and following of each operation.

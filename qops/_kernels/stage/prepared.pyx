@@ -173,8 +173,8 @@ cdef cnp.ndarray repeated(scales, dtype):
 cdef class FloatStage(PreparedStage):
     """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32, of x within (lowest_x, highest_x).
 
-    One scale, or an array with one for each channel. form: "fused" rounds product and sum once, "over" divides by the scale.
-    beyond: what a rounded value that int32 does not hold becomes, a word of BEYONDS, which `float_stage` explains.
+    One scale, or an array with one for each channel. form: "fused" rounds product and sum once, "over" divides by the
+    scale. beyond: what a rounded value beyond int32 becomes, a word of BEYONDS, which `float_stage` explains.
     """
 
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
