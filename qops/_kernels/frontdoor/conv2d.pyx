@@ -77,7 +77,7 @@ cdef class Conv2D(Layer):
         cdef Window window = self.placed((<object>codes).shape, shape)
         cdef OperandRange left = e.left(ends.min, ends.max)
         cdef int zero = zero_in(codes, &left)
-        tops = e.tops(ends.min, ends.max) if e.typenum == cnp.NPY_INT32 else None
+        tops = e.tops(left) if e.typenum == cnp.NPY_INT32 else None
         if out is not None:
             writable(out, e.typenum, 4, shape)
             apart(out, codes, None)
@@ -85,7 +85,7 @@ cdef class Conv2D(Layer):
         if not e.is_centred:
             rows = self.sums_of(images, shape[0] * shape[1] * shape[2])
         terms = None if left.base == 0 else self.terms((<object>codes).shape, window)
-        return self.made(cls, images, zero, ends, rows, terms, out, 4, shape, tops, threads)
+        return self.made(cls, images, zero, left, rows, terms, out, 4, shape, tops, threads)
 
     cdef cnp.ndarray sums_of(self, images, Py_ssize_t places):
         """Give the sum of the codes of each window; with groups, the sum of the codes that each filter takes."""

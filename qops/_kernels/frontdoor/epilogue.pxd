@@ -24,14 +24,14 @@ cdef class Epilogue:
     cdef str names  # of both operands, for error texts
     cdef cnp.ndarray memory
     cdef OperandRange* columns
-    cdef OperandRange left(self, double lo, double hi) noexcept
+    cpdef OperandRange left(self, double lo, double hi) noexcept
     cdef inline double bias_of(self, const OperandRange* w, double step) noexcept nogil
     cdef double farthest(self, Py_ssize_t j, const OperandRange* x) noexcept
     cdef double most(self, const OperandRange* x) noexcept
     cdef Positions positions(self, double each, double first, double lowest, double highest) noexcept nogil
     cdef int set_columns(self, LayerStage stage, const OperandRange* x, const double* tops, Positions p) except -1
-    cpdef object tops(self, double lo, double hi)
-    cpdef object kept_for(self, double lo, double hi)
-    cpdef LayerStage watch(self, double lo, double hi, cnp.ndarray rows, object terms, Py_ssize_t m)
-    cpdef tuple found(self, LayerStage watched, double lo, double hi)
-    cpdef LayerStage stage(self, double lo, double hi, cnp.ndarray rows, object terms, object ends)
+    cpdef object tops(self, OperandRange x)
+    cpdef object kept_for(self, OperandRange x)
+    cpdef LayerStage watch(self, OperandRange x, cnp.ndarray rows, object terms, Py_ssize_t m)
+    cpdef tuple found(self, LayerStage watched, OperandRange x)
+    cpdef LayerStage stage(self, OperandRange x, cnp.ndarray rows, object terms, object ends)

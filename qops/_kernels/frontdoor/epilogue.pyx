@@ -52,7 +52,7 @@ cdef class Epilogue:
     or None. They are real values; with `in_steps` they count steps, each the product of both operands' steps. clip: the
     range to which results are clamped, (-inf, inf) if they are not. kept: the range of 8-bit codes that the caller
     gave, or None. Then each call finds the range of its results. That range also holds the ends in `guess`; each end
-    may be None. In its methods `lo` and `hi` are the range of the first operand.
+    may be None. In its methods `x` is what `left` gives for the range of the first operand.
     """
 
     def __init__(self, Py_ssize_t k, Py_ssize_t n, lo, hi, double[::1] bias or None, bint in_steps, int typenum,
@@ -76,7 +76,7 @@ cdef class Epilogue:
         for j in range(self.kinds, n):
             self.columns[j] = self.columns[0]
 
-    cdef OperandRange left(self, double lo, double hi) noexcept:
+    cpdef OperandRange left(self, double lo, double hi) noexcept:
         """Give the values of the first operand's codes. The product subtracts `zero` from these codes.
 
         That is the middle code for sums of more than FEW products, so that int32 holds them.
@@ -95,12 +95,11 @@ cdef class Epilogue:
         cdef const OperandRange* w = &self.columns[j]
         return max(self.k * x.farthest * w.farthest + fabs(self.bias_of(w, x.step)), self.clip.min, -self.clip.max)
 
-    cpdef object tops(self, double lo, double hi):
+    cpdef object tops(self, OperandRange x):
         """Give the upper ends of int32 ranges that hold all results: one number, or an array with one for each column.
 
         ValueError if float32 does not hold an end.
         """
-        cdef OperandRange x = self.left(lo, hi)
         cdef cnp.npy_intp kinds = self.kinds
         cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &kinds, cnp.NPY_DOUBLE, 0)
         cdef double* tops = <double*>cnp.PyArray_DATA(found)
@@ -168,9 +167,8 @@ cdef class Epilogue:
             farthest = max(farthest, self.farthest(j, x))
         return farthest
 
-    cpdef object kept_for(self, double lo, double hi):
-        """Give `kept`; ValueError if that range is too narrow for a first operand of this range."""
-        cdef OperandRange x = self.left(lo, hi)
+    cpdef object kept_for(self, OperandRange x):
+        """Give `kept`; ValueError if that range is too narrow for this first operand."""
         cdef double farthest
         if self.kept is None:
             return None
@@ -180,17 +178,15 @@ cdef class Epilogue:
             raise ValueError(f"range: {self.kept} is too narrow for sums of up to {farthest:.6g}")
         return self.kept
 
-    cpdef LayerStage watch(self, double lo, double hi, cnp.ndarray rows, object terms, Py_ssize_t m):
+    cpdef LayerStage watch(self, OperandRange x, cnp.ndarray rows, object terms, Py_ssize_t m):
         """Give a stage that copies m rows of sums and watches the ends of their results; rows, terms: see `stage`."""
-        cdef OperandRange x = self.left(lo, hi)
         cdef LayerStage made = LayerStage.__new__(LayerStage)
         made.set(self.n, rows, terms, max(m, <Py_ssize_t>1))
         self.set_columns(made, &x, NULL, Positions(1, 0, self.clip.min, self.clip.max))
         return made
 
-    cpdef tuple found(self, LayerStage watched, double lo, double hi):
+    cpdef tuple found(self, LayerStage watched, OperandRange x):
         """Give the range of 8-bit codes that holds all results watched, the guess and, on a code, 0."""
-        cdef OperandRange x = self.left(lo, hi)
         cdef Ends ends
         cdef double low = 0, high = 0, least = 2 * NARROWEST * self.most(&x)
         cdef Py_ssize_t i
@@ -207,7 +203,7 @@ cdef class Epilogue:
             raise ValueError(f"{self.names}: the range of the results, ({low}, {high}), is beyond float32")
         return ends.min, ends.max
 
-    cpdef LayerStage stage(self, double lo, double hi, cnp.ndarray rows, object terms, object ends):
+    cpdef LayerStage stage(self, OperandRange x, cnp.ndarray rows, object terms, object ends):
         """Give the stage from sums of products to codes.
 
         rows: the sums of the first operand's codes less the `zero` of `left`, one for each row of sums, or one for each
@@ -218,7 +214,6 @@ cdef class Epilogue:
         min < max; for int32 codes what `tops` gives. All arrays are contiguous.
         """
         cdef LayerStage made = LayerStage.__new__(LayerStage)
-        cdef OperandRange x = self.left(lo, hi)
         cdef Positions p = Positions(0, 0, 0, 0)
         cdef double least, most
         made.set(self.n, rows, terms)

@@ -53,7 +53,7 @@ cdef class MatMul(Layer):
             m *= shape[i]
         shape[ndim - 1] = self.b.n
         x = e.left(ends.min, ends.max)
-        tops = e.tops(ends.min, ends.max) if e.typenum == cnp.NPY_INT32 else None
+        tops = e.tops(x) if e.typenum == cnp.NPY_INT32 else None
         if out is not None:
             writable(out, e.typenum, ndim, shape)
             apart(out, codes, None)
@@ -62,7 +62,7 @@ cdef class MatMul(Layer):
             codes = (<object>codes).reshape(m, self.b.k)
         if not e.is_centred:
             rows = sums_of_rows(codes, zero)
-        return self.made(cls, codes, zero, ends, rows, None if x.base == 0 else self.terms, out, ndim, shape, tops,
+        return self.made(cls, codes, zero, x, rows, None if x.base == 0 else self.terms, out, ndim, shape, tops,
                          threads)
 
 

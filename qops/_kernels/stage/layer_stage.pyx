@@ -68,11 +68,11 @@ cdef void ends(const LayerParams* p, double* found) noexcept nogil:
             found[1] = max(found[1], x)
 
 
-cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept nogil:
-    """Give the parameters of at most MOST_COLUMNS columns from `first` on."""
+cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Give the parameters of at most n columns from `first` on."""
     cdef LayerParams some = p[0]
     cdef LayerRow* r = &some.first
-    some.n = min(<Py_ssize_t>MOST_COLUMNS, p.n - first)
+    some.n = min(n, p.n - first)
     r.sums += first
     if r.rows != NULL and r.each:
         r.rows += first
@@ -103,7 +103,7 @@ cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bi
         return
     rows = some_rows(p, sums, first // p.n, n // p.n)
     for column from 0 <= column < p.n by MOST_COLUMNS:
-        some = some_columns(&rows, column)
+        some = some_columns(&rows, column, MOST_COLUMNS)
         if is_32:
             codes_32(&some, <int32_t*>codes + column)
         else:
@@ -118,5 +118,5 @@ cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first
         return
     rows = some_rows(p, sums, first // p.n, n // p.n)
     for column from 0 <= column < p.n by MOST_COLUMNS:
-        some = some_columns(&rows, column)
+        some = some_columns(&rows, column, MOST_COLUMNS)
         ends(&some, p.ends + 2 * rows.start)
