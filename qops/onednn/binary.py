@@ -82,7 +82,7 @@ def binary(
     (array([  0,   2, 255], dtype=uint8), array([  1,   3, 127], dtype=int8))
     """
     factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
-    left, right = (check.array(x, name, [np.uint8, np.int8]) for x, name in ((src0, "src0"), (src1, "src1")))
+    left, right = (check.array(x, name, check.CODES_8) for x, name in ((src0, "src0"), (src1, "src1")))
     check.choice(alg, "alg", CURVES)
     check.choice(dst_dt, "dst_dt", ("u8", "s8"))
     machine(version, isa)

@@ -52,7 +52,7 @@ def destination(
     `out` must fit, and must not overlap an input unless it is that input. `dst_in` must fit, and is needed by a Sum.
     """
     if dst_in is not None:
-        old = check.shape(check.array(dst_in, "dst_in", [DTYPES[dt]]), "dst_in", shape)
+        old = check.shape(check.array(dst_in, "dst_in", [np.dtype(DTYPES[dt]).name]), "dst_in", shape)
     elif has_sum:
         raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
     if out is not None:

@@ -87,7 +87,7 @@ def pooling(
     [5, 3]
     """
     m = machine(version, isa)
-    image = check.array(src, "src", [np.uint8, np.int8], 4)
+    image = check.array(src, "src", check.CODES_8, 4)
     check.choice(alg, "alg", ["max", "avg_inc", "avg_exc"])
     check.choice(layout, "layout", ["nhwc", "nchw"])
     check.instance(window, "window", Window)

@@ -92,7 +92,7 @@ def reorder(
     >>> qops.onednn.reorder(np.float32([45.5]), "s8", attr=qops.onednn.Attr(dst_scale=7.0))
     array([7], dtype=int8)
     """
-    data = check.array(src, "src", [np.float32, np.int32, np.int8, np.uint8])
+    data = check.array(src, "src", ["float32", "int32", "int8", "uint8"])
     check.choice(dst_dt, "dst_dt", DTYPES)
     m = machine(version, isa)
     only(attr, *(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")

@@ -242,7 +242,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     array([[11. ,  5.5]], dtype=float32)
     """
     axis = check.int32(axis, "axis")
-    acc, factor = check.array(x, "x", [np.int32]), factors_product(q_a, q_w)
+    acc, factor = check.array(x, "x", ["int32"]), factors_product(q_a, q_w)
     if factor.size > 1:
         if acc.ndim == 0:
             raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")

@@ -167,16 +167,6 @@ def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], data: NDArray[Any]
         check_out(x, dtype.num, shape, [data, *(other for other in others if isinstance(other, np.ndarray))])
 
 
-def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    """Give `result` in C order, or in `out`, where it may stand already."""
-    if out is None:
-        return np.asarray(result, order="C")
-    place, made = np.asarray(out), np.asarray(result)  # of numpy's own class: a subclass may refuse its functions
-    if not np.may_share_memory(place, made):
-        np.copyto(place, made)
-    return out
-
-
 def ort_has_kernel(x: np.dtype[Any], w: np.dtype[Any], y: np.dtype[Any], names: str) -> None:
     """Raise TypeError if onnxruntime has no kernel for operands and a result of these types."""
     if x != y or x == np.int8 != w:

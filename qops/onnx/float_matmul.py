@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import native
+from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.dynamic_quantize import dynamic_quantize_linear
@@ -41,7 +41,7 @@ class _ToFloat(Product):
             made *= a_scale * self._b_scale
             if self._bias is not None:
                 made += self._bias
-        return check.put(made, out)
+        return put(made, out)
 
 
 class DynamicQuantizeMatMul(_ToFloat):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import int32s, integer, native, real
+from qops.checks import int32s, integer, native, put, real
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.matmul import MatMulInteger
@@ -108,8 +108,8 @@ class QGemm(Prepared):
         if self._bias is not None:
             acc = _with_bias(acc, self._bias)
         if zero is None:
-            return check.put(acc.astype(F32) * self._factor, out)
-        return check.put(requantize(acc, self._factor, zero, "ort"), out)
+            return put(acc.astype(F32) * self._factor, out)
+        return put(requantize(acc, self._factor, zero, "ort"), out)
 
 
 def _with_bias(acc: NDArray[np.int32], bias: NDArray[np.int32]) -> NDArray[np.int32]:

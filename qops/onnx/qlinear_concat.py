@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.lookup import look_up_bytes
-from qops.checks import integer, shown
+from qops.checks import integer, put, shown
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between
@@ -78,7 +78,7 @@ def qlinear_concat(
         if own != y:
             look_up_bytes(x, table_between(own, y, dtype), part)
         parts.append(part)
-    return check.put(np.concatenate(parts, at), out)
+    return put(np.concatenate(parts, at), out)
 
 
 def _checked(tensors: Any, axis: int) -> tuple[list[NDArray[Any]], int]:

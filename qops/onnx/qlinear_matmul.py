@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import as_array
+from qops.checks import as_array, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
 from qops.onnx.requantize import combined_scale, requantize, stage
@@ -89,7 +89,7 @@ class QLinearMatMul(Product):
         check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
         sums = self._run(kernel, data, None, num_threads)
         whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
-        return check.put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
+        return put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
 
 
 def qlinear_matmul(

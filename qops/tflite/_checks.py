@@ -110,16 +110,6 @@ def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *others: Any) -> N
         check_out(x, dtype.num, shape, [other for other in others if isinstance(other, np.ndarray)])
 
 
-def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    """Give `result` in C order, or in `out`, where it may stand already."""
-    if out is None:
-        made = np.asarray(result)  # a result without axes may be a number
-        return made if made.flags.owndata and made.flags.c_contiguous else made.copy()
-    if out is not result and not np.may_share_memory(out, result):
-        np.copyto(out, result)
-    return out
-
-
 def zero_points_16(zeros: tuple[int, int, int]) -> None:
     """Raise ValueError if a zero point of codes of 16 bits is not 0."""
     for zero, name in zip(zeros, ("a_zero_point", "b_zero_point", "y_zero_point"), strict=True):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
-from qops.checks import broadcast_shape, int32, native
+from qops.checks import broadcast_shape, int32, native, put
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
@@ -96,13 +96,13 @@ class BatchMatmul(Op):
             sums: NDArray[Any] = (left.astype(np.float64) @ self._b).astype(np.int64)
             if sums.size:
                 self._stage.run(sums, made)
-            return check.put(made, out)
+            return put(made, out)
         lefts = np.broadcast_to(left, shape[:-2] + left.shape[-2:])
         own = self._b.shape[:-2]
         numbers = np.broadcast_to(np.arange(prod(own)).reshape(own), shape[:-2])
         for at in np.ndindex(shape[:-2]):
             self._matrices[numbers[at]](lefts[at], self._zeros[0], made[at], threads)
-        return check.put(made, out)
+        return put(made, out)
 
 
 def batch_matmul(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.binary_rules import Operands
 from qops._kernels.stage.binary_stage import BinaryStage
-from qops.checks import broadcast_shape, output
+from qops.checks import broadcast_shape, output, put
 from qops.codes import of_dtype
 from qops.rules.binary import ADD
 from qops.rules.table import TABLE
@@ -56,7 +56,7 @@ class Binary(Op):
             codes = np.empty(shape, self._dtype) if out is None else out
             self._stage.run(np.broadcast_to(x, shape), np.broadcast_to(y, shape), codes)
             return codes
-        return check.put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
+        return put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
 
     def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:
         """Give the codes, those in whole blocks as they are computed together."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, integer, shown
+from qops.checks import as_array, integer, put, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away, quantized, scaled_up, wrap
 from qops.tflite.op import Op
@@ -68,7 +68,7 @@ class Reduction(Op):
         if n == 0:
             raise ValueError(f"x: has no codes along axes {axes}, shape {data.shape}")
         made = self._reduced(data, axes, n)
-        return check.put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype).reshape(shape), out)
+        return put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype).reshape(shape), out)
 
     def _sums(self, data: NDArray[Any], axes: tuple[int, ...]) -> NDArray[np.int64]:
         return data.sum(axes, np.int64, keepdims=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Multiplier, double_high, half_away, leading_zeros, quantized, rounded_shift, wrap
 from qops.tflite.fixed_point import exp_of_negative, one_over_one_plus
@@ -52,7 +53,7 @@ class Rows(OneArray):
         data = self._codes(x)
         check.out(out, self._output, self._shape(data.shape), data)
         made = np.clip(self._made(data.astype(np.int64)), *check.ends(self._output))
-        return check.put(made.astype(self._output), out)
+        return put(made.astype(self._output), out)
 
 
 class Softmax(Rows):

@@ -12,7 +12,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.checks import int32, integer, native
+from qops.checks import int32, integer, native, put
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
@@ -147,7 +147,7 @@ class TransposeConv(Op):
             self._blocks(sums.astype(INT32), made)
         else:
             self._stage.run(sums, made)
-        return check.put(made, out)
+        return put(made, out)
 
 
 def transpose_conv(

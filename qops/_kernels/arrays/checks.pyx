@@ -258,10 +258,12 @@ def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
 
 
 def put(result, out):
-    """Give `result`, or copy it to `out`, if that is given, and give `out`."""
-    if out is None or out is result:
-        return result
-    out[...] = result
+    """Give `result` as an array in C order, or in `out`, where it may stand already."""
+    if out is None:
+        return np.asarray(result, order="C")
+    place, made = np.asarray(out), np.asarray(result)  # of numpy's own class: a subclass may refuse its functions
+    if not np.shares_memory(place, made):
+        np.copyto(place, made)
     return out
 
 
