@@ -60,7 +60,9 @@ def draw_layers(found: Sequence[Measured]) -> Drawing:
     axes[0, 0].set_ylabel("rms error in LSB of the layer")
     axes[0, -1].legend(loc="upper right", fontsize=8)
     mine, exact = (max(m.of(v.name).by_layer[-1][1] for m in found) for v in (FRONT_DOOR, EXACT))
-    finding = f"Logits are off by {mine:.2f} LSB rms with a range for each channel, by {exact:.2f} with one a layer"
+    finding = (
+        f"Logits are off by {mine:.2f} LSB rms with a range for each channel, by {exact:.2f} with one for each layer"
+    )
     style.headline(figure, finding, "errors against float, by layer; front door: prepared ops of qops, the rest oneDNN")
     return figure
 

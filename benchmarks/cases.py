@@ -23,7 +23,7 @@ from benchmarks.pools import POOLS
 from benchmarks.products import PRODUCTS
 from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTIONS
 from benchmarks.rules import RULES
-from benchmarks.rules_pairs import RULES_PAIRS
+from benchmarks.rules_binary import RULES_BINARY
 from benchmarks.rules_pools import RULES_POOLS
 from benchmarks.rules_wide import RULES_WIDE
 from benchmarks.systems import SYSTEMS
@@ -204,7 +204,7 @@ CASES = [
     *FRONTDOOR,
     *NETWORK,
     *RULES,
-    *RULES_PAIRS,
+    *RULES_BINARY,
     *RULES_POOLS,
     *RULES_WIDE,
     *UNIFORM,

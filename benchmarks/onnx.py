@@ -2,7 +2,8 @@
 
 Each op has two rows: the function, which packs weights in each call, and the prepared op, which packs them once.
 
-Images are planes, one a channel, as ONNX has them, padded by a pixel. Weights and biases have a scale for each channel.
+Images are planes, one for each channel, as ONNX has them, padded by a pixel. Weights and biases have a scale for each
+channel.
 """
 
 from functools import partial

@@ -94,7 +94,7 @@ def image(rng: np.random.Generator, n: int) -> dict[str, Array]:
 
 
 def planes(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """Make the same image in planes, one a channel, as numpy lays out an array of NCHW."""
+    """Make the same image in planes, one for each channel, as numpy lays out an array of NCHW."""
     made = image(rng, n)
     return {**made, "x": np.ascontiguousarray(made["x"])}
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.case import Candidate, Case, shared
 from benchmarks.memcpy import BYTES
-from benchmarks.rules_pairs import once, twice
+from benchmarks.rules_binary import once, twice
 from qops import rules
 
 Array = NDArray[Any]

@@ -17,7 +17,7 @@ softmax                                             shares of exponentials in th
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
 error, signed_error, values, bound                  how far codes are from a float reference, and may be, in LSB
-sweep                                               the same of an op on many ranges; `plot` draws it
+sweep                                               the errors of an op on many ranges; `plot` draws them
 explain                                             which rule of a real system made these integers
 debug                                               which layer of a network differs first from a device's dump, and why
 params                                              every constant that a port of a network needs, and its C

@@ -21,7 +21,7 @@ import numpy as np
 
 from qops.models.onnx_ops import RUNTIMES
 from qops.rules import TABLE, Rule, emit
-from qops.rules.c_pairs import OPS
+from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS
 from qops.tools.add_forms import FORMS, Form
 from qops.tools.add_vectors import add_vectors

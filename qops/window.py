@@ -6,13 +6,13 @@ from typing import Any, TypeAlias
 
 from qops.checks import int32, integers, shown
 
-__all__ = ["Padding", "Pair", "padding_of", "pair"]
+__all__ = ["Padding", "TwoInts", "padding_of", "pair"]
 
-Pair: TypeAlias = tuple[int, int]
-Padding: TypeAlias = int | str | tuple[int | Pair, int | Pair]
+TwoInts: TypeAlias = tuple[int, int]
+Padding: TypeAlias = int | str | tuple[int | TwoInts, int | TwoInts]
 
 
-def pair(value: Any, name: str, least: int) -> Pair:
+def pair(value: Any, name: str, least: int) -> TwoInts:
     """Check two integers, down and across, or one for both.
 
     Parameters
@@ -46,7 +46,7 @@ def pair(value: Any, name: str, least: int) -> Pair:
     return down, across
 
 
-def padding_of(padding: Any) -> str | tuple[Pair, Pair]:
+def padding_of(padding: Any) -> str | tuple[TwoInts, TwoInts]:
     """Check the padding: "SAME" or "VALID" in any letters, or pixels: for all sides, two ways, or each side.
 
     Parameters

@@ -7,7 +7,7 @@ from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 from benchmarks.frontdoor import PRODUCT, PRODUCT_LEVEL
 from benchmarks.nnlib import HULL, HULL_STEP
-from benchmarks.peers import rules_numba, rules_pairs_numba, rules_pools_numba, rules_wide_numba
+from benchmarks.peers import rules_binary_numba, rules_numba, rules_pools_numba, rules_wide_numba
 from qops.frontdoor.add import BOUND_8P8TO32
 
 f32 = np.float32
@@ -233,7 +233,7 @@ FORMS = {
     "multiply_shift_half_up": forms(multiply_shift, (MULTIPLIER, HALF, RIGHT_SHIFT), np.int32, 0),
     "multiply_shift_gemmlowp": forms(gemmlowp, (MULTIPLIER, RIGHT_SHIFT - 31), np.int32, 0),
     **rules_numba.FORMS,
-    **rules_pairs_numba.FORMS,
+    **rules_binary_numba.FORMS,
     **rules_pools_numba.FORMS,
     **rules_wide_numba.FORMS,
 }

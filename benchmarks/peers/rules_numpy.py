@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks import rules_pools, rules_wide
 from benchmarks.case import Candidate, shared
 from benchmarks.rules import QUANTIZE, REFERENCES
-from benchmarks.rules_pairs import ADD, MUL
+from benchmarks.rules_binary import ADD, MUL
 
 
 def form(formula, dtype):

@@ -89,7 +89,7 @@ def add(
     ------
     TypeError, ValueError
         An argument that is no such tensor, another dtype, a range or guess that is not finite or with min > max, both
-        of them, one of them for int32, a range narrower than 2**-32 of what the results can span, shapes that do not
+        of them, one of them for int32, a range narrower than 2**-32 of the range of all results, shapes that do not
         broadcast, an ``out`` that does not fit or overlaps an input, results beyond float32, for int32 a range with an
         end of 2**110 (1.3e33) or more.
 

@@ -16,7 +16,7 @@ from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length
 from qops.frontdoor.targets import Ends, Range
 from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
-from qops.window import Padding, Pair, padding_of, pair
+from qops.window import Padding, TwoInts, padding_of, pair
 
 __all__ = ["BOUND_CONV2D", "BOUND_CONV2D_8", "Conv2D", "conv2d"]
 
@@ -32,8 +32,8 @@ def conv2d(
     w: TensorLike,
     bias: ArrayLike | None = None,
     *,
-    stride: int | Pair = 1,
-    dilation: int | Pair = 1,
+    stride: int | TwoInts = 1,
+    dilation: int | TwoInts = 1,
     padding: Padding = 0,
     groups: int = 1,
     dtype: DTypeLike = "int32",
@@ -149,8 +149,8 @@ class Conv2D(Layer):
         w: TensorLike,
         bias: ArrayLike | None = None,
         *,
-        stride: int | Pair = 1,
-        dilation: int | Pair = 1,
+        stride: int | TwoInts = 1,
+        dilation: int | TwoInts = 1,
         padding: Padding = 0,
         groups: int = 1,
         dtype: DTypeLike = "int32",

@@ -21,7 +21,7 @@ __all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Weights", "check_length", "
 BOUND_LAYER = 0.5 + 2**-16
 """Largest error of int32 codes of `matmul` and `conv2d` against the exact results, in output LSB.
 
-0.5 for the rounding. The rest is that of float64: a result has five terms, of which the product of codes and the three
+0.5 for the rounding. The rest is that of float64: a result has five terms. Of these, the product of codes and the three
 of zero points are at most about 2**31 LSB each. Their relative errors are at most 10 * 2**-53, those of four additions
 2**-53 of what is added.
 """
@@ -62,7 +62,7 @@ class Weights(NamedTuple):
 
 
 def weights(t: TensorLike, name: str) -> Weights:
-    """Check the weights `t`, of which the last axis has the output channels; `name` is the caller's word for them."""
+    """Check the weights `t`, whose last axis has the output channels; `name` is the caller's word for them."""
     given, lo, hi = read(t, name)
     if isinstance(lo, float):
         given, lo, hi = operand(t, name, U8, S8)
@@ -115,7 +115,7 @@ def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any,
 
 
 def _ends(given: Any, name: str) -> Ends:
-    """Check two ends of which each may be None."""
+    """Check two ends; each may be None."""
     lo, hi = two_ends(given, name)
     lo, hi = (None if end is None else real(end, f"{name} {word}") for end, word in ((lo, "min"), (hi, "max")))
     if lo is not None and hi is not None and lo > hi:

@@ -1,4 +1,4 @@
-"""lookup: any function of one variable, as a table of what it gives for each of the 256 codes."""
+"""lookup: any function of one variable, as a table of its 256 results."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class Observer:
         return sum(int(histogram.counts.sum()) + histogram.zeros for histogram in self._found)
 
     def range(self) -> tuple[Any, Any]:
-        """Give the range of what was seen.
+        """Give the range of the values seen.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from qops.qtensor import QTensor, TensorLike, tensor
 __all__ = ["BOUND_PAD", "pad"]
 
 BOUND_PAD = 0.5 + 2**-40
-"""Largest error of what `pad` puts around a tensor, in LSB; the tensor itself stays as it is."""
+"""Largest error of the border that `pad` puts around a tensor, in LSB; the tensor itself stays as it is."""
 
 _S8 = _codes.TABLE["s8"].dtype.num
 

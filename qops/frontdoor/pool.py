@@ -12,7 +12,7 @@ from qops._kernels.pool.pooling import largest, means
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
-from qops.window import Padding, Pair, padding_of, pair
+from qops.window import Padding, TwoInts, padding_of, pair
 
 __all__ = ["BOUND_AVG_POOL", "avg_pool", "max_pool"]
 
@@ -28,9 +28,9 @@ _MOST = 2**23
 @refusing_unknown
 def max_pool(
     t: TensorLike,
-    kernel: int | Pair | None,
+    kernel: int | TwoInts | None,
     *,
-    stride: int | Pair | None = None,
+    stride: int | TwoInts | None = None,
     padding: Padding = 0,
     out: NDArray[Any] | None = None,
     **unknown: Never,
@@ -87,9 +87,9 @@ def max_pool(
 @refusing_unknown
 def avg_pool(
     t: TensorLike,
-    kernel: int | Pair | None,
+    kernel: int | TwoInts | None,
     *,
-    stride: int | Pair | None = None,
+    stride: int | TwoInts | None = None,
     padding: Padding = 0,
     out: NDArray[Any] | None = None,
     **unknown: Never,
@@ -144,8 +144,8 @@ def avg_pool(
 
 
 def _placed(
-    t: TensorLike, kernel: int | Pair | None, stride: int | Pair | None, padding: Padding
-) -> tuple[NDArray[Any], float, float, Pair, Window]:
+    t: TensorLike, kernel: int | TwoInts | None, stride: int | TwoInts | None, padding: Padding
+) -> tuple[NDArray[Any], float, float, TwoInts, Window]:
     """Check the arguments of a pool; give the images, their range, the size of the window, and how it moves."""
     size = None if kernel is None else pair(kernel, "kernel", 1)
     step = None if stride is None else pair(stride, "stride", 1)

@@ -28,7 +28,7 @@ def softmax(
 ) -> QTensor:
     """Give ``exp(value) / sum(exp(values))`` along an axis, in the range (0, 1).
 
-    Only distances from the highest code `top` along the axis matter, of which there are 256, so the exponentials are a
+    Only the distance from the highest code `top` along the axis matters. It has 256 values, so the exponentials are a
     table ``e[d] = exp(-d * step)`` in float64, and nothing overflows. Each code is rounded once, half up::
 
         c = floor(255 * e[top - q] / sum(e[top - q]) + 0.5) + lowest

@@ -28,7 +28,7 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     runtime : str, optional
         Whose bits the graph gives. Of .tflite "reference", the default, "optimized", "xnnpack" or "tflm": `qops.tflite`
         says what each of them is. Of .onnx "onnx", the default: each node as it is written, as in the package ``onnx``;
-        or "ort": as onnxruntime runs it on x86 with all its optimisations, of which `Graph.fused` says those that
+        or "ort": as onnxruntime runs it on x86 with all its optimisations; `Graph.fused` names those that
         change bits.
 
     Returns

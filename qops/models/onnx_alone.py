@@ -51,7 +51,7 @@ def alone(
     tensors : dict of str to Tensor
         What it reads and writes.
     reads : sequence of str
-        The names of what a call takes.
+        The names of a call's arguments.
     inputs, outputs : sequence of ndarray
         What a call takes and gives.
     index : tuple of int, optional
@@ -186,21 +186,21 @@ def _product(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """One row on one column."""
     places = _LAYERS[node.kind]
     a, b, o = data[0], data[places.w], index[-1]
-    attributes, turned = dict(node.attributes), bool(node.get("transB", 0))
+    attributes, transposed = dict(node.attributes), bool(node.get("transB", 0))
     a_zero = _at(data, places.x_zero)
     if b is None or b.ndim != 2 or a.ndim < 2 or (a_zero is not None and a_zero.size > 1):
         return None
     row = a[:, index[0]] if node.get("transA", 0) else a[index[:-1]]
-    column = b[o] if turned else b[:, o]
+    column = b[o] if transposed else b[:, o]
     (kept,) = _needed(row, _zero(a_zero), column, _zero(_at(data, places.w_zero), o))
     some, few = column[kept], row[kept]
     inputs = {
         0: few[:, None] if node.get("transA", 0) else few[None],
-        places.w: some[None] if turned else some[:, None],
+        places.w: some[None] if transposed else some[:, None],
     } | _channel(data, places.channels, o)
     bias = _at(data, places.bias) if places.bias > 0 else None
     if bias is not None:
-        if bias.size > 1 and bias.size != b.shape[0 if turned else 1]:
+        if bias.size > 1 and bias.size != b.shape[0 if transposed else 1]:
             return None  # a bias for each element
         inputs[places.bias] = bias.reshape(-1)[min(o, bias.size - 1)].reshape(1)
     return Cut(attributes, inputs, (1, 1), _sized("output of one row", row.shape, few.shape))

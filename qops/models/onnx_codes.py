@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from qops.models.onnx_file import Node
 from qops.models.tensor import Tensor
 
-__all__ = ["SPECS", "Codes", "Spec", "constant", "spec_of", "with_scales"]
+__all__ = ["SPECS", "QuantizedInput", "Spec", "constant", "spec_of", "with_scales"]
 
 
-class Codes(NamedTuple):
+class QuantizedInput(NamedTuple):
     """Places of a tensor of codes, its scale and its zero point among the inputs; the axis of scales of channels."""
 
     tensor: int
@@ -28,7 +28,7 @@ class Spec(NamedTuple):
 
     Attributes
     ----------
-    of : tuple of Codes
+    of : tuple of QuantizedInput
         Its operands.
     y : tuple of int or None
         Where scale and zero point of the result stand.
@@ -38,28 +38,28 @@ class Spec(NamedTuple):
         Where a bias stands whose scale is the product of those of both operands.
     """
 
-    of: tuple[Codes, ...]
+    of: tuple[QuantizedInput, ...]
     y: tuple[int, int] | None = None
     real: str = ""
     bias: int | None = None
 
 
-_PAIR = Codes(0, 1, 2), Codes(3, 4, 5)
+_PAIR = QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5)
 SPECS = {
     "QuantizeLinear": Spec((), (1, 2)),
-    "DequantizeLinear": Spec((Codes(0, 1, 2),)),
-    "QLinearConv": Spec((Codes(0, 1, 2), Codes(3, 4, 5, 0)), (6, 7), "Conv", 8),
-    "QLinearMatMul": Spec((Codes(0, 1, 2), Codes(3, 4, 5, -1)), (6, 7), "MatMul"),
+    "DequantizeLinear": Spec((QuantizedInput(0, 1, 2),)),
+    "QLinearConv": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, 0)), (6, 7), "Conv", 8),
+    "QLinearMatMul": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, -1)), (6, 7), "MatMul"),
     "QLinearAdd": Spec(_PAIR, (6, 7), "Add"),
     "QLinearMul": Spec(_PAIR, (6, 7), "Mul"),
-    "QLinearAveragePool": Spec((Codes(0, 1, 2),), (3, 4), "AveragePool"),
-    "QLinearGlobalAveragePool": Spec((Codes(0, 1, 2),), (3, 4), "GlobalAveragePool"),
-    "QLinearSigmoid": Spec((Codes(0, 1, 2),), (3, 4), "Sigmoid"),
-    "QLinearLeakyRelu": Spec((Codes(0, 1, 2),), (3, 4), "LeakyRelu"),
-    "QLinearSoftmax": Spec((Codes(0, 1, 2),), (3, 4), "Softmax"),
-    "QGemm": Spec((Codes(0, 1, 2), Codes(3, 4, 5, -1)), (7, 8), "Gemm", 6),
-    "MatMulIntegerToFloat": Spec((Codes(0, 2, 4), Codes(1, 3, 5, -1)), None, "MatMul"),
-    "DynamicQuantizeMatMul": Spec((Codes(1, 2, 3, -1),)),
+    "QLinearAveragePool": Spec((QuantizedInput(0, 1, 2),), (3, 4), "AveragePool"),
+    "QLinearGlobalAveragePool": Spec((QuantizedInput(0, 1, 2),), (3, 4), "GlobalAveragePool"),
+    "QLinearSigmoid": Spec((QuantizedInput(0, 1, 2),), (3, 4), "Sigmoid"),
+    "QLinearLeakyRelu": Spec((QuantizedInput(0, 1, 2),), (3, 4), "LeakyRelu"),
+    "QLinearSoftmax": Spec((QuantizedInput(0, 1, 2),), (3, 4), "Softmax"),
+    "QGemm": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, -1)), (7, 8), "Gemm", 6),
+    "MatMulIntegerToFloat": Spec((QuantizedInput(0, 2, 4), QuantizedInput(1, 3, 5, -1)), None, "MatMul"),
+    "DynamicQuantizeMatMul": Spec((QuantizedInput(1, 2, 3, -1),)),
 }
 """The operators whose inputs stand in fixed places."""
 
@@ -77,12 +77,12 @@ def spec_of(node: Node) -> Spec | None:
     """
     if node.kind == "QLinearConcat":
         count = (len(node.inputs) - 2) // 3
-        return Spec(tuple(Codes(2 + 3 * i, 3 + 3 * i, 4 + 3 * i) for i in range(count)), (0, 1), "Concat")
+        return Spec(tuple(QuantizedInput(2 + 3 * i, 3 + 3 * i, 4 + 3 * i) for i in range(count)), (0, 1), "Concat")
     found = SPECS.get(node.kind)
     if node.kind == "DequantizeLinear":
-        return Spec((Codes(0, 1, 2, node.get("axis", 1)),))
+        return Spec((QuantizedInput(0, 1, 2, node.get("axis", 1)),))
     if node.kind == "QGemm" and node.get("transB", 0):
-        return SPECS["QGemm"]._replace(of=(Codes(0, 1, 2), Codes(3, 4, 5, 0)))
+        return SPECS["QGemm"]._replace(of=(QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, 0)))
     return found
 
 

@@ -34,7 +34,7 @@ _INPUTS = {
     ),
     **dict.fromkeys(("AveragePool", "GlobalAveragePool", "Sigmoid", "LeakyRelu", "Softmax"), 1),
 }
-"""How many inputs a node has at least, of those that fusions look at."""
+"""How many inputs a node has at least; only kinds of nodes that fusions look at are listed."""
 _SPARE = 2**24
 """Bytes that constants may take beside a multiple of the file's own."""
 _LARGER = 4

@@ -89,7 +89,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
 def _call(
     site: Site, reads: Sequence[str], run: Callable[[Given], Any], constants: Sequence[Any]
 ) -> Callable[..., Arrays]:
-    """Give a function of what is read, which fills in the constants."""
+    """Give a function of the tensors that a node reads, which fills in the constants."""
     fixed = dict(zip((name for name in site.node.inputs if name), constants, strict=True))
     wanted = [bool(name) for name in site.node.outputs]
 

@@ -129,7 +129,7 @@ class Op:
 
 
 def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Run an op in real numbers; one without a formula takes the nearest codes of what it reads.
+    """Run an op in real numbers; one without a formula takes the nearest codes of its inputs.
 
     Parameters
     ----------

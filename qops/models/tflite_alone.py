@@ -47,7 +47,7 @@ def alone(
     operator : Operator
         As the file has it.
     reads : sequence of str
-        The names of what a call takes.
+        The names of a call's arguments.
     inputs, outputs : sequence of ndarray
         What a call takes and gives.
     index : tuple of int, optional
@@ -188,7 +188,7 @@ def _row(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
     return Cut(operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes")
 
 
-def _turned(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _transposed_convolution(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
     """TRANSPOSE_CONV: the pixels that an element is made of, with their weights, as the channels of one pixel."""
     size, w, x = given[:3]
     o, (height, width) = index[3], w.shape[1:3]
@@ -251,14 +251,14 @@ def _of_one_input(operator: Operator, given: Sequence[Any], index: Index) -> Cut
 def _matrices(operator: Operator, given: Sequence[Any], index: Index) -> Cut | None:
     """One row on one column."""
     a, b = given
-    turns = [bool(operator.options.get(name)) for name in ("AdjX", "AdjY")]
-    rows, columns = (x.swapaxes(-1, -2) if turned else x for x, turned in zip(given, turns, strict=True))
+    transposes = [bool(operator.options.get(name)) for name in ("AdjX", "AdjY")]
+    rows, columns = (x.swapaxes(-1, -2) if transposed else x for x, transposed in zip(given, transposes, strict=True))
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     row = np.broadcast_to(rows, (*batch, *rows.shape[-2:]))[index[:-1]]
     column = np.broadcast_to(columns, (*batch, *columns.shape[-2:]))[index[:-2]][:, index[-1]]
     (kept,) = _needed(row, _zero(operator.inputs[0]), column, _zero(operator.inputs[1]))
     few = [row[kept][None], column[kept][:, None]]
-    few = [x.T.copy() if turned else x for x, turned in zip(few, turns, strict=True)]
+    few = [x.T.copy() if transposed else x for x, transposed in zip(few, transposes, strict=True)]
     tensors = [t if t is None or t.data is None else _with(t, x) for t, x in zip(operator.inputs, few, strict=True)]
     how = _sized("output of one row", row.shape, kept.shape)
     return Cut(replace(operator, inputs=tensors), list(few), [(1, 1)], (0, 0), how)
@@ -276,6 +276,6 @@ _CUTS: dict[str, Callable[[Operator, Sequence[Any], Index], Cut | None]] = {
     **dict.fromkeys((*_OF_ONE_CODE, *_OF_TWO_CODES), _elementwise),
     **dict.fromkeys(("SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION"), _row),
     **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), _along_axes),
-    **{"TRANSPOSE_CONV": _turned, "CONCATENATION": _of_one_input, "BATCH_MATMUL": _matrices},
+    **{"TRANSPOSE_CONV": _transposed_convolution, "CONCATENATION": _of_one_input, "BATCH_MATMUL": _matrices},
 }
 """How an operator is cut down to one element; others are not."""

@@ -72,7 +72,7 @@ def _steps(value: float, scale: float) -> int:
 
 
 def _channels(site: Site, w: NDArray[Any]) -> int:
-    """The channels of the data, of which the filters have a share."""
+    """Give the channels of the data; each group of filters takes a share of them."""
     channels = site.tensor(0).shape[-1:]
     if not channels or not channels[0] or w.ndim != _IMAGES or not w.shape[3]:
         raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")

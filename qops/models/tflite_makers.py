@@ -16,7 +16,7 @@ from qops.tflite.kernels import KERNELS
 
 __all__ = ["MAKERS"]
 
-_INNER = 5  # inner tensors of an LSTM, of which the last is its hidden state
+_INNER = 5  # inner tensors of an LSTM; the last is its hidden state
 
 
 def _codes_alone(maker: Callable[..., Any], takes: tuple[int, ...]) -> Maker:

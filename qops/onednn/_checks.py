@@ -1,29 +1,24 @@
-"""Checks of what oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
+"""Checks of arrays, names and numbers that oneDNN's primitives take. Each error names the argument and its value."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import as_array as as_array
 from qops.checks import choice as choice
 from qops.checks import int32 as int32
 from qops.checks import integers as integers
+from qops.checks import native, shown
 from qops.checks import real as real
-from qops.checks import shown
+
+CODES_8 = ("uint8", "int8")
 
 
-def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
-    """Give `x` as an array of one of `dtypes`, in native byte order, with `ndim` dimensions."""
-    data = x if type(x) is np.ndarray else as_array(x, name)
-    if data.dtype.type in dtypes and data.dtype.isnative and data.ndim == ndim:
-        return data
-    if not data.dtype.isnative:
-        data = data.astype(data.dtype.newbyteorder("="))
-    if data.dtype.type not in dtypes and data.dtype not in dtypes:  # two names of one dtype are equal, not the same
-        wanted = " or ".join(np.dtype(d).name for d in dtypes)
-        raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
+def array(x: ArrayLike, name: str, allowed: Sequence[str], ndim: int | None = None) -> NDArray[Any]:
+    """Give `x` as an array of one of some types, in native byte order, with `ndim` dimensions."""
+    data = native(x, name, allowed)
     if ndim is not None and data.ndim != ndim:
         raise ValueError(f"{name}: expected {ndim} dimensions, got shape {data.shape}")
     return data
@@ -62,15 +57,15 @@ def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
     """Give the bias as one value a channel; its shape may have 1s before the channels."""
     if x is None:
         return None
-    data = array(x, "bias", [np.float32, np.int32, np.int8, np.uint8])
+    data = array(x, "bias", ["float32", "int32", "int8", "uint8"])
     if data.ndim == 0 or data.size != channels or data.shape[-1] != channels:
-        raise ValueError(f"bias: expected {channels} values, one a channel, got shape {data.shape}")
+        raise ValueError(f"bias: expected {channels} values, one for each channel, got shape {data.shape}")
     return data.reshape(channels)
 
 
 def finite(x: ArrayLike, name: str, ndim: int | None = None) -> NDArray[np.float32]:
     """Give float32 data that are all finite."""
-    data = array(x, name, [np.float32], ndim)
+    data = array(x, name, ["float32"], ndim)
     if not np.isfinite(data).all():
         raise ValueError(f"{name}: expected finite values, got {data[~np.isfinite(data)][0]}")
     return data

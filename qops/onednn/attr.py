@@ -88,7 +88,7 @@ class Scales:
         Returns
         -------
         ndarray of float32
-            As many dimensions as the tensor: its length along those that the mask names, 1 along the others.
+            As many dimensions as the tensor: its length along the dimensions of the mask, 1 along the others.
         """
         if self.mask not in masks:
             raise ValueError(f"{name}: expected a mask of {sorted(masks)}, got {self.mask}")
@@ -192,7 +192,7 @@ class Attr:
     dst_zp: int | None
     post_ops: tuple[PostOp, ...]
     given: list[str]
-    """The names of what was given."""
+    """The names of the attributes that were given."""
     has_sum: bool
     """True if a post-op is a Sum, which reads the destination."""
     changes_sums: bool
@@ -262,7 +262,7 @@ def only_factor(q: Scales, name: str) -> float:
 
 
 def factors_product(q_a: Scales, q_w: Scales) -> NDArray[np.float64]:
-    """Give Q_a*Q_w in float64: one value, or one a channel."""
+    """Give Q_a*Q_w in float64: one value, or one for each channel."""
     check.instance(q_w, "q_w", Scales)
     return only_factor(q_a, "q_a") * q_w.values.astype(np.float64)
 

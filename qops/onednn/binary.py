@@ -13,7 +13,7 @@ from qops.onednn.attr import PostOp, has_sum, ops_of
 from qops.onednn.cast import DTYPES, ieee, store, to_f32
 from qops.onednn.destination import destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.output import post_steps
+from qops.onednn.output import float_ops_of
 
 __all__ = ["binary"]
 
@@ -82,7 +82,7 @@ def binary(
     (array([  0,   2, 255], dtype=uint8), array([  1,   3, 127], dtype=int8))
     """
     factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
-    left, right = (check.array(x, name, [np.uint8, np.int8]) for x, name in ((src0, "src0"), (src1, "src1")))
+    left, right = (check.array(x, name, check.CODES_8) for x, name in ((src0, "src0"), (src1, "src1")))
     check.choice(alg, "alg", CURVES)
     check.choice(dst_dt, "dst_dt", ("u8", "s8"))
     machine(version, isa)
@@ -94,5 +94,5 @@ def binary(
     ops, inputs = ops_of(post_ops), (left, right, src0, src1)
     dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=has_sum(ops))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
-    steps = post_steps(ops, fused_sum=left.dtype == DTYPES[dst_dt])
-    return store(made(combined, steps, dst.old), dst_dt, out, names="scale0, scale1, post_ops")
+    float_ops = float_ops_of(ops, fused_sum=left.dtype == DTYPES[dst_dt])
+    return store(made(combined, float_ops, dst.old), dst_dt, out, names="scale0, scale1, post_ops")

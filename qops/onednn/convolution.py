@@ -105,7 +105,7 @@ class Convolution(Product):
     ) -> NDArray[Any]:
         """Give the destination; see `convolution`."""
         threads = check.int32(num_threads, "num_threads", 1)
-        image = check.array(src, "src", SOURCES, 4)
+        image = check.array(src, "src", check.CODES_8, 4)
         if image.shape[1] != self._inputs:
             raise self._filters.unfit(image)
         end, shape, (down, across) = self._end, self._shape(image.shape), self._window.stride

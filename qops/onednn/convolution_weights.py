@@ -108,7 +108,7 @@ class Filters(NamedTuple):
 
 def filters_of(weights: ArrayLike, wq_scale: Scales | float | None, m: Machine) -> Filters:
     """Check the weights of a convolution."""
-    w = check.no_nan(check.array(weights, "weights", [np.int8, np.float32]), "weights")
+    w = check.no_nan(check.array(weights, "weights", ["int8", "float32"]), "weights")
     if w.ndim not in (4, 5):
         raise ValueError(f"weights: expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
     mask = 1 if w.ndim == 4 else 3

@@ -1,4 +1,4 @@
-"""Where the result of a primitive goes, and its epilogue: the float32 steps on the way there, prepared once."""
+"""Where the result of a primitive goes, and its epilogue: the float32 operations on the way there, prepared once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from qops.checks import check_out, put
 from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, F32, stage_of, store, to_f32
 
-__all__ = ["PLAIN", "Destination", "Epilogue", "Step", "destination", "fma", "made"]
+__all__ = ["PLAIN", "Destination", "Epilogue", "FloatOp", "destination", "fma", "made"]
 
-Step: TypeAlias = tuple[str, F32 | np.float32 | float]
-"""A step of `qops._kernels.stage.post_ops` and its operand."""
+FloatOp: TypeAlias = tuple[str, F32 | np.float32 | float]
+"""An operation of `qops._kernels.stage.post_ops` and its operand."""
 
 
 class Destination(NamedTuple):
@@ -52,7 +52,7 @@ def destination(
     `out` must fit, and must not overlap an input unless it is that input. `dst_in` must fit, and is needed by a Sum.
     """
     if dst_in is not None:
-        old = check.shape(check.array(dst_in, "dst_in", [DTYPES[dt]]), "dst_in", shape)
+        old = check.shape(check.array(dst_in, "dst_in", [np.dtype(DTYPES[dt]).name]), "dst_in", shape)
     elif has_sum:
         raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
     if out is not None:
@@ -62,23 +62,23 @@ def destination(
 
 
 class Epilogue:
-    """What one kernel does to values on their way to a destination of type `dt`: float32 steps, then the store.
+    """What one kernel does to values on their way to a destination of type `dt`: float32 operations, then the store.
 
-    The store saturates and rounds half to even. An array among the operands of the steps runs along the last axes of
-    the values. `is_plain`: s32 sums are stored as they are.
+    The store saturates and rounds half to even. An operand that is an array runs along the last axes of the values.
+    `is_plain`: s32 sums are stored as they are.
     """
 
     __slots__ = ("dt", "is_plain", "stage")
 
-    def __init__(self, dt: str, steps: Sequence[Step] = (), is_plain: bool = False) -> None:
+    def __init__(self, dt: str, float_ops: Sequence[FloatOp] = (), is_plain: bool = False) -> None:
         self.dt, self.is_plain = dt, is_plain
-        self.stage = kernels.PostOpStage(steps, None if dt == "f32" else stage_of(dt))
+        self.stage = kernels.PostOpStage(float_ops, None if dt == "f32" else stage_of(dt))
 
     def finish(self, x: NDArray[Any], dst: Destination, via_f32: bool = False, is_scratch: bool = True) -> NDArray[Any]:
         """Give the destination of int32 sums or float32 values, whose channels are last, as those of `dst` are.
 
         `via_f32`: even a plain s32 result passes through float32. `is_scratch`: the memory of `x` may be used for the
-        steps, and for an s32 result. ValueError for a NaN that has to become an integer.
+        operations, and for an s32 result. ValueError for a NaN that has to become an integer.
         """
         if self.is_plain and not via_f32:
             return put(x, dst.out)
@@ -96,9 +96,9 @@ class Epilogue:
 PLAIN = Epilogue("s32", is_plain=True)
 
 
-def made(x: NDArray[Any], steps: Sequence[Step], old: NDArray[Any] | None = None) -> F32:
-    """Make the steps on `x`, in its memory if it is in C order."""
-    return kernels.finish(np.asarray(x, order="C"), steps, as_floats(old))
+def made(x: NDArray[Any], float_ops: Sequence[FloatOp], old: NDArray[Any] | None = None) -> F32:
+    """Make the operations on `x`, in its memory if it is in C order."""
+    return kernels.finish(np.asarray(x, order="C"), float_ops, as_floats(old))
 
 
 def as_floats(x: NDArray[Any] | None) -> F32 | None:

@@ -70,7 +70,7 @@ def eltwise(
     array([  16777216, 2147483520], dtype=int32)
     """
     a, b = check.real(alpha, "alpha"), check.real(beta, "beta")
-    codes = check.array(src, "src", [np.uint8, np.int8, np.int32])
+    codes = check.array(src, "src", ["uint8", "int8", "int32"])
     check.choice(alg, "alg", ["relu", "linear", "clip"])
     machine(version, isa)
     if alg == "clip" and a > b:

@@ -56,7 +56,7 @@ class InnerProduct(Product):
     def _set(self, *arguments: Any) -> None:
         weights, bias, dst_dt, attr, weights_format, isa, version = arguments
         m = machine(version, isa)
-        codes = check.array(weights, "weights", [np.int8], 2)
+        codes = check.array(weights, "weights", ["int8"], 2)
         check.choice(weights_format, "weights_format", ("oi", "any"))
         only(attr, "oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
         self._kernel = m.ip_oi if weights_format == "oi" else m.ip_any
@@ -80,7 +80,7 @@ class InnerProduct(Product):
     ) -> NDArray[Any]:
         """Give the destination; see `inner_product`."""
         threads = check.int32(num_threads, "num_threads", 1)
-        left = check.array(src, "src", [np.uint8, np.int8], 2)
+        left = check.array(src, "src", check.CODES_8, 2)
         b, m = self._weights, self._weights.machine
         check.shape(b.codes.T, "weights", (b.codes.shape[1], left.shape[1]))
         shape = left.shape[0], b.codes.shape[1]

@@ -57,7 +57,7 @@ class MatMul(Product):
 
     def _set(self, weights: Any, bias: Any, dst_dt: str, attr: Attr, isa: str, version: str) -> None:
         m = machine(version, isa)
-        self._codes = check.array(weights, "weights", [np.int8])
+        self._codes = check.array(weights, "weights", ["int8"])
         if self._codes.ndim < 2:
             raise ValueError(f"weights: expected shape (..., K, N), got {self._codes.shape}")
         check.instance(attr, "attr", Attr)
@@ -89,7 +89,7 @@ class MatMul(Product):
     ) -> NDArray[Any]:
         """Give the destination; see `matmul`."""
         threads = check.int32(num_threads, "num_threads", 1)
-        left = check.array(src, "src", [np.uint8, np.int8])
+        left = check.array(src, "src", check.CODES_8)
         dims, attr, m = self._shape(left.shape), self._end.attr, self._end.machine
         dst = self._end.destination(dims, out, (left, self._codes), dst_in)
         is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None

@@ -14,23 +14,23 @@ from qops.checks import shown
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import DTYPES, F32, ieee, to_f32
-from qops.onednn.destination import PLAIN, Destination, Epilogue, Step, destination
+from qops.onednn.destination import PLAIN, Destination, Epilogue, FloatOp, destination
 from qops.onednn.machine import Machine
 
-__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
+__all__ = ["Output", "float_ops_of", "per_channel", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 UNSCALED = np.ones(1, np.float32)
-"""The scale of what has none."""
+"""The scale of a tensor without one."""
 UNSCALED.flags.writeable = False
 
-SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
+SCALINGS: dict[str, Callable[[F32, F32, F32], list[FloatOp]]] = {
     # bias, oscale or wei_scale, src_scale
     "old": lambda bias, oscale, _: [("add", bias), ("multiply", oscale)],
     "merged": lambda bias, wei, src: [("multiply", src * wei), ("add", bias)],
     "split": lambda bias, wei, src: [("multiply", src), ("multiply", wei), ("add", bias)],
 }
-"""The steps of scale and bias, for each order of `Machine.scaling`."""
+"""The operations of scale and bias, for each order of `Machine.scaling`."""
 
 
 class Output(NamedTuple):
@@ -45,12 +45,12 @@ class Output(NamedTuple):
         """Give the epilogue of a kernel.
 
         `doubled`: the weights were halved, so the scale is twice what was given, and 2.6 halves the bias. `reference`:
-        the order of scale and bias of the machine's reference kernel, if that makes the steps. It is plain C++, and
+        the order of scale and bias of the machine's reference kernel, if that kernel computes. It is plain C++, and
         passes every s32 through float32 too.
         """
         if self.dt == "s32" and self.bias is None and not (self.attr.changes_sums or doubled or reference):
             return PLAIN
-        return Epilogue(self.dt, self._steps(np.float32(2 if doubled else 1), reference))
+        return Epilogue(self.dt, self._float_ops(np.float32(2 if doubled else 1), reference))
 
     def destination(
         self, shape: tuple[int, ...], out: NDArray[Any] | None, inputs: tuple[object, ...], dst_in: ArrayLike | None
@@ -59,21 +59,21 @@ class Output(NamedTuple):
         return destination(shape, self.dt, out, (*inputs, self.bias), dst_in, has_sum=self.attr.has_sum)
 
     @ieee
-    def _steps(self, twice: np.float32, reference: str | None) -> list[Step]:
-        attr, m, steps = self.attr, self.machine, list[Step]()
+    def _float_ops(self, twice: np.float32, reference: str | None) -> list[FloatOp]:
+        attr, m, float_ops = self.attr, self.machine, list[FloatOp]()
         if self.bias is not None or twice != 1 or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
             given = attr.wei_scale if m.divides else attr.oscale
             scale = UNSCALED if given is None else given.values
             src_scale = UNSCALED if attr.src_scale is None else attr.src_scale.values
             addend = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
             addend = addend if m.divides else addend / twice
-            steps += SCALINGS[reference or m.scaling](addend, scale * twice, src_scale)
+            float_ops += SCALINGS[reference or m.scaling](addend, scale * twice, src_scale)
         minus_0 = reference is not None and m.ref_minus_0
-        steps += post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
+        float_ops += float_ops_of(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
         if attr.dst_scale is not None:
             divisor = attr.dst_scale.values
-            steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
-        return steps if attr.dst_zp is None else [*steps, ("add", float(attr.dst_zp))]
+            float_ops.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
+        return float_ops if attr.dst_zp is None else [*float_ops, ("add", float(attr.dst_zp))]
 
 
 def prepare(
@@ -100,13 +100,13 @@ def prepare(
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
-    """Give the scales of channels: one, or one a channel if their mask is `mask`. Without scales it is 1."""
+    """Give the scales of channels: one, or one for each channel if their mask is `mask`. Without scales it is 1."""
     if scales is None:
         return UNSCALED
     if scales.mask not in (0, mask):
         raise ValueError(f"{name}: expected mask 0 or {mask}, got {scales.mask}")
     if scales.mask and scales.values.size != channels:
-        raise ValueError(f"{name}: expected {channels} values, one a channel, got {scales.values.size}")
+        raise ValueError(f"{name}: expected {channels} values, one for each channel, got {scales.values.size}")
     return scales.values
 
 
@@ -123,26 +123,26 @@ def reciprocal(scale: F32) -> F32:
     return ONE / scale
 
 
-def relu(alpha: float, minus_0: bool = False) -> Step:
-    """Give the step ``x > 0 ? x : alpha*x``. With an alpha of 0, negative x become -0 if `minus_0`, else 0."""
+def relu(alpha: float, minus_0: bool = False) -> FloatOp:
+    """Give the operation ``x > 0 ? x : alpha*x``. With an alpha of 0, negative x become -0 if `minus_0`, else 0."""
     return ("leak" if alpha or minus_0 else "relu", alpha)
 
 
-def post_steps(ops: Sequence[PostOp], fused_sum: bool = True, minus_0: bool = False) -> list[Step]:
-    """Give the steps of post-ops in their order: a Sum adds ``scale*dst_in``, an Eltwise makes ``scale*relu(x)``.
+def float_ops_of(ops: Sequence[PostOp], fused_sum: bool = True, minus_0: bool = False) -> list[FloatOp]:
+    """Give the operations of post-ops in their order: a Sum adds ``scale*dst_in``, an Eltwise makes ``scale*relu(x)``.
 
     A Sum of scale 1 is one addition. One of another scale is an fma, or a product and a sum if it is not fused.
 
     Examples
     --------
-    >>> from qops.onednn.output import post_steps
-    >>> post_steps([qops.onednn.Sum(0.5), qops.onednn.Eltwise(alpha=0.25, scale=2.0)])
+    >>> from qops.onednn.output import float_ops_of
+    >>> float_ops_of([qops.onednn.Sum(0.5), qops.onednn.Eltwise(alpha=0.25, scale=2.0)])
     [('fma', 0.5), ('leak', 0.25), ('multiply', 2.0)]
     """
-    steps: list[Step] = []
+    float_ops: list[FloatOp] = []
     for op in ops:
         if isinstance(op, Eltwise):
-            steps += [relu(op.alpha, minus_0), ("multiply", op.scale)]
+            float_ops += [relu(op.alpha, minus_0), ("multiply", op.scale)]
         else:
-            steps.append(("fma" if fused_sum and op.scale != 1 else "sum", op.scale))
-    return steps
+            float_ops.append(("fma" if fused_sum and op.scale != 1 else "sum", op.scale))
+    return float_ops

@@ -11,7 +11,7 @@ from qops._kernels.pool import pooling as pools
 from qops.onednn import _checks as check
 from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.window import DENSE, Pair, Window
+from qops.onednn.window import DENSE, TwoInts, Window
 
 __all__ = ["pooling"]
 
@@ -19,7 +19,7 @@ __all__ = ["pooling"]
 def pooling(
     src: ArrayLike,
     alg: str,
-    kernel: Pair,
+    kernel: TwoInts,
     *,
     window: Window = DENSE,
     layout: str = "nhwc",
@@ -87,7 +87,7 @@ def pooling(
     [5, 3]
     """
     m = machine(version, isa)
-    image = check.array(src, "src", [np.uint8, np.int8], 4)
+    image = check.array(src, "src", check.CODES_8, 4)
     check.choice(alg, "alg", ["max", "avg_inc", "avg_exc"])
     check.choice(layout, "layout", ["nhwc", "nchw"])
     check.instance(window, "window", Window)
@@ -112,6 +112,6 @@ def pooling(
     return made.transpose(0, 3, 1, 2) if out is None else out
 
 
-def _is_ref(dims: tuple[int, ...], places: Pair, layout: str, m: Machine) -> bool:
+def _is_ref(dims: tuple[int, ...], places: TwoInts, layout: str, m: Machine) -> bool:
     smallest = dims[0] * dims[1] * min(dims[2], places[0]) * min(dims[3], places[1])
     return layout == "nchw" or smallest < m.pool_min or (places == (1, 1) and m.pool_global == "ref")

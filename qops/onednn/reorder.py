@@ -12,9 +12,9 @@ from qops.isa import saturate
 from qops.onednn import _checks as check
 from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum, only
 from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, put, to_f32
-from qops.onednn.destination import Epilogue, Step, destination, made
+from qops.onednn.destination import Epilogue, FloatOp, destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.output import UNSCALED, post_steps, reciprocal
+from qops.onednn.output import UNSCALED, float_ops_of, reciprocal
 
 __all__ = ["reorder"]
 
@@ -92,7 +92,7 @@ def reorder(
     >>> qops.onednn.reorder(np.float32([45.5]), "s8", attr=qops.onednn.Attr(dst_scale=7.0))
     array([7], dtype=int8)
     """
-    data = check.array(src, "src", [np.float32, np.int32, np.int8, np.uint8])
+    data = check.array(src, "src", ["float32", "int32", "int8", "uint8"])
     check.choice(dst_dt, "dst_dt", DTYPES)
     m = machine(version, isa)
     only(attr, *(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
@@ -107,14 +107,14 @@ def reorder(
         return put(saturate(data, codes.TABLE[dst_dt].dtype), out)
     if m.f32_merged and data.dtype == np.float32 and dst_dt == "f32" and factor.size == divisor.size == 1:
         factor, divisor = factor * reciprocal(divisor), UNSCALED
-    steps: list[Step] = [] if attr.src_zp is None else [("add", -np.float32(attr.src_zp))]
-    steps += [("multiply", factor), *post_steps(attr.post_ops, fused_sum=False)]
-    steps += [("divide", divisor) if m.ref_divides and _is_plain_code(attr) else ("multiply", reciprocal(divisor))]
-    steps += [] if attr.dst_zp is None else [("add", float(attr.dst_zp))]
+    float_ops: list[FloatOp] = [] if attr.src_zp is None else [("add", -np.float32(attr.src_zp))]
+    float_ops += [("multiply", factor), *float_ops_of(attr.post_ops, fused_sum=False)]
+    float_ops += [("divide", divisor) if m.ref_divides and _is_plain_code(attr) else ("multiply", reciprocal(divisor))]
+    float_ops += [] if attr.dst_zp is None else [("add", float(attr.dst_zp))]
     if dst_dt == "s32" and m.s32_overflow and data.size % 4 == 0 and (factor == 1).all() and not attr.has_sum:
-        return put(cvtps2dq(made(to_f32(data), steps)), out)
+        return put(cvtps2dq(made(to_f32(data), float_ops)), out)
     x = data if data.dtype in (np.float32, np.int32) else to_f32(data)
-    return Epilogue(dst_dt, steps).finish(x, dst, is_scratch=x is not data)
+    return Epilogue(dst_dt, float_ops).finish(x, dst, is_scratch=x is not data)
 
 
 def _is_plain_code(attr: Attr) -> bool:

@@ -95,7 +95,7 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
     >>> qops.onednn.recommended_weights_scale(np.float32([0.5, -2.0]))
     31.5
     """
-    peak = float(np.abs(check.array(weights, "weights", [np.float32])).max(initial=0))
+    peak = float(np.abs(check.array(weights, "weights", ["float32"])).max(initial=0))
     if not 0 < peak < np.inf:
         raise ValueError(f"weights: expected finite values, not all zero, got a largest magnitude of {peak}")
     return WEIGHTS_PEAK / peak
@@ -146,8 +146,8 @@ class Cell:
     ) -> None:
         of_layer, of_state, bias, weights_scale = weights
         check.instance(quant, "quant", StateQuant)
-        self.src_layer: U8 = check.array(src_layer, "src_layer", [np.uint8], 3)
-        state = check.array(src_iter, "src_iter", [np.uint8], 4)
+        self.src_layer: U8 = check.array(src_layer, "src_layer", ["uint8"], 3)
+        state = check.array(src_iter, "src_iter", ["uint8"], 4)
         batch, inputs = self.src_layer.shape[1:]
         outputs = state.shape[3]
         self.src_iter: U8 = check.shape(state, "src_iter", (1, 1, batch, outputs))[0, 0]
@@ -181,5 +181,5 @@ def state_f32(x: ArrayLike, name: str, wanted: tuple[int, ...]) -> F32:
 
 @ieee
 def _quantized(weights: ArrayLike, name: str, wanted: tuple[int, ...], scale: F32) -> S8:
-    w = check.no_nan(check.shape(check.array(weights, name, [np.float32, np.int8]), name, wanted), name)[0, 0]
+    w = check.no_nan(check.shape(check.array(weights, name, ["float32", "int8"]), name, wanted), name)[0, 0]
     return w if w.dtype == np.int8 else store(w * scale, "s8")

@@ -121,11 +121,11 @@ def saturated_pairs(
     m = machine(version, isa)
     check.instance(window, "window", Window)
     if _weights(weights).ndim == 4:
-        x = check.array(src, "src", [np.uint8, np.int8], 4)
+        x = check.array(src, "src", check.CODES_8, 4)
         return _of_convolution(x, filters_of(weights, None, m), window)
     if window != DENSE:
         raise ValueError(f"window: expected none for an inner product, got {shown(window)}")
-    x = check.array(src, "src", [np.uint8, np.int8], 2)
+    x = check.array(src, "src", check.CODES_8, 2)
     w = _weights(weights)
     check.shape(w, "weights", (len(w), x.shape[1]))
     is_vector = m.ip_any == "gemm" and m.gemv and 1 in (len(x), len(w))
@@ -238,7 +238,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
 
 def _weights(x: ArrayLike) -> S8:
     """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups."""
-    w = check.array(x, "weights", [np.int8])
+    w = check.array(x, "weights", ["int8"])
     if w.ndim not in (2, 4, 5):
         raise ValueError(f"weights: expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")
     return w if w.ndim < 5 else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])

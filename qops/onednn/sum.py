@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
@@ -70,7 +69,7 @@ def sum(
     ... ]
     [0.0, 1.0]
     """
-    codes = [check.array(x, f"srcs[{i}]", [np.uint8, np.int8]) for i, x in enumerate(check.sequence(srcs, "srcs"))]
+    codes = [check.array(x, f"srcs[{i}]", check.CODES_8) for i, x in enumerate(check.sequence(srcs, "srcs"))]
     weights = [check.real(s, f"scales[{i}]") for i, s in enumerate(check.sequence(scales, "scales"))]
     if not codes or len(codes) != len(weights):
         raise ValueError(f"scales: expected one a source, got {len(codes)} sources and {len(weights)} scales")

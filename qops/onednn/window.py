@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from qops._kernels.arrays import window as kernels
 from qops.onednn import _checks as check
 
-__all__ = ["DENSE", "Pair", "Window"]
+__all__ = ["DENSE", "TwoInts", "Window"]
 
-Pair: TypeAlias = tuple[int, int]
+TwoInts: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,10 +34,10 @@ class Window:
         An argument that is not two integers, or smaller ones.
     """
 
-    stride: Pair = (1, 1)
-    dilation: Pair = (0, 0)
-    pad_l: Pair = (0, 0)
-    pad_r: Pair = (0, 0)
+    stride: TwoInts = (1, 1)
+    dilation: TwoInts = (0, 0)
+    pad_l: TwoInts = (0, 0)
+    pad_r: TwoInts = (0, 0)
 
     moves: kernels.Window = field(init=False, repr=False, compare=False)
     """The same window in the form that the kernels take."""
@@ -56,7 +56,7 @@ class Window:
     def __reduce__(self) -> tuple[Any, ...]:
         return Window, (self.stride, self.dilation, self.pad_l, self.pad_r)
 
-    def out_size(self, size: Pair, kernel: Pair) -> Pair:
+    def out_size(self, size: TwoInts, kernel: TwoInts) -> TwoInts:
         """Give how many windows fit into a padded image, down and across. ValueError if none does.
 
         Parameters
@@ -75,7 +75,7 @@ class Window:
         """
         return self.moves.out_size(size, kernel)
 
-    def taps(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]:
+    def taps(self, image: NDArray[Any], kernel: TwoInts, fill: int) -> NDArray[Any]:
         """Give what all windows of padded images see. ValueError if no window fits.
 
         Parameters

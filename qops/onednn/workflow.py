@@ -207,7 +207,7 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     factor = factors_product(q_a, q_w)
     values = check.finite(bias, "bias", 1)
     if factor.size not in (1, values.size):
-        raise ValueError(f"bias: expected {factor.size} values, one a channel, got {values.size}")
+        raise ValueError(f"bias: expected {factor.size} values, one for each channel, got {values.size}")
     check.choice(rounding, "rounding", ROUNDINGS)
     steps = ROUNDINGS[rounding](values.astype(np.float64) * factor)
     return np.clip(steps, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)
@@ -242,7 +242,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     array([[11. ,  5.5]], dtype=float32)
     """
     axis = check.int32(axis, "axis")
-    acc, factor = check.array(x, "x", [np.int32]), factors_product(q_a, q_w)
+    acc, factor = check.array(x, "x", ["int32"]), factors_product(q_a, q_w)
     if factor.size > 1:
         if acc.ndim == 0:
             raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")

@@ -68,7 +68,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 
 
 def runtime(value: str) -> str:
-    """Give the name of a runtime, of which "onnxruntime" is another name for "ort"."""
+    """Give the name of a runtime; "onnxruntime" is another name for "ort"."""
     return "ort" if isinstance(value, str) and value == "onnxruntime" else choice(value, "runtime", RUNTIMES)
 
 
@@ -116,7 +116,7 @@ def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int,
 
 
 def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -> NDArray[Any]:
-    """Give a scale or zero point so that it broadcasts to matrices: one, one a row (axis -2) or a column (axis -1)."""
+    """Give a scale or zero point that broadcasts to matrices: one, or one for each row (axis -2) or column (-1)."""
     if value.size == 1:
         return value.reshape(1, 1)
     length = shape[axis]
@@ -130,7 +130,7 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
 
 
 def of_matrices(value: NDArray[Any], shape: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Give what broadcasts to matrices of this shape, and is one or one a column, as a 1-D array for each matrix."""
+    """Give numbers that broadcast to matrices, one or one for each column, as a 1-D array for each matrix."""
     each = np.broadcast_to(value, (*shape[:-2], 1, value.shape[-1]))
     return [each[at].ravel() for at in np.ndindex(shape[:-2])]
 
@@ -165,16 +165,6 @@ def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], data: NDArray[Any]
     """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from all inputs."""
     if x is not None:
         check_out(x, dtype.num, shape, [data, *(other for other in others if isinstance(other, np.ndarray))])
-
-
-def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    """Give `result` in C order, or in `out`, where it may stand already."""
-    if out is None:
-        return np.asarray(result, order="C")
-    place, made = np.asarray(out), np.asarray(result)  # of numpy's own class: a subclass may refuse its functions
-    if not np.may_share_memory(place, made):
-        np.copyto(place, made)
-    return out
 
 
 def ort_has_kernel(x: np.dtype[Any], w: np.dtype[Any], y: np.dtype[Any], names: str) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.conv.axes import Axis, planes, weights, window_of
 from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
-from qops.checks import as_array, int32, native, shown
+from qops.checks import as_array, int32, native, put, shown
 from qops.onnx import _checks as check
 from qops.onnx.window import Moves
 from qops.prepared import Prepared, argument
@@ -44,7 +44,7 @@ class Convolution(Prepared):
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, x: np.dtype[Any]) -> Kernel:
-        """Make what runs for data of type `x`, of which is also a zero point that is a plain number."""
+        """Make the kernel for data of type `x`; a zero point that is a plain number has that type too."""
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         finish, dtype = self._finish(x)
         axes = [] if self._moves.is_same else self._moves.unplaced
@@ -100,7 +100,7 @@ class Convolution(Prepared):
         check.out(out, kernel.dtype, shape, data, self._arguments)
         made = run(images, None, threads)
         made = made.reshape(len(data), *shape[2:-2], len(self._w), *made.shape[2:])  # channels behind the first axes
-        return check.put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
+        return put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
 
 
 class ConvInteger(Convolution):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import int32, integer, native, shown
+from qops.checks import int32, integer, native, put, shown
 from qops.onnx import _checks as check
 
 __all__ = ["dequantize_linear"]
@@ -79,4 +79,4 @@ def dequantize_linear(
         raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {shown(x_zero_point)}")
     check.out(out, wanted, data.shape, data, (scale, x_scale, x_zero_point))
     with np.errstate(over="ignore"):
-        return check.put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)
+        return put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)

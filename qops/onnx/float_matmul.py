@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import native
+from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.dynamic_quantize import dynamic_quantize_linear
@@ -33,7 +33,7 @@ class _ToFloat(Product):
         self._b_scale = check.channels(check.scale(b_scale, "b_scale", ("float32",)), "b_scale", columns)
         self._bias = None if bias is None else native(bias, "bias", ("float32",))
         if self._bias is not None and self._bias.shape != (columns,):
-            raise ValueError(f"bias: expected {columns} values, one a column, got shape {self._bias.shape}")
+            raise ValueError(f"bias: expected {columns} values, one for each column, got shape {self._bias.shape}")
 
     def _floats(self, acc: NDArray[np.int32], a_scale: np.float32, out: NDArray[Any] | None) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):
@@ -41,7 +41,7 @@ class _ToFloat(Product):
             made *= a_scale * self._b_scale
             if self._bias is not None:
                 made += self._bias
-        return check.put(made, out)
+        return put(made, out)
 
 
 class DynamicQuantizeMatMul(_ToFloat):
@@ -69,7 +69,7 @@ class DynamicQuantizeMatMul(_ToFloat):
 
     @property
     def factor(self) -> NDArray[np.float32]:
-        """``b_scale``, one or one a column: what the sums and the scale of the data are multiplied by."""
+        """``b_scale``, one or one for each column: what the sums and the scale of the data are multiplied by."""
         return np.array(self._b_scale)
 
     def _prepare(self, once: bool) -> None:
@@ -120,7 +120,7 @@ class MatMulIntegerToFloat(_ToFloat):
 
     @property
     def factor(self) -> NDArray[np.float32]:
-        """``a_scale * b_scale``, one or one a column: what the sums are multiplied by."""
+        """``a_scale * b_scale``, one or one for each column: what the sums are multiplied by."""
         return np.asarray(self._a_scale * self._b_scale)
 
     def _prepare(self, once: bool) -> None:

@@ -13,7 +13,7 @@ from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import PackedB, pack_b
 from qops._kernels.stage.prepared import PreparedStage
-from qops.checks import as_array, broadcast_shape, int32, native
+from qops.checks import as_array, broadcast_shape, int32, native, put
 from qops.onnx import _checks as check
 from qops.prepared import Prepared, argument
 
@@ -40,11 +40,11 @@ class Streamed(NamedTuple):
         sums_out = out if self.codes is None and out is not None and out.flags.carray else None
         sums = product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
         if self.codes is None:
-            return check.put(sums, out)
+            return put(sums, out)
         made = np.empty(sums.shape, self.dtype)
         if made.size:
             self.codes.run(sums, made)
-        return check.put(made, out)
+        return put(made, out)
 
 
 Kernel = tuple[int | NDArray[np.int64], list[MatMul | Streamed], np.dtype[Any]]
@@ -82,7 +82,7 @@ class Product(Prepared):
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
-        """Make what runs for data of type `a`, of which is also a zero point that is a plain number."""
+        """Make the kernel for data of type `a`; a zero point that is a plain number has that type too."""
         return self._products(a)
 
     def _products(self, a: np.dtype[Any], stages: Sequence[PreparedStage] = (), dtype: np.dtype[Any] = INT32) -> Kernel:
@@ -127,7 +127,7 @@ class Product(Prepared):
             made = products[0](a.reshape(prod(a.shape[:-1]), a.shape[-1]), a_zero, None, threads)
         else:
             made = self._batches(np.atleast_2d(a), kernel, threads)
-        return check.put(made.reshape(shape), out)
+        return put(made.reshape(shape), out)
 
     def _batches(self, a: NDArray[Any], kernel: Kernel, threads: int) -> NDArray[Any]:
         """Give (..., M, N), a matrix of the batch at a time."""
@@ -203,7 +203,8 @@ def matmul_integer(
     A, B : ndarray of uint8 or int8, (..., M, K) and (..., K, N)
         As in `numpy.matmul`, 1-D arrays are a row and a column, and leading dimensions broadcast.
     a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`, optional
-        One value; or one a row of `A`, (M,) or (..., M, 1), one a column of `B`, (N,) or (..., 1, N). None is 0.
+        One value; or for `A` one for each row, (M,) or (..., M, 1), for `B` one for each column, (N,) or (..., 1, N).
+        None is 0.
     runtime : {"onnx", "ort"}
         The standard, or onnxruntime, which gives the same and refuses more; "onnxruntime" is another name for it.
     num_threads : int

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.checks import put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.pool_window import Window, taps
@@ -61,7 +62,7 @@ class MaxPool(Prepared):
         for of_result, of_image in taps(axes):
             part = made[of_result]
             np.maximum(part, x[of_image], out=part)
-        return check.put(made, out)
+        return put(made, out)
 
 
 def max_pool(

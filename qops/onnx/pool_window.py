@@ -15,7 +15,7 @@ __all__ = ["Axis", "Window", "taps"]
 _MOST = 2**31 - 1
 """What ONNX's attributes may be here."""
 _MOST_TAPS = 2**20
-"""Of a window, each of which is a pass over the result."""
+"""The most taps of a window; each tap is a pass over the result."""
 
 
 class Axis(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import int32s, integer, native, real
+from qops.checks import int32s, integer, native, put, real
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.matmul import MatMulInteger
@@ -76,7 +76,7 @@ class QGemm(Prepared):
             check.of_types(self._result_of)
 
     def _scaled(self, columns: int) -> NDArray[np.float32]:
-        """Give ``alpha * a_scale * b_scale / y_scale``, or that without y_scale, in float32, one or one a column."""
+        """Give ``alpha * a_scale * b_scale / y_scale``, or without y_scale the product, in float32."""
         a_scale = check.one_value(check.scale(self.a_scale, "a_scale", ("float32",)), "a_scale")
         b_scale = check.channels(check.scale(self.b_scale, "b_scale", ("float32",)), "b_scale", columns)
         with np.errstate(all="ignore"):
@@ -108,8 +108,8 @@ class QGemm(Prepared):
         if self._bias is not None:
             acc = _with_bias(acc, self._bias)
         if zero is None:
-            return check.put(acc.astype(F32) * self._factor, out)
-        return check.put(requantize(acc, self._factor, zero, "ort"), out)
+            return put(acc.astype(F32) * self._factor, out)
+        return put(requantize(acc, self._factor, zero, "ort"), out)
 
 
 def _with_bias(acc: NDArray[np.int32], bias: NDArray[np.int32]) -> NDArray[np.int32]:

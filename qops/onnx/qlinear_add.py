@@ -7,12 +7,12 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
-from qops.onnx.pairs import QLinearPair
+from qops.onnx.binary import QLinearBinary
 
 __all__ = ["QLinearAdd", "qlinear_add"]
 
 
-class QLinearAdd(QLinearPair):
+class QLinearAdd(QLinearBinary):
     """The prepared form of `qlinear_add`: the numbers of its rule.
 
     Called ``op(A, B, out=None)``. The constructor takes all other arguments of `qlinear_add`. A plain zero point has

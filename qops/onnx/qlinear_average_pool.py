@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import integer
+from qops.checks import integer, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.pool_window import Axis, Window, taps
@@ -117,7 +117,7 @@ class QLinearAveragePool(_Means):
         axes = self._window.axes(x.shape[2:], "X")
         is_whole = x.shape[2:] == self._window.kernel and not any(axis.before or axis.after for axis in axes)
         made = self._of_all(x) if is_whole else self._of_windows(x, axes)
-        return check.put(np.moveaxis(made, 1, -1) if self.channels_last else made, out)
+        return put(np.moveaxis(made, 1, -1) if self.channels_last else made, out)
 
     def _of_windows(self, x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:
         """Add the values of each window tap after tap, divide by their count and quantize, all in float32."""
@@ -175,7 +175,7 @@ class QLinearGlobalAveragePool(_Means):
         x = self._channels_first(given)
         check.out(out, x.dtype, self._shape(given.shape), given, ())
         made = self._of_all(x)
-        return check.put(np.moveaxis(made, 1, -1) if self.channels_last else made, out)
+        return put(np.moveaxis(made, 1, -1) if self.channels_last else made, out)
 
 
 def qlinear_average_pool(

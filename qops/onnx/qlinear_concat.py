@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.lookup import look_up_bytes
-from qops.checks import integer, shown
+from qops.checks import integer, put, shown
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between
@@ -41,7 +41,7 @@ def qlinear_concat(
     tensors : sequence of ndarray of uint8 or int8
         Codes of one type, of shapes that differ along `axis` only.
     scales, zero_points : sequence of float, sequence of int
-        One for each tensor. In a file, these and the tensors stand in turn: tensor, scale, zero point.
+        One for each tensor. In a file they alternate with the tensors: tensor, scale, zero point, tensor, ...
     axis : int
         The axis along which they are put; it may be negative.
     out : ndarray of the type of the tensors, optional
@@ -78,7 +78,7 @@ def qlinear_concat(
         if own != y:
             look_up_bytes(x, table_between(own, y, dtype), part)
         parts.append(part)
-    return check.put(np.concatenate(parts, at), out)
+    return put(np.concatenate(parts, at), out)
 
 
 def _checked(tensors: Any, axis: int) -> tuple[list[NDArray[Any]], int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import as_array
+from qops.checks import as_array, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
 from qops.onnx.requantize import combined_scale, requantize, stage
@@ -89,7 +89,7 @@ class QLinearMatMul(Product):
         check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
         sums = self._run(kernel, data, None, num_threads)
         whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
-        return check.put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
+        return put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
 
 
 def qlinear_matmul(
@@ -119,11 +119,11 @@ def qlinear_matmul(
     a : ndarray of uint8 or int8, (..., M, K)
         A matrix as in `matmul_integer`.
     a_scale, a_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of the type of `a`
-        One value each, or one a row: (M,) or (..., M, 1).
+        One value each, or one for each row: (M,) or (..., M, 1).
     b : ndarray of uint8 or int8, (..., K, N)
         A matrix as in `matmul_integer`.
     b_scale, b_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of the type of `b`
-        One value each, or one a column: (N,) or (..., 1, N).
+        One value each, or one for each column: (N,) or (..., 1, N).
     y_scale, y_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of uint8 or int8
         One value each. The result has the type of `y_zero_point`; a plain int has the type of `a`.
     runtime : {"onnx", "ort"}

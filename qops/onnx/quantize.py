@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage import prepared as stages
-from qops.checks import flag, int32, integer, native, output
+from qops.checks import flag, int32, integer, native, output, put
 from qops.onnx import _checks as check
 from qops.prepared import Prepared, argument
 
@@ -93,11 +93,11 @@ class QuantizeLinear(Prepared):
         if self._of_quotients is not None and quotient.dtype != np.float64:
             return _coded(self._of_quotients, np.asarray(quotient, np.float32), zero, out)
         if zero.dtype.name in check.FLOATS:
-            return check.put(self._float_codes(quotient, zero), out)
+            return put(self._float_codes(quotient, zero), out)
         if np.isnan(quotient).any():
             raise ValueError(NAN)
         sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
-        return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
+        return put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
 
     def _quotient(self, data: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):

@@ -33,11 +33,11 @@ Not modelled: ``fbgemm-avx2``, ``mlas-arm``, ``cmsis-mve``; shared exponents (MX
 from qops.rules.accumulate import Accumulate, accumulate
 from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
+from qops.rules.binary import ADD, MUL
 from qops.rules.c_source import emit
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.mul import Mul, mul
-from qops.rules.operands import AddIntegers, PairRule
-from qops.rules.pairs import ADD, MUL
+from qops.rules.operands import AddIntegers, BinaryRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
 from qops.rules.ranges import RANGE_RULES, RangeRule, choose_range
@@ -57,10 +57,10 @@ __all__ = [
     "Add",
     "AddIntegers",
     "AveragePool",
+    "BinaryRule",
     "BlockRule",
     "FewestBits",
     "Mul",
-    "PairRule",
     "PoolRule",
     "Quantize",
     "QuantizeRule",

@@ -6,17 +6,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.pairs import Pair, dtype_of
+from qops._kernels.stage.binary import BinaryKernel, dtype_of
 from qops.codes import of_dtype
-from qops.rules.elementwise import PairOp
+from qops.rules.binary import ADD
+from qops.rules.elementwise import BinaryOp
 from qops.rules.numbers import WORDS
 from qops.rules.operands import of_add
-from qops.rules.pairs import ADD
 
 __all__ = ["Add", "add"]
 
 
-class Add(PairOp):
+class Add(BinaryOp):
     """Prepared form of `add`: the sum of two tensors of codes by the rule of a real system.
 
     It is called as ``op(a, b, out=None)``, and gives the bits of `add`.
@@ -77,7 +77,7 @@ def add(
     ----------
     a, b : ndarray of uint8, int8 or int16
         Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0. Rules
-        with a `PairRule.tail` compute the last elements, in row-major order, in another way.
+        with a `BinaryRule.tail` compute the last elements, in row-major order, in another way.
     rule : str
         A name in `ADD`.
     a_zero_point, b_zero_point, y_zero_point : int
@@ -123,4 +123,4 @@ def add(
     """
     codes, scales = of_dtype(dtype_of(a, b, rule, ADD)), (a_scale, b_scale, y_scale)
     zeros = a_zero_point, b_zero_point, y_zero_point
-    return Pair(ADD, WORDS, of_add, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)
+    return BinaryKernel(ADD, WORDS, of_add, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)

@@ -172,7 +172,7 @@ AVERAGE_POOL = {
         partial(_torch_nhwc, together=16),
     ),
     "torch-nhwc-avx2": PoolRule(
-        "the same for 8 channels at a time",
+        "as torch-nhwc, with 8 channels at a time",
         "torch 2.13, channels_last, on AVX2, engines as torch-nchw",
         False,
         partial(_torch_nhwc, together=8),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from qops.checks import choice
-from qops.rules.c_pairs import OPS, text_of
+from qops.rules.c_binary import OPS, text_of
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
 

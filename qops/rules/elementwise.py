@@ -6,21 +6,21 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.stage.pairs import Pair
+from qops._kernels.stage.binary import BinaryKernel
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.rules.numbers import WORDS
-from qops.rules.operands import PairRule
+from qops.rules.operands import BinaryRule
 
-__all__ = ["PairOp"]
+__all__ = ["BinaryOp"]
 
 
-class PairOp(Prepared):
+class BinaryOp(Prepared):
     """A rule of a table with its numbers, prepared for two arrays of one dtype."""
 
     __slots__ = ("_op",)
 
-    _table: ClassVar[dict[str, PairRule]]
+    _table: ClassVar[dict[str, BinaryRule]]
     _given: ClassVar[Any]
     """What checks the integers of a port."""
 
@@ -41,7 +41,7 @@ class PairOp(Prepared):
     ):
         how, codes = (self._table, WORDS, self._given), of_dtype(dtype)
         zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
-        op = self._op = Pair(*how, codes, rule, zeros, scales, integers, qmin, qmax)
+        op = self._op = BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
         own, given = op.operands, op.operands.given
         kept = (None, None, None) if given else (own.a_scale, own.b_scale, own.y_scale)
         typed = given and tuple(tuple(part) if isinstance(part, tuple) else part for part in given)
@@ -50,7 +50,7 @@ class PairOp(Prepared):
 
     @property
     def integers(self) -> Any:
-        """What a port of the rule has: those that were given, or that the rule makes of the scales."""
+        """The integers of a port: the given ones, or what the rule makes of the scales."""
         return self._op.integers
 
     @property

@@ -6,17 +6,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.pairs import Pair, dtype_of
+from qops._kernels.stage.binary import BinaryKernel, dtype_of
 from qops.codes import of_dtype
-from qops.rules.elementwise import PairOp
+from qops.rules.binary import MUL
+from qops.rules.elementwise import BinaryOp
 from qops.rules.numbers import WORDS
 from qops.rules.operands import of_mul
-from qops.rules.pairs import MUL
 
 __all__ = ["Mul", "mul"]
 
 
-class Mul(PairOp):
+class Mul(BinaryOp):
     """Prepared form of `mul`: the product of two tensors of codes by the rule of a real system.
 
     It is called as ``op(a, b, out=None)``, and gives the bits of `mul`.
@@ -114,4 +114,4 @@ def mul(
     """
     codes, scales = of_dtype(dtype_of(a, b, rule, MUL)), (a_scale, b_scale, y_scale)
     zeros = a_zero_point, b_zero_point, y_zero_point
-    return Pair(MUL, WORDS, of_mul, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)
+    return BinaryKernel(MUL, WORDS, of_mul, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)

@@ -1,7 +1,5 @@
 """What accumulators are requantized by: real scales and integers of the caller, checked."""
 
-from typing import Any, TypeAlias
-
 from qops._kernels.stage.given import given_integers, row_named
 from qops._kernels.stage.rules import Numbers, Words
 from qops.rules.table import TABLE, Rule
@@ -12,13 +10,10 @@ __all__ = [
     "SINGLES",
     "WORDS",
     "Numbers",
-    "Steps",
     "given_integers",
     "rule_of",
 ]
 
-Steps: TypeAlias = Any
-"""A real scale, or a multiplier and a right shift: one, or an array with one a channel."""
 SINGLES = {"float32", "31 bits as a float32"}
 """Multipliers of rules that compute in float32."""
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}

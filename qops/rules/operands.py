@@ -8,7 +8,7 @@ from qops.checks import shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import given_integers
 
-__all__ = ["AddIntegers", "PairRule", "of_add", "of_mul"]
+__all__ = ["AddIntegers", "BinaryRule", "of_add", "of_mul"]
 
 
 class AddIntegers(NamedTuple):
@@ -42,7 +42,7 @@ def of_mul(integers: Any) -> Multiplier:
     return Multiplier(multiplier, right_shift)
 
 
-class PairRule(NamedTuple):
+class BinaryRule(NamedTuple):
     """One row of `ADD` or `MUL`.
 
     Attributes
@@ -55,7 +55,7 @@ class PairRule(NamedTuple):
     systems : str
         Who computes it.
     made : str
-        What makes the codes: a word of `qops._kernels.stage.pair_rules`.
+        What makes the codes: a word of `qops._kernels.stage.binary_rules`.
     rule : str
         Name of the rule of `TABLE` by which values are requantized; "" for sums in floats.
     scale : str

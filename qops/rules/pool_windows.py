@@ -1,4 +1,4 @@
-"""How the windows of average pools move: their size and padding checked, and those that padding cuts."""
+"""How the windows of average pools move: checks of their size and padding, and the windows that padding cuts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.window import Window
 from qops.checks import integer, shown
-from qops.window import Pair, padding_of
+from qops.window import TwoInts, padding_of
 
 __all__ = ["cut_windows", "kernel_of", "moves_of"]
 
@@ -20,7 +20,7 @@ _MOST_CODES = {1: 2**21, 2: 2**14}
 """Codes of the largest window for which the reciprocal of 31 bits gives every mean, by the bytes of a code."""
 
 
-def kernel_of(kernel: Any, dtype: np.dtype[Any]) -> Pair:
+def kernel_of(kernel: Any, dtype: np.dtype[Any]) -> TwoInts:
     """Height and width of a window, checked."""
     if not isinstance(kernel, tuple | list) or len(kernel) != 2:
         raise TypeError(f"kernel: expected (height, width), got {shown(kernel)}")
@@ -31,7 +31,7 @@ def kernel_of(kernel: Any, dtype: np.dtype[Any]) -> Pair:
     return taps
 
 
-def moves_of(kernel: Pair, stride: Pair, padding: Any) -> Window | None:
+def moves_of(kernel: TwoInts, stride: TwoInts, padding: Any) -> Window | None:
     """How windows move, checked; None for the padding "same", which depends on the size of the image."""
     found = padding_of(padding)
     if found == "SAME":
@@ -43,7 +43,9 @@ def moves_of(kernel: Pair, stride: Pair, padding: Any) -> Window | None:
     return Window(stride, padding=found)
 
 
-def cut_windows(window: Window, size: Pair, kernel: Pair, stride: Pair) -> Iterator[tuple[Pair, Slices, Slices]]:
+def cut_windows(
+    window: Window, size: TwoInts, kernel: TwoInts, stride: TwoInts
+) -> Iterator[tuple[TwoInts, Slices, Slices]]:
     """Windows cut to the image, those of one size together: their size, the pixels that they read, their places."""
     axes = zip(window.cuts(size, kernel), stride, window.padding, strict=True)
     down, across = ([*_runs(cuts, of_places, step, pads[0])] for (cuts, of_places), step, pads in axes)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.window import Window
+from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.given import row_named
-from qops._kernels.stage.pairs import check_type
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared, argument
 from qops.rules.averages import AVERAGE_POOL, PoolRule, Windows
 from qops.rules.pool_windows import cut_windows, kernel_of, moves_of
-from qops.window import Padding, Pair, pair
+from qops.window import Padding, TwoInts, pair
 
 __all__ = ["AveragePool", "average_pool"]
 
@@ -31,7 +31,7 @@ def average_pool(
     x_scale: float = 1.0,
     y_scale: float | None = None,
     y_zero_point: int | None = None,
-    stride: int | Pair = 1,
+    stride: int | TwoInts = 1,
     padding: Padding = "valid",
     count_padding: bool | None = None,
     qmin: int | None = None,
@@ -161,7 +161,7 @@ class AveragePool(Prepared):
         x_scale: float = 1.0,
         y_scale: float | None = None,
         y_zero_point: int | None = None,
-        stride: int | Pair = 1,
+        stride: int | TwoInts = 1,
         padding: Padding = "valid",
         count_padding: bool | None = None,
         dtype: DTypeLike = "uint8",

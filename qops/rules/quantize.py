@@ -35,7 +35,7 @@ class QuantizeRule(NamedTuple):
     tail : str
         Name of that rule.
     beyond : str
-        What a rounded result that int32 does not hold becomes, a word of `PairRule.beyond`.
+        What a rounded result that int32 does not hold becomes, a word of `BinaryRule.beyond`.
     """
 
     formula: str

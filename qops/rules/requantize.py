@@ -69,9 +69,9 @@ class Requantize(Prepared):
         qmax: int | None = None,
         axis: int = -1,
     ):
-        steps, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
-        op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *steps, *numbers)
-        own = op.numbers.steps
+        factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
+        op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
+        own = op.numbers.factor
         kept = (None if scale is None else own), (None if integers is None else own), op.scales
         self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
 
@@ -90,8 +90,8 @@ class Requantize(Prepared):
 
     @property
     def scale(self) -> Any:
-        """How many output steps an input step is: a float, or an array with one a channel."""
-        (before, after), scale = self._op.numbers.factors, self._op.numbers.scale
+        """How many output steps an input step is: a float, or an array with one for each channel."""
+        (before, after), scale = self._op.numbers.before_after, self._op.numbers.scale
         return scale if before == after == 1 else before * scale * after
 
     def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -150,9 +150,9 @@ def requantize(
         shift, positive to the left, is ``31 - right_shift``; CMSIS-NN's beside a reduced multiplier (cmsis-s64) is
         ``15 - right_shift``.
     scales : (float, float, float), optional
-        Instead of a scale: ``(in_scale, w_scale, out_scale)``, of which the rule forms its scale in the way that its
+        Instead of a scale: ``(in_scale, w_scale, out_scale)``. The rule forms its scale of them in the way that its
         `Rule.scales` names first; torch-onednn and torch-onednn-conv multiply by one after another. ``w_scale`` may
-        have one a channel.
+        have one for each channel.
     in_zero_point : int
         Subtracted from `acc` first.
     zero_point : int

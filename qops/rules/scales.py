@@ -54,7 +54,7 @@ def real_scale(
     Parameters
     ----------
     in_scale, w_scale, out_scale : float or array_like of float
-        Above 0. Arrays are broadcast: ``w_scale`` may have one a channel.
+        Above 0. Arrays are broadcast: ``w_scale`` may have one for each channel.
     derive : str
         One of the four.
 

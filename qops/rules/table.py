@@ -81,7 +81,7 @@ _LEGEND = """\
 A scale becomes an integer multiplier and a right shift. The product with it is rounded in one step or in two.
 
 name        the name that requantize takes as its rule
-multiplier  the bits of the multiplier, or the float type that the scale keeps; 16 of them: those that the rule uses
+multiplier  the bits of the multiplier, or the float type that the scale keeps; 16 of them: how many the rule uses
 first       how the product is rounded in the whole shift; if second is not empty, in the first part, mostly 31 bits
 second      how the result is rounded again in the rest of the shift; empty: there is no second step
 split       what the first of two steps shifts by, or into; once: there is no second step

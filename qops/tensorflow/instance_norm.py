@@ -108,7 +108,7 @@ def quantized_instance_norm(
     if q.ndim != 4:
         raise ValueError(f"x: expected 4 dimensions, with others TensorFlow's process ends, got shape {q.shape}")
     if q.size == 0:
-        raise ValueError(f"x: has no elements, shape {q.shape}, of which TensorFlow's range is infinite")
+        raise ValueError(f"x: has no elements, shape {q.shape}, so TensorFlow's range is infinite")
     out = output(out, U8, q)
     step = F32((F32(x_max) - F32(x_min)) / F32(STEPS))
     places = q + (256 * np.arange(q.shape[0] * q.shape[3])).reshape(q.shape[0], 1, 1, -1)

@@ -93,8 +93,8 @@ def quantized_matmul(
     return tensor(put(sums, out), -top, top)
 
 
-def _matrix(data: NDArray[Any], name: str, is_turned: object, flag_name: str) -> NDArray[Any]:
+def _matrix(data: NDArray[Any], name: str, is_transposed: object, flag_name: str) -> NDArray[Any]:
     """Give a matrix, transposed if the flag says so."""
     if data.ndim != 2:
         raise ValueError(f"{name} is not a matrix, got shape {shape_text(data.shape)}")
-    return data.T if flag(is_turned, flag_name) else data
+    return data.T if flag(is_transposed, flag_name) else data

@@ -59,7 +59,7 @@ def quantized_max_pool(
         An argument that is not such a tensor (``must have 2 spatial dimensions``); a range that is not finite or is
         wider than float32; ``Pooling is not yet supported on the batch dimension``; ``Non-spatial pooling is not yet
         supported``; a window or step below 1; another padding; ``Computed output size would be negative``; with
-        oneDNN, images without a window, of which TensorFlow aborts the call; an `out` that does not fit or overlaps the
+        oneDNN, images without a window, where TensorFlow aborts the call; an `out` that does not fit or overlaps the
         data.
 
     Notes

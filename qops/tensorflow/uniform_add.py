@@ -69,7 +69,7 @@ def uniform_quantized_add(
         finite, or not above 0 (``lhs/rhs/output scales elements must be all positive``); another number of scales or
         zero points than slices; axes that do not fit (``quantization_axis must be -1 or within [0, dims)``); an output
         with an axis beside an `lhs` without one, which ends TensorFlow's process, or beside a `rhs` without one that
-        broadcasts, of which TensorFlow takes another axis; an `out` that does not fit.
+        broadcasts, where TensorFlow takes another axis; an `out` that does not fit.
 
     Notes
     -----

@@ -55,7 +55,7 @@ def uniform_quantized_convolution(
 
         code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
 
-    The codes of the padding, and those that `lhs_dilation` puts in between, are the low 8 bits of lhs_zero_point.
+    The codes of the padding, and of the gaps that `lhs_dilation` makes, are the low 8 bits of lhs_zero_point.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def uniform_quantized_convolution(
     window_strides : sequence of int
         Distance of the windows along each spatial axis; 1 if not given.
     explicit_padding : sequence of int
-        Before and after each spatial axis in turn.
+        (before, after) of the first spatial axis, then of the next, and so on.
     lhs_dilation, rhs_dilation : sequence of int
         Distance of the codes, and of the taps of the filters, along each spatial axis; 1 if not given.
     batch_group_count, feature_group_count : int

@@ -102,7 +102,7 @@ def uniform_requantize(
         raise ValueError(f"output_quantization_axis: {text}, given {before.axis} and {after.axis}")
     q = codes_of(input, "input", "qint8", "qint32")
     if q.itemsize == 1 and np.abs(before.zero_points).max(initial=0) > FARTHEST:
-        text = "int32 does not hold its distance from all int8 codes, of which TensorFlow makes one thing or another"
+        text = "int32 does not hold its distance from all int8 codes, so TensorFlow's result is not defined"
         raise ValueError(f"input_zero_points: {text}, got {shown(input_zero_points)}")
     one, other = before.fit(q.shape), after.fit(q.shape)
     out = output(out, TYPES[Tout].dtype.num, q)

@@ -114,16 +114,6 @@ def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *others: Any) -> N
         check_out(x, dtype.num, shape, [other for other in others if isinstance(other, np.ndarray)])
 
 
-def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    """Give `result` in C order, or in `out`, where it may stand already."""
-    if out is None:
-        made = np.asarray(result)  # a result without axes may be a number
-        return made if made.flags.owndata and made.flags.c_contiguous else made.copy()
-    if out is not result and not np.may_share_memory(out, result):
-        np.copyto(out, result)
-    return out
-
-
 def fixed_output(given: Any, scale: float, zero: int) -> None:
     """Raise ValueError if the result has another scale or zero point than the one that the op has."""
     if given.y_scale != scale:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
-from qops.checks import broadcast_shape, int32, native
+from qops.checks import broadcast_shape, int32, native, put
 from qops.tflite import _checks as check
 from qops.tflite.weights import Layer, Rounding, scale_of_pair
 
@@ -57,9 +57,9 @@ class BatchMatmul(Layer):
         self._rounding = Rounding(rule if is_8 else "tflite-int64acc", *numbers)
         self._stage = self._rounding.stage()
         self._zeros, self._adjoint = (given.a_zero_point, given.b_zero_point), given.adj_x
-        turned = data.swapaxes(-1, -2) if given.adj_y else data
-        self._b = turned if is_8 else turned.astype(np.float64)
-        flat = turned.reshape(prod(turned.shape[:-2]), *turned.shape[-2:]) if is_8 else ()
+        transposed = data.swapaxes(-1, -2) if given.adj_y else data
+        self._b = transposed if is_8 else transposed.astype(np.float64)
+        flat = transposed.reshape(prod(transposed.shape[:-2]), *transposed.shape[-2:]) if is_8 else ()
         self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in flat]
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -85,13 +85,13 @@ class BatchMatmul(Layer):
             sums: NDArray[Any] = (left.astype(np.float64) @ self._b).astype(np.int64)
             if sums.size:
                 self._stage.run(sums, made)
-            return check.put(made, out)
+            return put(made, out)
         lefts = np.broadcast_to(left, shape[:-2] + left.shape[-2:])
         own = self._b.shape[:-2]
         numbers = np.broadcast_to(np.arange(prod(own)).reshape(own), shape[:-2])
         for at in np.ndindex(shape[:-2]):
             self._matrices[numbers[at]](lefts[at], self._zeros[0], made[at], threads)
-        return check.put(made, out)
+        return put(made, out)
 
 
 def batch_matmul(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import choice, int32, integer, shown
+from qops.checks import choice, int32, integer, put, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away
 from qops.tflite.kernels import kernel_for
@@ -117,4 +117,4 @@ def concatenation(
         parts.append(data if x == y else _rescaled(data, x, y))
     shape = (*arrays[0].shape[:at], sum(data.shape[at] for data in arrays), *arrays[0].shape[at + 1 :])
     check.out(out, dtype, shape, *arrays)
-    return check.put(np.concatenate(parts, at), out)
+    return put(np.concatenate(parts, at), out)

@@ -13,7 +13,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Conv2D as Kernel
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.checks import as_array, int32, integer
+from qops.checks import as_array, int32, integer, put
 from qops.tflite import _checks as check
 from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
 from qops.tflite.window import Moves, wide_sums
@@ -97,7 +97,7 @@ class Convolution(Layer):
         check.out(out, self._dtype, shape, data)
         made = np.empty(shape, self._dtype)
         self._stage.run(wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads), made)
-        return check.put(made, out)
+        return put(made, out)
 
 
 class Conv2D(Convolution):

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes
-from qops.tflite.pairs import Pair
+from qops.tflite.binary import Binary
 
 __all__ = ["Maximum", "Minimum", "maximum", "minimum"]
 
 
-class Extreme(Pair):
+class Extreme(Binary):
     """The base of both ops."""
 
     __slots__ = ()

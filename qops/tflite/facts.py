@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
     depthwise_u8: str
     """The same for uint8, without groups; with groups it is that of int8."""
     depthwise_block: int
-    """Channels that a depthwise convolution computes together; those that fill no block take the rule of the tail."""
+    """Channels that a depthwise convolution computes together. Channels behind the last block take the tail's rule."""
     channel_block: int
     """The same for weights of 4 bits, and in TRANSPOSE_CONV."""
     tail: str
@@ -52,7 +52,7 @@ class Kernel(NamedTuple):
     svdf_bias_off: float
     """How far the scale of a bias of SVDF may be from that of its sums."""
     biases_by_option: bool
-    """Whether an option, not the tensor, says of which type the bias of CONV_2D and TRANSPOSE_CONV of int16 is."""
+    """Whether an option, not the tensor, gives the type of the bias of CONV_2D and TRANSPOSE_CONV of int16."""
     transpose: str
     """The rule of TRANSPOSE_CONV of int8."""
     transpose_block: int
@@ -170,7 +170,7 @@ class Kernel(NamedTuple):
     bilinear_bits: int
     """The fraction of the weights of RESIZE_BILINEAR of int8, in bits; 10 is TFLite's, which truncates positions."""
     bilinear_weights: bool
-    """Whether RESIZE_BILINEAR of uint8 multiplies the two weights of a pixel first; else pixel and weights in turn."""
+    """Whether RESIZE_BILINEAR of uint8 multiplies the two weights of a pixel first, not the pixel by one of them."""
     concatenates_any: bool
     """Whether CONCATENATION ignores a fused activation."""
     reads_int32: bool

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul, Rows
 from qops._kernels.gemm.packed import pack_b
-from qops.checks import int32, integer
+from qops.checks import int32, integer, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away, wrap
 from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
@@ -161,7 +161,7 @@ class FullyConnected(Layer):
             flat[...] = self._rounded(self._sums(rows, threads))
         else:
             self._stage.run(self._sums(rows, threads), flat)
-        return check.put(codes, out)
+        return put(codes, out)
 
     def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:
         if self._dtype != np.int16:

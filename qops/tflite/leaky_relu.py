@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import broadcast_shape, integer, native, number
+from qops.checks import broadcast_shape, integer, native, number, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, named, quantized
 from qops.tflite.op import Op
@@ -114,7 +114,7 @@ class Prelu(Op):
         near = data.astype(np.int64) - zero
         negative = self._facts.scaled(near * self._alpha, self._below)
         made = np.where(near >= 0, self._facts.scaled(near, self._above), negative) + y_zero
-        return check.put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype), out)
+        return put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype), out)
 
 
 def leaky_relu(

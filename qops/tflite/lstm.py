@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import native, number
+from qops.checks import native, number, put
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, scaled_wide, wrap
@@ -190,7 +190,7 @@ class UnidirectionalSequenceLstm(Op):
         for at, step in enumerate(steps):
             h, c = self._step(step, h, c)
             made[at] = h
-        y = check.put(made if self._time_major else made.swapaxes(0, 1), out)
+        y = put(made if self._time_major else made.swapaxes(0, 1), out)
         return LstmSequence(y, h.astype(self._dtype), c.astype(np.int16))
 
 

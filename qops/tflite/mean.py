@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, integer, shown
+from qops.checks import as_array, integer, put, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
 from qops.tflite.op import Op
@@ -67,13 +67,13 @@ class Reduction(Op):
         if n == 0:
             raise ValueError(f"x: has no codes along axes {axes}, shape {data.shape}")
         made = self._reduced(data, axes, n)
-        return check.put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype).reshape(shape), out)
+        return put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype).reshape(shape), out)
 
     def _sums(self, data: NDArray[Any], axes: tuple[int, ...]) -> NDArray[np.int64]:
         return data.sum(axes, np.int64, keepdims=True)
 
     def _in_float(self, sums: NDArray[np.int64], n: int, scale: Any) -> NDArray[Any]:
-        """Give ``half_even(sum * scale + (zero - n * zero * scale))``, of which float32 rounds every step."""
+        """Give ``half_even(sum * scale + (zero - n * zero * scale))``; each operation is rounded to float32."""
         x_zero, y_zero = self._zeros
         bias = F32(y_zero) - F32(n * x_zero) * F32(scale)
         return np.rint(sums.astype(F32) * F32(scale) + bias)

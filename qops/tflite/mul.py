@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes, quantized, wrap
-from qops.tflite.pairs import Pair, multiplied, named_factors
+from qops.tflite.binary import Binary, multiplied, named_factors
 from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding, scale_of_pair
 
 __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
 
 
-class Mul(Pair):
+class Mul(Binary):
     """The prepared form of `mul`: its scale and its stage.
 
     Called ``op(a, b, out=None)``. The constructor takes all other arguments of `mul`, and `dtype`, the type of all
@@ -77,7 +77,7 @@ class Mul(Pair):
         return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
 
 
-class SquaredDifference(Pair):
+class SquaredDifference(Binary):
     """The prepared form of `squared_difference`: its integers.
 
     Called ``op(a, b, out=None)``. The constructor takes all other arguments of `squared_difference`, and `dtype`, the

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import counts, largest, totals
+from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 from qops.tflite.tables import of_8_bits
@@ -75,7 +76,7 @@ class Pool(Op):
         data = self._codes(x)
         check.out(out, self._dtype, self._shape(data.shape), data)
         codes = self._pooled(data, self._moves.over(data.shape, self._window))
-        return check.put(np.clip(codes, *self._ends).astype(self._dtype, copy=False), out)
+        return put(np.clip(codes, *self._ends).astype(self._dtype, copy=False), out)
 
 
 class AveragePool2D(Pool):

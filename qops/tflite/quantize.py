@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import choice, int32, integer, native
+from qops.checks import choice, int32, integer, native, put
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
@@ -58,7 +58,7 @@ class Quantize(Prepared):
             raise TypeError(f"x, dtype: {self._facts.name} has no QUANTIZE of {data.dtype} to {self._dtype}")
         check.out(out, self._dtype, data.shape, data)
         made = self._of_floats(data.ravel()) if data.dtype == F32 else self._of_codes(data)
-        return check.put(made.reshape(data.shape), out)
+        return put(made.reshape(data.shape).astype(self._dtype), out)
 
     def _of_floats(self, data: NDArray[np.float32]) -> NDArray[Any]:
         if np.isnan(data).any():
@@ -68,13 +68,13 @@ class Quantize(Prepared):
         with np.errstate(over="ignore"):
             values = half_away(data / F32(step)) if how == "divide" else np.rint(data * (F32(1) / F32(step)))
             if how == "even":
-                return np.clip(values.astype(np.float64) + zero, *ends).astype(self._dtype)
+                return np.clip(values.astype(np.float64) + zero, *ends)
             if how == "blocks":
                 whole = data.size // TOGETHER * TOGETHER
                 tail = half_away(data[whole:].astype(np.float64) / step)
                 values = np.append(values[:whole].astype(np.float64), tail)
         fits = (values >= -(2.0**31)) & (values < 2.0**31)  # others become the lowest integer
-        return np.clip(np.where(fits, values, -(2.0**31)) + zero, *ends).astype(self._dtype)
+        return np.clip(np.where(fits, values, -(2.0**31)) + zero, *ends)
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Quantize(Prepared):
             if how != "integer" and is_8:
                 whole = near.size // CODES_TOGETHER * CODES_TOGETHER
                 made[:whole] = wrap(scaled_up(near[:whole], by) + zero)
-        return np.clip(made, *ends).astype(self._dtype)
+        return np.clip(made, *ends)
 
 
 class Dequantize(Op):
@@ -123,11 +123,12 @@ class Dequantize(Op):
         data, (scale, zero) = self._codes(x), self._x
         check.out(out, np.dtype(F32), data.shape, data)
         with np.errstate(all="ignore"):
-            made = (scale * (data.ravel().astype(np.float64) - zero)).astype(F32)
+            made = scale * (data.ravel().astype(np.float64) - zero)
             block = self._facts.dequantize_block
             whole = data.size // block * block if block > 1 else 0
             made[:whole] = data.ravel()[:whole].astype(F32) * F32(scale) + F32(-zero) * F32(scale)
-        return check.put(made.reshape(data.shape), out)
+            made = made.reshape(data.shape).astype(F32)
+        return put(made, out)
 
 
 def quantize(

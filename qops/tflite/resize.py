@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, half_away
 from qops.tflite.op import Op
@@ -86,7 +87,7 @@ class Resize(Op):
         """Resize `x`, into `out` if it is given."""
         data = self._codes(x)
         check.out(out, self._dtype, self._shape(data.shape), data)
-        return check.put(self._resized(data), out)
+        return put(self._resized(data), out)
 
 
 class ResizeNearestNeighbor(Resize):

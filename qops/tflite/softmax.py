@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     F32,
@@ -59,7 +60,7 @@ class Rows(OneArray):
         data = self._codes(x)
         check.out(out, self._output, self._shape(data.shape), data)
         made = np.clip(self._made(data.astype(np.int64)), *check.ends(self._output))
-        return check.put(made.astype(self._output), out)
+        return put(made.astype(self._output), out)
 
 
 class Softmax(Rows):

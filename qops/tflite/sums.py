@@ -21,7 +21,7 @@ from qops.tflite.arithmetic import (
     rounded_shift,
     wrap,
 )
-from qops.tflite.pairs import Pair, added, named_factors
+from qops.tflite.binary import Binary, added, named_factors
 
 __all__ = ["Total"]
 
@@ -29,7 +29,7 @@ BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
 """Elements that the optimised ADD and MUL compute together, and their row of `qops.rules.ADD` and `MUL`, by type."""
 
 
-class Total(Pair):
+class Total(Binary):
     """The base of ADD and SUB."""
 
     __slots__ = ("_bits", "_ends", "_factors", "_kind")

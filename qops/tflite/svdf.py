@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import int32, integer, native
+from qops.checks import int32, integer, native, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import named, quantized, wrap
 from qops.tflite.op import Op
@@ -114,7 +114,7 @@ class Svdf(Op):
         after[:, :, -1] = np.clip(made, *check.ends(self._state))
         sums = ((after.astype(np.int64) - s_zero) * self._time).reshape(*shape, -1).sum(2)
         codes = self._facts.scaled(wrap(sums if self._bias is None else sums + self._bias), self._last) + y_zero
-        y = check.put(np.clip(codes, -128, 127).astype(np.int8), out)
+        y = put(np.clip(codes, -128, 127).astype(np.int8), out)
         return SvdfStep(y, after.reshape(before.shape))
 
 

@@ -51,7 +51,7 @@ def of_8_bits(
 def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int]) -> Codes:
     """Give the 513 points of a function of codes of 16 bits; x and y are scale and zero point.
 
-    The points are moved by half of what the line between two of them is off in the middle.
+    In the middle between two points the line is off the function; both points are moved by half of that.
     """
     (x_min, x_max), (y_min, y_max) = (
         [F32(scale) * F32(code - zero) for code in (-32768, 32767)] for scale, zero in (x, y)

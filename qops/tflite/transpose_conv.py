@@ -13,7 +13,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.checks import int32, integer, native
+from qops.checks import int32, integer, native, put
 from qops.tflite import _checks as check
 from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
 from qops.tflite.window import wide_sums
@@ -147,7 +147,7 @@ class TransposeConv(Layer):
             self._blocks(sums.astype(INT32), made)
         else:
             self._stage.run(sums, made)
-        return check.put(made, out)
+        return put(made, out)
 
 
 def transpose_conv(

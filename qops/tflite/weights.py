@@ -63,7 +63,7 @@ def rule_16(bias: NDArray[Any] | None, none: str, narrow: str, wide: str) -> str
 def scale_of(
     given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: int, below: float
 ) -> float | NDArray[np.float64]:
-    """Give the scale of accumulators, or one a channel, if it is `below`; uint8 has one, whose product is float32."""
+    """Give the scale of accumulators, `below` this, or one for each channel; uint8 has one, of a float32 product."""
     w_scale = check.scales(given.w_scale, "w_scale", count)
     if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
         raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
@@ -92,7 +92,7 @@ def stage(rule: str, scale: float | NDArray[np.float64], zero: int, ends: tuple[
 
 
 def in_blocks(rule: str, tail: str, size: int) -> str:
-    """Give the name of the rule of which whole blocks of channels go by the one, and the rest by the other."""
+    """Give the name of the rule that has one rule for whole blocks of channels and another for the rest."""
     return next(name for name, row in BLOCKS.items() if row[:4] == (rule, tail, size, "channels"))
 
 
@@ -124,5 +124,5 @@ class Layer(Op):
 
     @property
     def requantize(self) -> Requantize:
-        """What takes the sums, the last axis of which are output channels, to codes."""
+        """The stage from sums, whose last axis has the output channels, to codes."""
         return self._rounding.requantize(self._dtype)

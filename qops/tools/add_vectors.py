@@ -49,7 +49,7 @@ class AddVectors:
         Other adds that give another code for at least one of the pairs, and mistakes of one step that give another x or
         code for one of them.
     alike : list of str
-        Other adds and mistakes that give the same for all 65,536 pairs.
+        Other adds and mistakes that give the same codes for all 65,536 operands.
     """
 
     rule: str

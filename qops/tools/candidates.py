@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
+from qops.rules.binary import ADD, MUL
 from qops.rules.mul import mul
 from qops.rules.numbers import FLOATS, SINGLES, Numbers
-from qops.rules.operands import PairRule
-from qops.rules.pairs import ADD, MUL
+from qops.rules.operands import BinaryRule
 from qops.rules.pooling import average_pool
 from qops.rules.quantize import QUANTIZE, quantize
 from qops.rules.ranges import RANGE_RULES, choose_range
@@ -198,7 +198,7 @@ def _has_blocks_and_tail(row: BlockRule, dump: Dump) -> bool:
 _OF_PAIRS = ("integers", *(f"{name}_{word}" for name in "aby" for word in ("scale", "zero_point")))
 
 
-def _pairs(table: dict[str, PairRule], call: Callable[..., NDArray[Any]]) -> Callable[[Dump], Iterator[Candidate]]:
+def _pairs(table: dict[str, BinaryRule], call: Callable[..., NDArray[Any]]) -> Callable[[Dump], Iterator[Candidate]]:
     def codes_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
         def codes(d: Dump) -> NDArray[Any]:
             return call(d.x, d.b, rule, **{name: d.numbers[name] for name in _OF_PAIRS if name in d.numbers})

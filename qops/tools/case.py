@@ -14,7 +14,7 @@ from qops.models import Graph, Op, load
 __all__ = ["Case", "Smallest", "Worst", "apart", "smallest_of"]
 
 _FLOAT = 2.0**-16  # differences of float32 tensors up to this share of the largest value are not told
-_TRIED = 64  # elements of which the one with the fewest inputs is taken
+_TRIED = 64  # elements to choose from; the one with the fewest inputs is taken
 
 
 class Case(NamedTuple):
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
     @property
     def where(self) -> NDArray[np.intp]:
-        """The places in the result that differ, one a row."""
+        """The places in the result that differ, one for each row."""
         return np.argwhere(apart(self.got, self.wanted))
 
 

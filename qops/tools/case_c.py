@@ -27,7 +27,7 @@ class Elements(NamedTuple):
     layer : Ported
         The constants of the layer, and its C.
     places : ndarray
-        Where they are in the result, one a row.
+        Where they are in the result, one for each row.
     arguments : dict of str to ndarray
         What the function in C takes of each; empty if the layer has none.
     got, wanted : ndarray

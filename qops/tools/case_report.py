@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qops.models import Tensor
 from qops.rules import TABLE
-from qops.rules.c_pairs import OPS, text_of
+from qops.rules.c_binary import OPS, text_of
 from qops.tools.case import Case, Smallest, apart
 from qops.tools.case_c import Elements, elements
 from qops.tools.port_sums import AWAY

@@ -222,4 +222,4 @@ def _nearest(answer: Explanation | None) -> Cause:
         return Cause("no cause that is known here gives these integers", [])
     v = answer.excluded[0]
     kind = f", {v.kind}" if v.kind else ""
-    return Cause(f"no known rule or mistake; the nearest is {v.rule}, of which {v.differs:,} integers differ{kind}", [])
+    return Cause(f"no known rule or mistake; the nearest is {v.rule}: {v.differs:,} integers differ{kind}", [])

@@ -139,7 +139,7 @@ def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str
         return np.frombuffer(raw, "<f4")
     if len(raw) % (count * dtype.itemsize or 1):
         raise ValueError(
-            f"{name}: {len(raw):,} bytes, of which {count:,} elements of {dtype} have {count * dtype.itemsize:,}"
+            f"{name}: {len(raw):,} bytes, but {count:,} elements of {dtype} have {count * dtype.itemsize:,}"
         )
     return np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype)
 

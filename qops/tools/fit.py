@@ -13,7 +13,7 @@ from qops.rules import TABLE, requantize
 __all__ = ["fitted_scales"]
 
 _LEAST = 8  # codes that are not clamped, without which no scale is fitted
-_HALVINGS = 64  # of a range of two doubles, of which nothing is left then
+_HALVINGS = 64  # after so many, nothing is left of a range of doubles
 
 
 def fitted_scales(layer: Layer, sums: NDArray[np.int64], got: NDArray[Any]) -> dict[str, float]:

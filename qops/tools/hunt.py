@@ -92,7 +92,7 @@ class Hunt:
     case : Case or None
         The first layer that differs, with what it read and gave.
     worst : Worst or None
-        The layer of which the largest share of codes differs; if none does, the one that is farthest from float.
+        The layer with the largest share of codes that differ; if none does, the one that is farthest from float.
     """
 
     model: str

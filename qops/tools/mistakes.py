@@ -146,7 +146,7 @@ def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _orders(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Orders of the axes that move elements: those that have a name first, and none that moves them as another does."""
+    """Orders of the axes that move elements: first the orders with a name; no two move them in the same way."""
     rest = [order for order in permutations(range(len(shape))) if order not in _LAYOUTS]
     named = [order for order in _LAYOUTS if len(order) == len(shape)]
     long = [i for i, n in enumerate(shape) if n > 1]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.rules.averages import AVERAGE_POOL
-from qops.rules.pairs import ADD, MUL
+from qops.rules.binary import ADD, MUL
 from qops.rules.quantize import QUANTIZE
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools import candidates

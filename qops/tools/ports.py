@@ -11,10 +11,10 @@ from qops.checks import choice
 from qops.models import Graph, Op
 from qops.models.onnx_real import REAL
 from qops.models.tflite_writer import packed_int4
+from qops.tools.port_binary import PAIRS, pool, product
 from qops.tools.port_codes import CODES, is_by_code, tabled
 from qops.tools.port_moves import MOVES
 from qops.tools.port_onnx import NODES
-from qops.tools.port_pairs import PAIRS, pool, product
 from qops.tools.port_parts import PORTS, Port, Ported
 from qops.tools.port_rows import ROWS
 from qops.tools.port_steps import STEPS

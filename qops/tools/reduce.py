@@ -48,7 +48,7 @@ def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:
         A file that is there already, a folder that cannot be written to.
     """
     if not len(case.where):
-        raise ValueError(f"{first.layer} gives the device's codes of what it reads: {first.cause}; nothing to reduce")
+        raise ValueError(f"{first.layer} gives the device's codes from its inputs: {first.cause}; nothing to reduce")
     if case.op.alone is None:
         raise ValueError(f"{first.layer} ({case.op.kind}) cannot be written as a model of its own")
     whole = case.op.alone(case.inputs, case.op.call(*case.inputs))

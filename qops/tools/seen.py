@@ -64,7 +64,7 @@ class Dump:
 
     @property
     def of_channels(self) -> dict[str, Any]:
-        """The numbers of a requantization of which each channel may have one: multipliers stand for both integers."""
+        """The arguments of a requantization that may differ by channel; multipliers stand for both integers."""
         n = self.numbers
         integers = {} if "integers" not in n else {"integers": n["integers"][0]}
         return {name: n[name] for name in ("scale", "w_scale") if n.get(name) is not None} | integers

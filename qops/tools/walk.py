@@ -40,7 +40,7 @@ class Here:
         return function(*arguments)
 
     def result(self, held: Any) -> Any:
-        """Give the value of what is held."""
+        """Give the value that is held."""
         return held
 
 

@@ -16,7 +16,7 @@ from qops.tools import dump
 
 PAGES = {path.relative_to(stage.TEXT).as_posix(): path.read_text("utf-8") for path in sorted(stage.TEXT.rglob("*.md"))}
 RUN = [name for name, text in PAGES.items() if ">>>" in text]
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", flags=re.M | re.S)
+CODE_BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", flags=re.M | re.S)
 
 
 def ended(words):
@@ -38,7 +38,7 @@ def run(text, name):
     """
     space, failed, tried = {}, 0, 0
     runner = doctest.DocTestRunner()
-    for language, code in BLOCK.findall(text):
+    for language, code in CODE_BLOCK.findall(text):
         if language == "sh":
             for line in code.splitlines():
                 words, wanted = shlex.split(line, comments=True), re.search(r"# ends with (\d)$", line)

@@ -41,7 +41,7 @@ def result(rng, of_x, of_w):
 
 
 def matrices(rng):
-    """Codes of two matrices, and zero points; those of the second may be one a column."""
+    """Codes of two matrices, and zero points; those of the second may be one for each column."""
     m, k, n = length(rng, 17), length(rng), length(rng, 40)
     a_type, b_type = pick(rng, TYPES), pick(rng, TYPES)
     a_zero, b_zero = zero_point(rng, a_type), np.array(zero_point(rng, b_type), b_type)

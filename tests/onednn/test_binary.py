@@ -46,7 +46,7 @@ def test_src1_repeats_and_post_ops_keep_their_order():
     ("options", "error", "words"),
     [
         (dict(src1=X[:3]), ValueError, "src1: expected the shape of src0"),
-        (dict(src0=X.astype(F)), TypeError, "src0: expected uint8 or int8 data, got float32"),
+        (dict(src0=X.astype(F)), TypeError, "src0: expected uint8, int8, got float32"),
         (dict(alg="div"), ValueError, "alg: expected one of .*got 'div'"),
         (dict(scale1=Scales([2.0, 5.0], 1)), TypeError, "scale1: expected a number, got Scales"),
         (dict(scale0=0.0), ValueError, "scale0: expected a number above zero, got 0.0"),

@@ -256,7 +256,7 @@ SRC, WEIGHTS = np.zeros((1, 4, 5, 5), np.uint8), np.zeros((2, 4, 3, 3), np.int8)
     ("options", "error", "words"),
     [
         (dict(src=SRC[0]), ValueError, "src: expected 4 dimensions"),
-        (dict(src=SRC.astype(np.int32)), TypeError, "src: expected uint8 or int8 data, got int32"),
+        (dict(src=SRC.astype(np.int32)), TypeError, "src: expected uint8, int8, got int32"),
         (
             dict(weights=WEIGHTS[:, :3]),
             ValueError,

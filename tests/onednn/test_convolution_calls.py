@@ -44,12 +44,12 @@ def test_sums_are_the_same_through_float_steps_and_in_any_out(version, isa, shap
 RESULT = (2, 3, 3, 5)
 SHARED = np.zeros(4096, np.uint8)
 BAD = {
-    "src of another dtype": ("src: expected uint8 or int8", {"src": IMAGES.astype(np.int16)}),
+    "src of another dtype": ("src: expected uint8, int8", {"src": IMAGES.astype(np.int16)}),
     "three dimensions": ("src: expected 4 dimensions", {"src": IMAGES[0]}),
     "other channels": ("src, NCHW, of shape .2, 7, 5, 6. has 7", {"src": IMAGES[:, :7]}),
     "a list": ("src: expected uint8", {"src": IMAGES.tolist()}),
     "weights of another dtype": (
-        "weights: expected int8 or float32",
+        "weights: expected int8, float32",
         {"weights": WEIGHTS[3, 8, 3, 2].astype(np.int16)},
     ),
     "flat weights": ("weights: expected shape", {"weights": WEIGHTS[3, 8, 3, 2].ravel()}),

@@ -192,7 +192,7 @@ BIAS_IN_OUT = OUT.reshape(-1)[:2]
             r"weights: shape \(2, 4, 3, 3\) is for 4 channels; src, NCHW, of shape .* has 3",
         ),
         (dict(src=SRC[..., :2]), ValueError, "weights: expected a window that fits"),
-        (dict(weights=[[1]]), TypeError, "weights: expected int8 or float32 data"),
+        (dict(weights=[[1]]), TypeError, "weights: expected int8, float32"),
         (dict(out=[[0]]), TypeError, "out: expected an ndarray, got list"),
         (dict(out=OUT.view(np.float32)), TypeError, "out: expected native int32, got dtype"),
         (dict(out=OUT.view(">i4")), TypeError, "out: expected native int32, got dtype"),
@@ -228,7 +228,7 @@ def test_nan_on_its_way_to_codes_leaves_out_as_it_was():
 @pytest.mark.parametrize(
     ("weights", "options", "error", "words"),
     [
-        (SRC, {}, TypeError, "weights: expected int8 or float32 data, got uint8"),
+        (SRC, {}, TypeError, "weights: expected int8, float32, got uint8"),
         (WEIGHTS[0], {}, ValueError, "weights: expected shape .* got"),
         (WEIGHTS[..., :0], {}, ValueError, "weights: expected at least one group and one tap"),
         (WEIGHTS, {"wq_scale": 2.0}, ValueError, "wq_scale: expected None for int8 weights"),
@@ -241,7 +241,7 @@ def test_nan_on_its_way_to_codes_leaves_out_as_it_was():
         (WEIGHTS, {"dst_dt": "s16"}, ValueError, "dst_dt: expected one of"),
         (WEIGHTS, {"attr": Attr(wei_zp=1)}, ValueError, "wei_zp: not supported here"),
         (WEIGHTS, {"attr": Attr(oscale=1.0)}, ValueError, "oscale: not known to version '3.13'"),
-        (WEIGHTS, {"bias": np.float32([1, 2, 3])}, ValueError, "bias: expected 2 values, one a channel"),
+        (WEIGHTS, {"bias": np.float32([1, 2, 3])}, ValueError, "bias: expected 2 values, one for each channel"),
         (WEIGHTS, {"bias": np.float32([1, np.nan])}, ValueError, "bias: expected numbers, got nan"),
     ],
 )

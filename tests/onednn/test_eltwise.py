@@ -38,7 +38,7 @@ def test_zero_dimensions_and_big_endian_codes():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        (dict(src=np.zeros(1, F)), TypeError, "src: expected uint8 or int8 or int32 data, got float32"),
+        (dict(src=np.zeros(1, F)), TypeError, "src: expected uint8, int8, int32, got float32"),
         (dict(alg="gelu"), ValueError, "alg: expected one of .*got 'gelu'"),
         (dict(alpha=np.inf), ValueError, "alpha: inf is not a finite float32"),
         (dict(alpha="1"), TypeError, "alpha: expected a number, got '1'"),

@@ -113,7 +113,7 @@ def test_destination_scale_and_zero_point_come_last():
         (dict(src=U8[0, 0]), ValueError, r"src, weights: expected shapes .* got"),
         (dict(weights=WEIGHTS[:, :5]), ValueError, r"src, weights: expected shapes .* got"),
         (dict(weights=np.zeros((3, 19, 3), np.int8)), ValueError, "src, weights: expected equal batches or 1"),
-        (dict(weights=WEIGHTS.view(np.uint8)), TypeError, "weights: expected int8 data, got uint8"),
+        (dict(weights=WEIGHTS.view(np.uint8)), TypeError, "weights: expected int8, got uint8"),
         (dict(attr=Attr(wei_scale=Scales(np.ones(3), 2))), ValueError, "wei_scale: expected mask 0 or 4, got 2"),
     ],
 )

@@ -61,7 +61,7 @@ def test_int32_need_not_hold_the_number_of_taps(length, layout):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        (dict(src=np.zeros((1, 1, 4, 4), np.int32)), TypeError, "src: expected uint8 or int8 data, got int32"),
+        (dict(src=np.zeros((1, 1, 4, 4), np.int32)), TypeError, "src: expected uint8, int8, got int32"),
         (dict(alg="avg"), ValueError, "alg: expected one of .*got 'avg'"),
         (dict(kernel=(5, 1)), ValueError, "kernel: expected a window that fits in images"),
         (dict(kernel=(0, 1)), ValueError, "kernel: expected an integer in"),

@@ -112,7 +112,7 @@ def test_nan_passes_to_f32_only():
     ("options", "error", "words"),
     [
         (dict(src=F([np.nan])), ValueError, "src: expected numbers, got nan"),
-        (dict(src=np.zeros(1)), TypeError, "src: expected float32 .*got float64"),
+        (dict(src=np.zeros(1)), TypeError, "src: expected float32, .*got float64"),
         (dict(dst_dt="i8"), ValueError, "dst_dt: expected one of"),
         (dict(attr=Attr(oscale=2.0)), ValueError, "oscale: not supported here"),
         (dict(attr=Attr(dst_scale=2.0), version="2.6"), ValueError, "dst_scale: not supported here"),

@@ -126,13 +126,13 @@ def test_calls_change_nothing_and_repeat():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        (dict(src_layer=np.zeros((T, N, C), np.int8)), TypeError, "src_layer: expected uint8 data, got int8"),
+        (dict(src_layer=np.zeros((T, N, C), np.int8)), TypeError, "src_layer: expected uint8, got int8"),
         (dict(src_iter=np.zeros((1, 1, N + 1, OUT), np.uint8)), ValueError, "src_iter: expected shape"),
         (dict(weights_layer=np.zeros((1, 1, C, 4, OUT), F)), ValueError, "weights_layer: expected shape"),
         (
             dict(weights_iter=np.zeros((1, 1, OUT, 3, OUT))),
             TypeError,
-            "weights_iter: expected float32 or int8 data, got float64",
+            "weights_iter: expected float32, int8, got float64",
         ),
         (dict(bias=np.zeros((3, OUT), F)), ValueError, "bias: expected shape"),
         (dict(weights_scale=Scales(np.ones(3), 8)), ValueError, r"weights_scale: expected a mask of \[0, 24\], got 8"),

@@ -182,8 +182,8 @@ U8, S8 = np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.int8)
 @pytest.mark.parametrize(
     ("kind", "call", "message"),
     [
-        (TypeError, lambda: saturated_pairs(U8.astype(np.int32), S8), "src: expected uint8 or int8 data, got int32"),
-        (TypeError, lambda: saturated_pairs(U8, U8), "weights: expected int8 data, got uint8"),
+        (TypeError, lambda: saturated_pairs(U8.astype(np.int32), S8), "src: expected uint8, int8, got int32"),
+        (TypeError, lambda: saturated_pairs(U8, U8), "weights: expected int8, got uint8"),
         (ValueError, lambda: saturated_pairs(U8, S8[:, :2]), r"weights: expected shape \(3, 4\), got \(3, 2\)"),
         (ValueError, lambda: saturated_pairs(U8, S8[None]), r"weights: expected shape .*, got \(1, 3, 4\)"),
         (ValueError, lambda: saturated_pairs(U8, S8, window=Window((2, 2))), "window: expected none for"),
@@ -199,7 +199,7 @@ U8, S8 = np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.int8)
         ),
         (TypeError, lambda: saturated_pairs(U8, S8, window=(1, 1)), "window: expected a qops.onednn.Window"),
         (ValueError, lambda: unsafe_pairs(S8, 256), r"top: expected an integer in \[0, 255\], got 256"),
-        (TypeError, lambda: unsafe_pairs(U8), "weights: expected int8 data, got uint8"),
+        (TypeError, lambda: unsafe_pairs(U8), "weights: expected int8, got uint8"),
         (ValueError, lambda: workflow.weights_factor(np.ones(2, np.float32), bits=9), "bits: .* got 9"),
         (TypeError, lambda: workflow.activations_factor(np.ones(2, np.float32), bits=7.0), "bits: .* got 7.0"),
     ],

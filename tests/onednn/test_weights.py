@@ -141,7 +141,7 @@ def test_rejects_bad_input_on_both_ways(options, error, words, alpha):
         (lambda: onednn.GemmU8S8S32(B[0]), ValueError, "b: expected 2 dimensions"),
         (lambda: onednn.GemmS8S8S32(B, ao=128), ValueError, r"ao: expected an integer in \[-128, 127\], got 128"),
         (lambda: onednn.GemmU8S8S32(B, offsetc="R", co=CO[:2]), ValueError, "co: expected 4 values"),
-        (lambda: onednn.InnerProduct(A), TypeError, "weights: expected int8 data, got uint8"),
+        (lambda: onednn.InnerProduct(A), TypeError, "weights: expected int8, got uint8"),
         (lambda: onednn.InnerProduct(B, isa="amx"), ValueError, "isa: expected one of"),
         (lambda: onednn.InnerProduct(B, BIAS), ValueError, "bias: expected 3 values"),
         (lambda: onednn.InnerProduct(B, attr=Attr(src_zp=1)), ValueError, "src_zp: not supported here"),

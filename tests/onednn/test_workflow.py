@@ -78,7 +78,7 @@ def test_bias_saturates_and_output_scale_requantizes():
         (lambda: workflow.weights_factor(F([[1], [0]]), 1), ValueError, "weights: expected a nonzero value in every"),
         (lambda: workflow.weights_factor(F([1, np.inf])), ValueError, "weights: expected finite values, got inf"),
         (lambda: workflow.weights_factor(F([1]), 2), ValueError, r"mask: expected an integer in \[0, 1\], got 2"),
-        (lambda: workflow.weights_factor(np.ones(3)), TypeError, "weights: expected float32 data, got float64"),
+        (lambda: workflow.weights_factor(np.ones(3)), TypeError, "weights: expected float32, got float64"),
         (
             lambda: workflow.quantize_weights(WEIGHTS, Scales(1.0), "up"),
             ValueError,

@@ -16,6 +16,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.packed import pack_b
 
+import qops
 from qops._kernels.machine import caches, tiers
 
 SMALL = [(512, 2048), (1536, 4096), (6 << 10, 16 << 10), (12 << 10, 128 << 10)]
@@ -67,6 +68,22 @@ def test_convolutions_have_the_same_bits_in_any_blocks(tier, rng, small, saturat
     want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, saturating)
     images, packed = Images(x, Window(padding=padding), 0, 0), pack_weights(w, saturating=saturating)
     np.testing.assert_array_equal(convolve(images, packed), want)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_layers_have_the_same_bits_in_any_strips(tier, rng, dtype, threads):
+    """Weights that fit L2 are one strip of columns, others several. Ranges without a code for 0 give terms of rows."""
+    x, m, n = (extreme(rng, (130, 40), U8), -1.05, 2.0), 0.3 + rng.random(600), rng.normal(0, 9, 600)
+    for low, w_type in ((-m * 128, S8), (-m * 100.4, S8), (-m * 100.4, U8)):
+        w, kept = (extreme(rng, (40, 600), w_type), low[None], (low + 255 * m)[None]), (-9e3, 8e3)
+        op, made, before = qops.MatMul(w, n, dtype=dtype, range=kept if dtype == "uint8" else None), [], caches.sizes()
+        for second in (1 << 25, 1 << 14):
+            caches.use(512, second)
+            made.append(op(x, num_threads=threads).data)
+        caches.use(*before)
+        np.testing.assert_array_equal(*made)
+        assert np.ptp(made[0]) > 0
 
 
 def test_sizes_that_no_cache_has():

@@ -10,7 +10,7 @@ import pytest
 
 from qops import rules
 from qops._kernels.machine import tiers
-from qops.rules.c_pairs import OPS
+from qops.rules.c_binary import OPS
 from qops.tools.probes import boundaries
 
 MANY = int(os.environ.get("QOPS_EXHAUSTIVE", "0"))  # accumulators a rule and scale, besides those of every run

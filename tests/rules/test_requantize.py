@@ -217,7 +217,7 @@ def test_out_is_written_and_nothing_else():
         ({"acc": [2**50]}, "^acc: 48 bits do not hold its values"),
         ({"acc": np.uint64([2**63])}, "^acc: 48 bits do not hold its values"),
         ({"scale": [0.5, 0.5, 0.5], "axis": 1}, "^axis: expected an integer in"),
-        ({"scale": [[0.5]]}, "^scale: expected one number or one a channel"),
+        ({"scale": [[0.5]]}, "^scale: expected one number or one for each channel"),
         ({"scale": 1e300}, "^scale: 1e\\+300 is beyond float32"),
         ({"rule": "double-even-zp-inside", "scale": [0.5, 1e39, 0.5]}, "^scale: 1e\\+39 is beyond float32"),
         ({"rule": "cmsis-s64", "scale": None, "integers": (1, 0)}, "^integers: cmsis-s64 shifts by 1"),
@@ -229,7 +229,10 @@ def test_out_is_written_and_nothing_else():
         ),
         ({"scale": None, "scales": (1.0, 0.0, 1.0)}, "^scales: w_scale: expected finite numbers above 0, got 0.0"),
         ({"scale": None, "scales": (1.0, [1.0, np.inf], 1.0)}, "^scales: w_scale: expected finite numbers above 0"),
-        ({"scale": None, "scales": (1.0, "x", 1.0)}, "^scales: w_scale: expected one number or one a channel, got <U1"),
+        (
+            {"scale": None, "scales": (1.0, "x", 1.0)},
+            "^scales: w_scale: expected one number or one for each channel, got <U1",
+        ),
         ({"scale": None, "scales": (1.0, [1.0, 1.0], 1.0)}, "^scales: 2 of them do not fit axis -1"),
         (
             {"rule": "torch-onednn", "scale": None, "scales": (1.0, 1.0, 1e-40)},

@@ -82,14 +82,16 @@ ALLOWED = {  # what the original takes too
         for operand in operands
     ),
     *((f"onnx.{name}", "b_scale", "array") for name in ("qgemm", "dynamic_quantize_matmul", "matmul_integer_to_float")),
-    *(("onnx.qlinear_matmul", f"{operand}_scale", "array") for operand in "ab"),  # one a row, one a column
+    *(
+        ("onnx.qlinear_matmul", f"{operand}_scale", "array") for operand in "ab"
+    ),  # one for each row, one for each column
     *(
         ("tensorflow.requantization_range", "input", f"{kind}_{end}")
         for kind in ("list", "array")
         for end in ("min", "max")
     ),
     *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
-    ("rules.requantize", "scale", "list"),  # one a channel
+    ("rules.requantize", "scale", "list"),  # one for each channel
     *(("explain", "scale", kind) for kind in ("list", "array")),  # which finds the axis of so many channels
     *(("rules.real_scale", f"{end}_scale", kind) for end in ("in", "w", "out") for kind in ("list", "array")),
     *(  # ONNX: an input left out is None

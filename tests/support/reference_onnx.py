@@ -74,7 +74,7 @@ def requantized(acc, first, second, last, zero, dtype, runtime):
 
 
 def matmul(a, b, a_zero, b_zero):
-    """int32 sums of a matrix product; zero points are one, or one a row of a, one a column of b."""
+    """int32 sums of a matrix product; zero points are one, or one for each row of a, one for each column of b."""
     za, zb = rows_and_columns(a_zero, True, False), rows_and_columns(b_zero, False, True)
     y = np.empty((len(a), b.shape[1]), np.int32)
     for i, j in np.ndindex(y.shape):

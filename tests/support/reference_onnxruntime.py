@@ -135,7 +135,7 @@ def average_pool(x, x_scale, x_zero, scale, zero, *, count_include_pad=0, **wind
 
 
 def gemm(a, b, zeros, factors, bias, zero=None):
-    """`factors` one a column; float32 without a zero point of the result."""
+    """`factors` one for each column; float32 without a zero point of the result."""
     acc = matmul(a, b, *zeros)
     y = np.empty(acc.shape, F32 if zero is None else a.dtype)
     for i, j in np.ndindex(acc.shape):

@@ -109,7 +109,7 @@ def of_sum(terms, factor, out_zero, lowest, highest):
 
 
 def dot(lhs, rhs, zero, zeros, factors, out_zeros, ends, by_column):
-    """All but `zero` one a column; `by_column`: so the scales of rhs are given."""
+    """All but `zero` one for each column; `by_column`: so the scales of rhs are given."""
     columns = enumerate(zip(rhs.T.tolist(), zeros, factors, out_zeros, strict=True))
     codes = np.empty((len(lhs), rhs.shape[1]), np.int32)
     for j, (column, own, factor, out_zero) in columns:

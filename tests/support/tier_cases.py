@@ -245,13 +245,14 @@ def layered(dtype):
         low = rng.uniform(-1, 0, n).astype(np.float32)
         bias, clip = rng.normal(0, 1e7, n), (-np.inf, rng.uniform(1e6, 1e7))
         op = epilogue.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0), "a, b")
-        tops = op.tops(-1.0, 2.0) if dtype == np.int32 else None
+        x = op.left(-1.0, 2.0)
+        tops = op.tops(x) if dtype == np.int32 else None
 
         def run():
-            watched, copied = op.watch(-1.0, 2.0, rows, terms, m), np.empty_like(sums)
+            watched, copied = op.watch(x, rows, terms, m), np.empty_like(sums)
             layer.run_stage(watched, sums, copied)
-            found = tops if dtype == np.int32 else op.found(watched, -1.0, 2.0)
-            layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), sums, out)
+            found = tops if dtype == np.int32 else op.found(watched, x)
+            layer.run_stage(op.stage(x, rows, terms, found), sums, out)
             return out, np.ravel(found).tolist()
 
         return run
@@ -268,7 +269,7 @@ def layered_near(rng, n):
     op = epilogue.Epilogue(9, n, -128 * top, 127 * top, bias, False, out.dtype.num, clip, None, (None, None), "a, b")
 
     def run():
-        layer.run_stage(op.stage(-128.0, 127.0, rows, None, (-(2.0**31), 127 * 2.0**24)), sums, out)
+        layer.run_stage(op.stage(op.left(-128.0, 127.0), rows, None, (-(2.0**31), 127 * 2.0**24)), sums, out)
         return (out,)
 
     return run

@@ -21,10 +21,10 @@ def test_matches_twin(rng, a_range):
         assert (t.min, t.max) == (-twin.top(a_range, b_range), twin.top(a_range, b_range))
 
 
-@pytest.mark.parametrize("turned", [(False, True), (True, False), (True, True)])
-def test_transposes(turned):
-    given = [x.T.copy() if turn else x for x, turn in zip((A, B), turned, strict=True)]
-    t = quantized_matmul((given[0], *R), (given[1], 0.0, 6.0), *turned)
+@pytest.mark.parametrize("transposed", [(False, True), (True, False), (True, True)])
+def test_transposes(transposed):
+    given = [x.T.copy() if flip else x for x, flip in zip((A, B), transposed, strict=True)]
+    t = quantized_matmul((given[0], *R), (given[1], 0.0, 6.0), *transposed)
     np.testing.assert_array_equal(t.data, twin.matmul(A, R, B, (0, 6)))
 
 

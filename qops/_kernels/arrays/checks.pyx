@@ -258,10 +258,12 @@ def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
 
 
 def put(result, out):
-    """Give `result`, or copy it to `out`, if that is given, and give `out`."""
-    if out is None or out is result:
-        return result
-    out[...] = result
+    """Give `result` as an array in C order, or in `out`, where it may stand already."""
+    if out is None:
+        return np.asarray(result, order="C")
+    place, made = np.asarray(out), np.asarray(result)  # of numpy's own class: a subclass may refuse its functions
+    if not np.shares_memory(place, made):
+        np.copyto(place, made)
     return out
 
 
@@ -284,10 +286,10 @@ cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names)
 def broadcast_shape(tuple x not None, tuple y not None):
     """Give the shape that two broadcast to; numpy's own function takes at most 32 axes."""
     rank = max(len(x), len(y))
-    pairs = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y))
-    if any([i != j and i != 1 and j != 1 for i, j in pairs]):
+    sizes = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y))
+    if any([i != j and i != 1 and j != 1 for i, j in sizes]):
         raise ValueError(f"x, y: shapes {x} and {y} do not broadcast")
-    return tuple([j if i == 1 else i for i, j in pairs])
+    return tuple([j if i == 1 else i for i, j in sizes])
 
 
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, str names="a, b"):

@@ -10,9 +10,9 @@ TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
 }
 
 /* (k + a * ka + b * kb) >> 15 in 32-bit lanes. NEON multiplies and adds these as fast as narrower lanes. */
-TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
+TARGET static inline vec TIER(sum)(vec codes, const TIER(sum_parts) *p)
 {
-    const vec a = and_bits(pairs, set1_s32(0xFFFF)), b = srl_s32(pairs, 16);
+    const vec a = and_bits(codes, set1_s32(0xFFFF)), b = srl_s32(codes, 16);
     return sra_s32(add_s32(add_s32(p->k, mullo_s32(a, p->ka)), mullo_s32(b, p->kb)), 15);
 }
 #else
@@ -20,14 +20,14 @@ typedef struct { vec high, low, k; } TIER(sum_parts);
 
 TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
 {
-    return (TIER(sum_parts)){set1_s32(pair_of(p.ka >> 8, p.kb >> 8)), set1_s32(pair_of(p.ka & 255, p.kb & 255)),
+    return (TIER(sum_parts)){set1_s32(two_factors(p.ka >> 8, p.kb >> 8)), set1_s32(two_factors(p.ka & 255, p.kb & 255)),
                              set1_s32(p.k)};
 }
 
 /* (k + a * ka + b * kb) >> 15 in 16-bit lanes. A factor has 23 bits, so it is split into 256 * high + low. */
-TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
+TARGET static inline vec TIER(sum)(vec codes, const TIER(sum_parts) *p)
 {
-    return sra_s32(add_s32(add_s32(sll_s32(dot2_s16(pairs, p->high), 8), p->k), dot2_s16(pairs, p->low)), 15);
+    return sra_s32(add_s32(add_s32(sll_s32(dot2_s16(codes, p->high), 8), p->k), dot2_s16(codes, p->low)), 15);
 }
 #endif
 
@@ -39,7 +39,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop_32)(
 
     if (n < LANES)
         return 0;
-    STORE_PAIRS(TIER(sum), &parts, a, b, set1_s16(flips_of_pair(flips)), c, n, stream)
+    STORE_BINARY(TIER(sum), &parts, a, b, set1_s16(two_flips(flips)), c, n, stream)
     return done(n, stream);
 }
 
@@ -54,7 +54,7 @@ TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 #ifndef QOPS_ADD_8P8TO32_H
 #define QOPS_ADD_8P8TO32_H
 #include "frontdoor/passes.h"
-#include "lanes/pairs.h"
+#include "lanes/binary.h"
 
 typedef struct { int32_t ka, kb, k; } add_s32;
 

@@ -8,7 +8,7 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.arrays.window cimport Window
 from qops._kernels.conv.weights cimport PackedWeights
-from qops._kernels.frontdoor.epilogue cimport Epilogue, Values, zero_in
+from qops._kernels.frontdoor.epilogue cimport Epilogue, OperandRange, zero_in
 from qops._kernels.frontdoor.layer cimport Layer
 from qops._kernels.frontdoor.layer_tables cimport LayerStage
 
@@ -75,9 +75,9 @@ cdef class Conv2D(Layer):
         cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1)
         cdef cnp.npy_intp[4] shape
         cdef Window window = self.placed((<object>codes).shape, shape)
-        cdef Values left = e.left(ends.min, ends.max)
+        cdef OperandRange left = e.left(ends.min, ends.max)
         cdef int zero = zero_in(codes, &left)
-        tops = e.tops(ends.min, ends.max) if e.typenum == cnp.NPY_INT32 else None
+        tops = e.tops(left) if e.typenum == cnp.NPY_INT32 else None
         if out is not None:
             writable(out, e.typenum, 4, shape)
             apart(out, codes, None)
@@ -85,7 +85,7 @@ cdef class Conv2D(Layer):
         if not e.is_centred:
             rows = self.sums_of(images, shape[0] * shape[1] * shape[2])
         terms = None if left.base == 0 else self.terms((<object>codes).shape, window)
-        return self.made(cls, images, zero, ends, rows, terms, out, 4, shape, tops, threads)
+        return self.made(cls, images, zero, left, rows, terms, out, 4, shape, tops, threads)
 
     cdef cnp.ndarray sums_of(self, images, Py_ssize_t places):
         """Give the sum of the codes of each window; with groups, the sum of the codes that each filter takes."""

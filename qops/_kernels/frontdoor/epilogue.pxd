@@ -6,13 +6,13 @@ from qops._kernels.frontdoor.layer_tables cimport LayerStage
 cdef enum:
     MIDDLE = 128  # how far the middle code lies above the lowest
 
-cdef struct Values:  # the value of a code is (code - zero) * step + base; codes count from the lowest
+cdef struct OperandRange:  # the value of a code is (code - zero) * step + base; codes count from the lowest
     double step, zero, base, farthest, bias  # farthest: the largest absolute value; bias: of a column of weights
 
 cdef struct Positions:  # the position of a value is value * each - first, cut to whole numbers lowest..highest
     double each, first, lowest, highest
 
-cdef int zero_in(cnp.ndarray codes, const Values* x) noexcept
+cdef int zero_in(cnp.ndarray codes, const OperandRange* x) noexcept
 
 cdef class Epilogue:
     cdef Py_ssize_t k, n
@@ -23,15 +23,15 @@ cdef class Epilogue:
     cdef tuple kept, guess
     cdef str names  # of both operands, for error texts
     cdef cnp.ndarray memory
-    cdef Values* columns
-    cdef Values left(self, double lo, double hi) noexcept
-    cdef inline double bias_of(self, const Values* w, double step) noexcept nogil
-    cdef double farthest(self, Py_ssize_t j, const Values* x) noexcept
-    cdef double most(self, const Values* x) noexcept
+    cdef OperandRange* columns
+    cpdef OperandRange left(self, double lo, double hi) noexcept
+    cdef inline double bias_of(self, const OperandRange* w, double step) noexcept nogil
+    cdef double farthest(self, Py_ssize_t j, const OperandRange* x) noexcept
+    cdef double most(self, const OperandRange* x) noexcept
     cdef Positions positions(self, double each, double first, double lowest, double highest) noexcept nogil
-    cdef int set_columns(self, LayerStage stage, const Values* x, const double* tops, Positions p) except -1
-    cpdef object tops(self, double lo, double hi)
-    cpdef object kept_for(self, double lo, double hi)
-    cpdef LayerStage watch(self, double lo, double hi, cnp.ndarray rows, object terms, Py_ssize_t m)
-    cpdef tuple found(self, LayerStage watched, double lo, double hi)
-    cpdef LayerStage stage(self, double lo, double hi, cnp.ndarray rows, object terms, object ends)
+    cdef int set_columns(self, LayerStage stage, const OperandRange* x, const double* tops, Positions p) except -1
+    cpdef object tops(self, OperandRange x)
+    cpdef object kept_for(self, OperandRange x)
+    cpdef LayerStage watch(self, OperandRange x, cnp.ndarray rows, object terms, Py_ssize_t m)
+    cpdef tuple found(self, LayerStage watched, OperandRange x)
+    cpdef LayerStage stage(self, OperandRange x, cnp.ndarray rows, object terms, object ends)

@@ -26,20 +26,20 @@ cdef enum:
     FEW = 1 << 16  # int32 holds the sum of up to so many products of 8-bit codes, whatever the zero point
 
 
-cdef Values values_of(double lo, double hi) noexcept nogil:
+cdef OperandRange operand_range(double lo, double hi) noexcept nogil:
     """Give the values of the codes of a range.
 
     If 0 lies on a code, but for the rounding of the ends to float32, that code is `zero` and `base` is 0.
     """
     cdef Line line = line_of(lo, hi, code_type_of(False, 1))
-    return Values(line.step, line.zero, line.base, max(fabs(lo), fabs(hi)), 0)
+    return OperandRange(line.step, line.zero, line.base, max(fabs(lo), fabs(hi)), 0)
 
 
-cdef double value_of(const Values* v, double code) noexcept nogil:
+cdef double value_of(const OperandRange* v, double code) noexcept nogil:
     return v.base + (code - v.zero) * v.step
 
 
-cdef int zero_in(cnp.ndarray codes, const Values* x) noexcept:
+cdef int zero_in(cnp.ndarray codes, const OperandRange* x) noexcept:
     """Give the `zero` of an operand as one of its codes."""
     return <int>x.zero - (MIDDLE if cnp.PyArray_TYPE(codes) == cnp.NPY_INT8 else 0)
 
@@ -52,55 +52,54 @@ cdef class Epilogue:
     or None. They are real values; with `in_steps` they count steps, each the product of both operands' steps. clip: the
     range to which results are clamped, (-inf, inf) if they are not. kept: the range of 8-bit codes that the caller
     gave, or None. Then each call finds the range of its results. That range also holds the ends in `guess`; each end
-    may be None. In its methods `lo` and `hi` are the range of the first operand.
+    may be None. In its methods `x` is what `left` gives for the range of the first operand.
     """
 
     def __init__(self, Py_ssize_t k, Py_ssize_t n, lo, hi, double[::1] bias or None, bint in_steps, int typenum,
                  tuple clip, tuple kept or None, tuple guess, str names):
         cdef Py_ssize_t j
-        cdef Values* w
+        cdef OperandRange* w
         cdef const float[:] lows, highs
         self.k, self.n, self.typenum, self.names = k, n, typenum, names
         self.clip, self.kept, self.guess, self.in_steps = Ends(clip[0], clip[1]), kept, guess, in_steps
         self.has_ranges, self.is_centred = isinstance(lo, cnp.ndarray), True
         self.kinds = n if self.has_ranges or bias is not None and n else 1
-        self.memory = np.empty((max(n, 1), sizeof(Values) // sizeof(double)))
-        self.columns = <Values*>cnp.PyArray_DATA(self.memory)
+        self.memory = np.empty((max(n, 1), sizeof(OperandRange) // sizeof(double)))
+        self.columns = <OperandRange*>cnp.PyArray_DATA(self.memory)
         if self.has_ranges:
             lows, highs = (np.require(end, np.float32, "A") for end in (lo, hi))  # they may be unaligned or swapped
         for j in range(self.kinds):
             w = &self.columns[j]
-            w[0] = values_of(lows[j], highs[j]) if self.has_ranges else values_of(lo, hi)
+            w[0] = operand_range(lows[j], highs[j]) if self.has_ranges else operand_range(lo, hi)
             w.bias = bias[j] if bias is not None and n else 0
             self.is_centred = self.is_centred and value_of(w, MIDDLE) == 0
         for j in range(self.kinds, n):
             self.columns[j] = self.columns[0]
 
-    cdef Values left(self, double lo, double hi) noexcept:
+    cpdef OperandRange left(self, double lo, double hi) noexcept:
         """Give the values of the first operand's codes. The product subtracts `zero` from these codes.
 
         That is the middle code for sums of more than FEW products, so that int32 holds them.
         """
-        cdef Values x = values_of(lo, hi)
+        cdef OperandRange x = operand_range(lo, hi)
         if self.k > FEW:
             x.zero, x.base = MIDDLE, value_of(&x, MIDDLE)
         return x
 
-    cdef inline double bias_of(self, const Values* w, double step) noexcept nogil:
+    cdef inline double bias_of(self, const OperandRange* w, double step) noexcept nogil:
         """Give the bias of a column as a real value; `step` is that of the first operand."""
         return w.bias * (step * w.step) if self.in_steps else w.bias
 
-    cdef double farthest(self, Py_ssize_t j, const Values* x) noexcept:
+    cdef double farthest(self, Py_ssize_t j, const OperandRange* x) noexcept:
         """Give how far from 0 a result in column j can be."""
-        cdef const Values* w = &self.columns[j]
+        cdef const OperandRange* w = &self.columns[j]
         return max(self.k * x.farthest * w.farthest + fabs(self.bias_of(w, x.step)), self.clip.min, -self.clip.max)
 
-    cpdef object tops(self, double lo, double hi):
+    cpdef object tops(self, OperandRange x):
         """Give the upper ends of int32 ranges that hold all results: one number, or an array with one for each column.
 
         ValueError if float32 does not hold an end.
         """
-        cdef Values x = self.left(lo, hi)
         cdef cnp.npy_intp kinds = self.kinds
         cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &kinds, cnp.NPY_DOUBLE, 0)
         cdef double* tops = <double*>cnp.PyArray_DATA(found)
@@ -125,7 +124,7 @@ cdef class Epilogue:
             p.highest = rint(clamp_f64(self.clip.max * each - first, lowest, highest))
         return p
 
-    cdef int set_columns(self, LayerStage stage, const Values* x, const double* tops, Positions p) except -1:
+    cdef int set_columns(self, LayerStage stage, const OperandRange* x, const double* tops, Positions p) except -1:
         """Set the tables of each column for these positions; with `tops`, column j is for int32 codes up to tops[j].
 
         `step` is the step of a column's weights, `middle` the value of their middle code. For `row`, `column` and
@@ -139,7 +138,7 @@ cdef class Epilogue:
         cdef const int64_t* counts = NULL
         cdef LayerRow* r = &stage.params.first
         cdef Py_ssize_t i, j, at, ld = stage.params.ld, kinds = min(self.kinds, self.n)
-        cdef const Values* w
+        cdef const OperandRange* w
         cdef double middle
         if stage.terms is not None:
             columns = <const int32_t*>cnp.PyArray_DATA(stage.terms[0])
@@ -160,7 +159,7 @@ cdef class Epilogue:
         stage.finish(kinds, tops == NULL and stage.stage.kind == LAYER and columns == NULL)
         return 0
 
-    cdef double most(self, const Values* x) noexcept:
+    cdef double most(self, const OperandRange* x) noexcept:
         """Give how far from 0 a result in any column can be."""
         cdef double farthest = 0
         cdef Py_ssize_t j
@@ -168,9 +167,8 @@ cdef class Epilogue:
             farthest = max(farthest, self.farthest(j, x))
         return farthest
 
-    cpdef object kept_for(self, double lo, double hi):
-        """Give `kept`; ValueError if that range is too narrow for a first operand of this range."""
-        cdef Values x = self.left(lo, hi)
+    cpdef object kept_for(self, OperandRange x):
+        """Give `kept`; ValueError if that range is too narrow for this first operand."""
         cdef double farthest
         if self.kept is None:
             return None
@@ -180,17 +178,15 @@ cdef class Epilogue:
             raise ValueError(f"range: {self.kept} is too narrow for sums of up to {farthest:.6g}")
         return self.kept
 
-    cpdef LayerStage watch(self, double lo, double hi, cnp.ndarray rows, object terms, Py_ssize_t m):
+    cpdef LayerStage watch(self, OperandRange x, cnp.ndarray rows, object terms, Py_ssize_t m):
         """Give a stage that copies m rows of sums and watches the ends of their results; rows, terms: see `stage`."""
-        cdef Values x = self.left(lo, hi)
         cdef LayerStage made = LayerStage.__new__(LayerStage)
         made.set(self.n, rows, terms, max(m, <Py_ssize_t>1))
         self.set_columns(made, &x, NULL, Positions(1, 0, self.clip.min, self.clip.max))
         return made
 
-    cpdef tuple found(self, LayerStage watched, double lo, double hi):
+    cpdef tuple found(self, LayerStage watched, OperandRange x):
         """Give the range of 8-bit codes that holds all results watched, the guess and, on a code, 0."""
-        cdef Values x = self.left(lo, hi)
         cdef Ends ends
         cdef double low = 0, high = 0, least = 2 * NARROWEST * self.most(&x)
         cdef Py_ssize_t i
@@ -207,7 +203,7 @@ cdef class Epilogue:
             raise ValueError(f"{self.names}: the range of the results, ({low}, {high}), is beyond float32")
         return ends.min, ends.max
 
-    cpdef LayerStage stage(self, double lo, double hi, cnp.ndarray rows, object terms, object ends):
+    cpdef LayerStage stage(self, OperandRange x, cnp.ndarray rows, object terms, object ends):
         """Give the stage from sums of products to codes.
 
         rows: the sums of the first operand's codes less the `zero` of `left`, one for each row of sums, or one for each
@@ -218,7 +214,6 @@ cdef class Epilogue:
         min < max; for int32 codes what `tops` gives. All arrays are contiguous.
         """
         cdef LayerStage made = LayerStage.__new__(LayerStage)
-        cdef Values x = self.left(lo, hi)
         cdef Positions p = Positions(0, 0, 0, 0)
         cdef double least, most
         made.set(self.n, rows, terms)

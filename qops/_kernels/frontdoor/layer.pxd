@@ -1,8 +1,7 @@
 cimport numpy as cnp
 
-from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport Tensor
-from qops._kernels.frontdoor.epilogue cimport Epilogue
+from qops._kernels.frontdoor.epilogue cimport Epilogue, OperandRange
 from qops._kernels.frontdoor.layer_tables cimport LayerStage
 
 # writes to `place` what `stage` makes of the sums of products of a layer with `operand`, less `zero`
@@ -12,5 +11,5 @@ ctypedef int (*Multiply)(Layer layer, operand, int zero, LayerStage stage, cnp.n
 cdef class Layer:
     cdef Epilogue epilogue
     cdef Multiply multiply
-    cdef Tensor made(self, type cls, operand, int zero, Ends ends, cnp.ndarray rows, terms, out, int ndim,
+    cdef Tensor made(self, type cls, operand, int zero, OperandRange x, cnp.ndarray rows, terms, out, int ndim,
                      cnp.npy_intp* shape, tops, Py_ssize_t num_threads)

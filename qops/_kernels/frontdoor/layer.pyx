@@ -3,9 +3,8 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
-from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport Tensor, tensor, typenum_of
-from qops._kernels.frontdoor.epilogue cimport MIDDLE, Epilogue
+from qops._kernels.frontdoor.epilogue cimport MIDDLE, Epilogue, OperandRange
 from qops._kernels.frontdoor.layer_tables cimport LayerStage
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.stage cimport Stage, stage_run
@@ -18,19 +17,19 @@ cnp.import_array()
 cdef class Layer:
     """A product with packed weights, and the epilogue of its sums."""
 
-    cdef Tensor made(self, type cls, operand, int zero, Ends ends, cnp.ndarray rows, terms, out, int ndim,
+    cdef Tensor made(self, type cls, operand, int zero, OperandRange x, cnp.ndarray rows, terms, out, int ndim,
                      cnp.npy_intp* shape, tops, Py_ssize_t num_threads):
         """Give the codes of the layer, of this shape, in `out` if it is given.
 
-        ends: the range of the first operand. tops: what `Epilogue.tops` gives, None for 8 bits. For `rows` and `terms`
-        see `Epilogue.stage`. Codes of a known range are made by the product itself, while its sums are in the cache.
-        If the range is not known, that watches its sums.
+        x: what `Epilogue.left` gives. tops: what `Epilogue.tops` gives, None for 8 bits. For `rows` and `terms` see
+        `Epilogue.stage`. Codes of a known range are made by the product itself, while its sums are in the cache. If the
+        range is not known, that watches its sums.
         """
         cdef Epilogue e = self.epilogue
         cdef cnp.ndarray place, sums = None
         cdef LayerStage watched
         cdef Py_ssize_t size
-        cdef object found = e.kept_for(ends.min, ends.max) if tops is None else tops
+        cdef object found = e.kept_for(x) if tops is None else tops
         if out is not None and cnp.PyArray_ISCARRAY(out):
             place = out
         else:
@@ -38,15 +37,15 @@ cdef class Layer:
         if found is None:
             size = cnp.PyArray_SIZE(place)
             sums = cnp.PyArray_EMPTY(ndim, shape, cnp.NPY_INT32, 0)
-            watched = e.watch(ends.min, ends.max, rows, terms, size // e.n if size else 0)
+            watched = e.watch(x, rows, terms, size // e.n if size else 0)
             self.multiply(self, operand, zero, watched, sums, num_threads)
-            found = e.found(watched, ends.min, ends.max)
+            found = e.found(watched, x)
         if tops is None and found[0] == found[1]:  # one value, for which the lowest code stands
             (<object>place).fill(-MIDDLE if e.typenum == cnp.NPY_INT8 else 0)
         elif sums is None:
-            self.multiply(self, operand, zero, e.stage(ends.min, ends.max, rows, terms, found), place, num_threads)
+            self.multiply(self, operand, zero, e.stage(x, rows, terms, found), place, num_threads)
         else:
-            run_stage(e.stage(ends.min, ends.max, rows, terms, found), sums, place, num_threads)
+            run_stage(e.stage(x, rows, terms, found), sums, place, num_threads)
         if out is not None and place is not out:
             out[...] = place
             place = out

@@ -53,7 +53,7 @@ cdef class LayerStage(PreparedStage):
         self.memory, self.rows, self.terms = cnp.PyArray_EMPTY(1, &size, cnp.NPY_DOUBLE, 0), rows, terms
         self.stage.kind, self.stage.count, self.stage.inner = WATCHED if watched else LAYER, 1, 1
         self.stage.layer, self.stage.before = p, NULL
-        p.n = p.stride = n
+        p.n = p.stride = p.sums_stride = n
         p.ld, p.places, p.which, p.m = ld, 1, &ONE_CUT, watched
         if terms is not None:
             p.places, p.which = len(terms[2]), <const int64_t*>cnp.PyArray_DATA(terms[2])
@@ -94,8 +94,9 @@ cdef class LayerStage(PreparedStage):
             near[2 * ld + j], near[3 * ld + j] = <float>r.lowest[j], <float>r.highest[j]
             some |= is_near[j]
         if kinds == 1:
-            repeat_first(<int32_t*>near, 5, ld, n)
-        for i from 0 <= i < n by COLUMNS:
+            is_near[ld] = some
+            repeat_first(<int32_t*>near, 6, ld, n)
+        for i from 0 <= i < (n if kinds > 1 else 0) by COLUMNS:
             every = -1
             for j in range(i, min(n, i + <Py_ssize_t>COLUMNS)):
                 every &= is_near[j]

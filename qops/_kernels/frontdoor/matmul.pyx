@@ -5,7 +5,7 @@ cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport MAX_DIMS, Ends, apart, operand_of, writable
 from qops._kernels.arrays.numbers cimport int32
-from qops._kernels.frontdoor.epilogue cimport Epilogue, Values, zero_in
+from qops._kernels.frontdoor.epilogue cimport Epilogue, OperandRange, zero_in
 from qops._kernels.frontdoor.layer cimport Layer
 from qops._kernels.frontdoor.layer_tables cimport LayerStage
 from qops._kernels.gemm.matmul cimport MatMul as Product
@@ -45,7 +45,7 @@ cdef class MatMul(Layer):
         cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1), m = 1
         cdef cnp.npy_intp[MAX_DIMS] shape
         cdef int i, ndim = cnp.PyArray_NDIM(codes), zero
-        cdef Values x
+        cdef OperandRange x
         if ndim == 0 or cnp.PyArray_DIM(codes, ndim - 1) != self.b.k:
             self.shape_of((<object>codes).shape)
         for i in range(ndim - 1):
@@ -53,7 +53,7 @@ cdef class MatMul(Layer):
             m *= shape[i]
         shape[ndim - 1] = self.b.n
         x = e.left(ends.min, ends.max)
-        tops = e.tops(ends.min, ends.max) if e.typenum == cnp.NPY_INT32 else None
+        tops = e.tops(x) if e.typenum == cnp.NPY_INT32 else None
         if out is not None:
             writable(out, e.typenum, ndim, shape)
             apart(out, codes, None)
@@ -62,7 +62,7 @@ cdef class MatMul(Layer):
             codes = (<object>codes).reshape(m, self.b.k)
         if not e.is_centred:
             rows = sums_of_rows(codes, zero)
-        return self.made(cls, codes, zero, ends, rows, None if x.base == 0 else self.terms, out, ndim, shape, tops,
+        return self.made(cls, codes, zero, x, rows, None if x.base == 0 else self.terms, out, ndim, shape, tops,
                          threads)
 
 

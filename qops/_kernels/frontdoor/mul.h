@@ -5,12 +5,12 @@ typedef struct { vec highest, high, low, high_of_product, low_of_product, k; } T
 
 /* (k + a * ka + b * kb + a * b * kab) >> 23 in lanes of 16 and 32 bits. A factor is split into 2^22 * highest + 2^15 * high
  * + low. a * b needs 16 unsigned bits; a * b - 2^15 fits s16. The other half of that lane is 1, for the low part of k. */
-TARGET static inline vec TIER(product_32)(vec pairs, const TIER(mul_parts) *p)
+TARGET static inline vec TIER(product_32)(vec codes, const TIER(mul_parts) *p)
 {
-    const vec products = mullo_s16(pairs, srl_s32_lanes(pairs, set1_s32(16)));
-    const vec product = xor_bits(products, set1_s32(pair_of(-32768, 1)));
-    const vec low = add_s32(dot2_s16(pairs, p->low), dot2_s16(product, p->low_of_product));
-    const vec high = add_s32(add_s32(sll_s32(dot2_s16(pairs, p->highest), 7), dot2_s16(pairs, p->high)),
+    const vec products = mullo_s16(codes, srl_s32_lanes(codes, set1_s32(16)));
+    const vec product = xor_bits(products, set1_s32(two_factors(-32768, 1)));
+    const vec low = add_s32(dot2_s16(codes, p->low), dot2_s16(product, p->low_of_product));
+    const vec high = add_s32(add_s32(sll_s32(dot2_s16(codes, p->highest), 7), dot2_s16(codes, p->high)),
                              add_s32(dot2_s16(product, p->high_of_product), p->k));
     return sra_s32(add_s32(high, sra_s32(low, 15)), 8);
 }
@@ -21,13 +21,13 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop_32)(
 {
     const int64_t k = p.k + (p.kab * 32768);
     const TIER(mul_parts) parts = {
-        set1_s32(pair_of(p.ka >> 22, p.kb >> 22)), set1_s32(pair_of(p.ka >> 15 & 127, p.kb >> 15 & 127)),
-        set1_s32(pair_of(p.ka & 32767, p.kb & 32767)), set1_s32(pair_of(p.kab >> 15, 0)),
-        set1_s32(pair_of(p.kab & 32767, k & 32767)), set1_s32((int32_t)(k >> 15))};
+        set1_s32(two_factors(p.ka >> 22, p.kb >> 22)), set1_s32(two_factors(p.ka >> 15 & 127, p.kb >> 15 & 127)),
+        set1_s32(two_factors(p.ka & 32767, p.kb & 32767)), set1_s32(two_factors(p.kab >> 15, 0)),
+        set1_s32(two_factors(p.kab & 32767, k & 32767)), set1_s32((int32_t)(k >> 15))};
 
     if (n < LANES)
         return 0;
-    STORE_PAIRS(TIER(product_32), &parts, a, b, set1_s16(flips_of_pair(flips)), c, n, stream)
+    STORE_BINARY(TIER(product_32), &parts, a, b, set1_s16(two_flips(flips)), c, n, stream)
     return done(n, stream);
 }
 
@@ -78,7 +78,7 @@ TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
 #ifndef QOPS_FRONTDOOR_MUL_H
 #define QOPS_FRONTDOOR_MUL_H
 #include "frontdoor/passes.h"
-#include "lanes/pairs.h"
+#include "lanes/binary.h"
 
 typedef struct { int64_t k, ka, kb, kab; } mul_terms;
 

@@ -15,8 +15,8 @@ static inline int has_flips(code_flips flips)
     return flips.a | flips.b | flips.c;
 }
 
-/* the bytes with which STORE_PAIRS xors its pairs of codes */
-static inline int16_t flips_of_pair(code_flips flips)
+/* the two bytes with which STORE_BINARY xors the codes of a and of b */
+static inline int16_t two_flips(code_flips flips)
 {
     return (int16_t)(flips.b << 8 | flips.a);
 }

@@ -12,7 +12,7 @@ from qops._kernels.stage.affine cimport (
 from qops._kernels.arrays.channels cimport reading, spans, stretched
 from qops._kernels.arrays.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
 from qops._kernels.arrays.codes cimport CodeType, code, code_type_of, tensor
-from qops._kernels.stage.dequantize cimport Values, dequantize_codes
+from qops._kernels.stage.dequantize cimport DequantizeParams, dequantize_codes
 from qops._kernels.stage.range cimport completed, range_float
 from qops._kernels.stage.rounding cimport clamp_f32
 from qops._kernels.machine.tiers cimport tier
@@ -192,7 +192,7 @@ def dequantize(t, out):
     cdef CodeType row
     cdef Ends ends
     cdef Line line
-    cdef Values p
+    cdef DequantizeParams p
     cdef double share  # the loop makes values * share: 0.5 if a product may overflow float32, else 1
     found = reading(t, "t", &row, &ends)
     if type(found) is tuple:
@@ -204,7 +204,7 @@ def dequantize(t, out):
     if cnp.PyArray_ITEMSIZE(codes) == 4:
         dequantize_32(codes, line, values)
     else:
-        p = Values(-<float>line.zero, <float>(line.step * share), <float>(line.base * share), False)
+        p = DequantizeParams(-<float>line.zero, <float>(line.step * share), <float>(line.base * share), False)
         dequantize_codes(codes, p, values)
         if share < 1:
             enlarge(values, share)

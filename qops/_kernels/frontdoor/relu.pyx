@@ -1,4 +1,4 @@
-"""Relu: clamps codes between the code nearest to 0 and the code nearest to the limit, of one range or one a channel."""
+"""Relu: clamps codes between the code nearest to 0 and the code nearest to the limit; ranges may be per channel."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, rint

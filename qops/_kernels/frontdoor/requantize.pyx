@@ -1,4 +1,4 @@
-"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; of one range, or one a channel."""
+"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; ranges may be per channel."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, floor, frexp, isfinite, ldexp, rint
@@ -10,11 +10,13 @@ from qops._kernels.arrays.channels cimport by_channel, reading, spans
 from qops._kernels.arrays.checks cimport Ends, as_array, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
 from qops._kernels.arrays.numbers cimport code_typenum, has_axes
-from qops._kernels.frontdoor.requantize_8 cimport STEEPEST, Row, each_by_row, flip_of, row_8, table_8
+from qops._kernels.frontdoor.requantize_8 cimport (
+    STEEPEST, RecodeParams, flip_of, recode_channels, recode_params, table_8,
+)
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
 from qops._kernels.stage.lookup cimport look_up
-from qops._kernels.stage.prepared cimport stage_of_rows
+from qops._kernels.stage.prepared cimport stage_of_params
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
 from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
@@ -59,7 +61,7 @@ cdef Ends spanned(cnp.ndarray codes, lo, hi, const CodeType* kind):
     return between(lowest, highest, Ends(lo, hi), kind)
 
 
-cdef IntegerParams row_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
+cdef IntegerParams params_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
     """The parameters that take int32 codes of this step to the range (lo, hi); to the lowest code if it is 0 wide."""
     cdef double out_step = (hi - lo) / into.steps, ratio = 0, centre_code = 0
     cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier
@@ -94,7 +96,7 @@ cdef IntegerParams row_32(double step, double lo, double hi, const CodeType* int
 
 def requantize_integers(double step, double lo, double hi, bint is_signed=False):
     """The numbers of the loop for int32 codes of this step and the output range (lo, hi), as a dict."""
-    return row_32(step, lo, hi, code_type_of(is_signed, 1))
+    return params_32(step, lo, hi, code_type_of(is_signed, 1))
 
 
 def requantization_range(t):
@@ -165,7 +167,7 @@ def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     if type(lo) is not float or type(low) is not float:
         requantize_channels(codes, (low, high, lo, hi), &kind, into, result)
     elif kind.symmetric:
-        p = row_32((high - low) / kind.steps, lo, hi, into)
+        p = params_32((high - low) / kind.steps, lo, hi, into)
         s = integer_stage(&p)
         stage_over(&s, codes, result)
     else:
@@ -178,23 +180,23 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
                              cnp.ndarray result) except -1:
     """Requantize codes whose ranges, or whose output ranges, differ; `ends` are those of both, numbers or arrays."""
     cdef Py_ssize_t i, inner, count
-    cdef bytearray rows
+    cdef bytearray params
     cdef double[:] lows, highs, los, his
     if cnp.PyArray_SIZE(codes) == 0:
         return 0
     lows, highs, los, his = by_channel(codes, ends, &inner)
     count = len(lows)
     if kind.symmetric:
-        rows = bytearray(count * sizeof(IntegerParams))
+        params = bytearray(count * sizeof(IntegerParams))
         for i in range(count):
-            (<IntegerParams*><char*>rows)[i] = row_32((highs[i] - lows[i]) / kind.steps, los[i], his[i], into)
-        stage_of_rows(rows).run(np.require(codes, np.int32, ["C", "A"]), result, inner)
+            (<IntegerParams*><char*>params)[i] = params_32((highs[i] - lows[i]) / kind.steps, los[i], his[i], into)
+        stage_of_params(params).run(np.require(codes, np.int32, ["C", "A"]), result, inner)
         return 0
-    rows = bytearray(count * sizeof(Row))
+    params = bytearray(count * sizeof(RecodeParams))
     for i in range(count):
-        (<Row*><char*>rows)[i] = row_8(Ends(lows[i], highs[i]), Ends(los[i], his[i]))
+        (<RecodeParams*><char*>params)[i] = recode_params(Ends(lows[i], highs[i]), Ends(los[i], his[i]))
     made = result if cnp.PyArray_IS_C_CONTIGUOUS(result) else np.empty((<object>result).shape, result.dtype)
-    each_by_row(np.ascontiguousarray(codes), <const Row*><char*>rows, count, inner, made)
+    recode_channels(np.ascontiguousarray(codes), <const RecodeParams*><char*>params, count, inner, made)
     if made is not result:
         cnp.PyArray_CopyInto(result, made)
     return 0

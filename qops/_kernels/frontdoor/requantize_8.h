@@ -1,9 +1,9 @@
 /* The loop of requantize_8.pyx, a vector at a time. */
 #ifdef TIER
 
-/* A quarter of a vector of codes as s32: round_half_even(q * of_code + added). Narrowing them clamps them. */
-TARGET static inline vec TIER(quarter_by_row)(const uint8_t *q, vec flip, const double *of_code, const double *added,
-                                              ptrdiff_t half)
+/* round_half_even(q * of_code + added) for as many codes as a vector has s32 lanes. Narrowing the result clamps it. */
+TARGET static inline vec TIER(recode_quarter)(const uint8_t *q, vec flip, const double *of_code, const double *added,
+                                             ptrdiff_t half)
 {
     const vecf x = s32_to_f32(xor_bits(load_u8_s32(q), flip));
     const vecd low = add_f64(mul_f64(low_f32_f64(x), load_f64(of_code)), load_f64(added));
@@ -11,7 +11,7 @@ TARGET static inline vec TIER(quarter_by_row)(const uint8_t *q, vec flip, const 
     return f64_to_s32_rint(low, high);
 }
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(codes_by)(
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(recode_loop)(
     const uint8_t *q, uint8_t flip, const double *of_code, const double *added, uint8_t *c, uint8_t c_flip, ptrdiff_t n,
     int each)
 {
@@ -20,20 +20,20 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(codes_by)(
     const ptrdiff_t half = each ? MANY / 2 : 0, step = 2 * half;
     ptrdiff_t i = 0;
     for (; i + LANES <= n; i += LANES, of_code += 4 * step, added += 4 * step) {
-        const vec a = TIER(quarter_by_row)(q + i, flips, of_code, added, half);
-        const vec b = TIER(quarter_by_row)(q + i + MANY, flips, of_code + step, added + step, half);
-        const vec d = TIER(quarter_by_row)(q + i + 2 * MANY, flips, of_code + 2 * step, added + 2 * step, half);
-        const vec e = TIER(quarter_by_row)(q + i + 3 * MANY, flips, of_code + 3 * step, added + 3 * step, half);
+        const vec a = TIER(recode_quarter)(q + i, flips, of_code, added, half);
+        const vec b = TIER(recode_quarter)(q + i + MANY, flips, of_code + step, added + step, half);
+        const vec d = TIER(recode_quarter)(q + i + 2 * MANY, flips, of_code + 2 * step, added + 2 * step, half);
+        const vec e = TIER(recode_quarter)(q + i + 3 * MANY, flips, of_code + 3 * step, added + 3 * step, half);
         store(c + i, xor_bits(narrow_s32_u8(a, b, d, e), c_flips), 0);
     }
     return i;
 }
 
-TARGET static ptrdiff_t TIER(codes_by_row)(const uint8_t *q, uint8_t flip, const double *of_code, const double *added,
-                                           int each, uint8_t *c, uint8_t c_flip, ptrdiff_t n)
+TARGET static ptrdiff_t TIER(recode_8)(const uint8_t *q, uint8_t flip, const double *of_code, const double *added,
+                                       int each, uint8_t *c, uint8_t c_flip, ptrdiff_t n)
 {
-    return each ? TIER(codes_by)(q, flip, of_code, added, c, c_flip, n, 1)
-                : TIER(codes_by)(q, flip, of_code, added, c, c_flip, n, 0);
+    return each ? TIER(recode_loop)(q, flip, of_code, added, c, c_flip, n, 1)
+                : TIER(recode_loop)(q, flip, of_code, added, c, c_flip, n, 0);
 }
 
 #else
@@ -45,10 +45,10 @@ enum { VECTOR = 64, NUMBERS = VECTOR / 8 };
 #define QOPS_BODY "frontdoor/requantize_8.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t codes_by_row__simd(int tier, const uint8_t *q, uint8_t flip, const double *of_code,
-                                           const double *added, int each, uint8_t *c, uint8_t c_flip, ptrdiff_t n)
+static inline ptrdiff_t recode_8__simd(int tier, const uint8_t *q, uint8_t flip, const double *of_code,
+                                       const double *added, int each, uint8_t *c, uint8_t c_flip, ptrdiff_t n)
 {
-    return RUN_TIER(tier, codes_by_row, q, flip, of_code, added, each, c, c_flip, n);
+    return RUN_TIER(tier, recode_8, q, flip, of_code, added, each, c, c_flip, n);
 }
 #endif
 #endif

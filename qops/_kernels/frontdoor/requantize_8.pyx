@@ -1,4 +1,4 @@
-"""Codes of 8 bits to 8-bit codes of another range, each range by a row of two numbers."""
+"""Codes of 8 bits to 8-bit codes of another range, by two numbers for each range."""
 
 cimport numpy as cnp
 from libc.math cimport rint
@@ -17,14 +17,14 @@ cdef extern from "frontdoor/requantize_8.h" nogil:
     enum:
         VECTOR  # the most codes of a vector
         NUMBERS  # the most numbers of a vector
-    Py_ssize_t codes_by_row__simd(int, const uint8_t*, uint8_t, const double* of_code, const double* added, bint each,
-                                  uint8_t*, uint8_t, Py_ssize_t)
+    Py_ssize_t recode_8__simd(int, const uint8_t*, uint8_t, const double* of_code, const double* added, bint each,
+                              uint8_t*, uint8_t, Py_ssize_t)
 
 cdef double STEPS = 255  # of 8-bit codes
 cdef double HALF_UP = 2.0**-30
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 cdef enum:
-    LONG = 512  # neighbours of a row for which a table takes less time than its two numbers
+    LONG = 512  # neighbours of a channel from which on a table takes less time than two numbers
     MANY = 4096  # a table is repeated until it fills whole vectors, but not beyond so many numbers
 
 
@@ -40,14 +40,14 @@ cdef double sum_of(double a, double b, double c) noexcept nogil:
     return abc + (((a - (ab - b_in)) + (b - b_in)) + ((ab - (abc - c_in)) + (c - c_in)))
 
 
-cdef Row row_8(Ends ends, Ends wanted) noexcept nogil:
+cdef RecodeParams recode_params(Ends ends, Ends wanted) noexcept nogil:
     """The numbers that take 8-bit codes of the range `ends` to the range `wanted`; to the lowest code if it is 0 wide.
 
     `centre` is the code nearest to the wanted range. Its position is exact to about 2**-43 output steps. HALF_UP is far
     more than what the positions of others lose, so ties are rounded up.
     """
     cdef double width = wanted.max - wanted.min, step = (ends.max - ends.min) / STEPS, centre = 0, position
-    cdef Row r = Row(0, 0)
+    cdef RecodeParams r = RecodeParams(0, 0)
     if width <= 0:
         return r
     if step > 0:
@@ -58,13 +58,13 @@ cdef Row row_8(Ends ends, Ends wanted) noexcept nogil:
     return r
 
 
-cdef struct Same:  # a row as vectors read it
+cdef struct RepeatedParams:  # the two numbers, repeated to fill a vector
     double of_code[NUMBERS]
     double added[NUMBERS]
 
 
-cdef Same same(Row r) noexcept nogil:
-    cdef Same s
+cdef RepeatedParams repeated(RecodeParams r) noexcept nogil:
+    cdef RepeatedParams s
     cdef int i
     for i in range(NUMBERS):
         s.of_code[i], s.added[i] = r.of_code, r.added
@@ -73,46 +73,46 @@ cdef Same same(Row r) noexcept nogil:
 
 cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const double* added, bint each, uint8_t* c,
                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """Write codes of n codes to c. If `each`, the tables have numbers for each code; else those of one row, see `Same`.
+    """Write codes of n codes to c. If `each`, the tables have numbers for each code, else a vector of equal numbers.
 
     Codes of int8 are xored with 128, which makes them count from the lowest.
     """
     cdef Py_ssize_t i, at
     cdef double x
-    for i in range(codes_by_row__simd(tier(), q, flip, of_code, added, each, c, c_flip, n), n):
+    for i in range(recode_8__simd(tier(), q, flip, of_code, added, each, c, c_flip, n), n):
         at = i if each else 0
         x = clamp_f64((q[i] ^ flip) * of_code[at] + added[at], 0, STEPS)
         c[i] = <uint8_t><int32_t>((x + WHOLE) - WHOLE) ^ c_flip
 
 
-cdef void table_of(Row r, uint8_t flip, uint8_t c_flip, uint8_t* table) noexcept nogil:
-    """table[byte of q] = the code of q, by one row."""
+cdef void table_of(RecodeParams r, uint8_t flip, uint8_t c_flip, uint8_t* table) noexcept nogil:
+    """table[byte of q] = the code of q, for all 256 codes."""
     cdef uint8_t every[256]
-    cdef Same row = same(r)
+    cdef RepeatedParams every_lane = repeated(r)
     cdef int i
     for i in range(256):
         every[i] = i
-    codes_8(every, flip, row.of_code, row.added, False, table, c_flip, 256)
+    codes_8(every, flip, every_lane.of_code, every_lane.added, False, table, c_flip, 256)
 
 
 cdef void table_8(Ends ends, uint8_t flip, Ends wanted, uint8_t c_flip, uint8_t* table) noexcept nogil:
     """table[byte of q] = the code of q."""
-    table_of(row_8(ends, wanted), flip, c_flip, table)
+    table_of(recode_params(ends, wanted), flip, c_flip, table)
 
 
-cdef void in_turns(const uint8_t* q, uint8_t flip, const Row* rows, Py_ssize_t count, Py_ssize_t inner, uint8_t* c,
-                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """Write the codes c of n codes: `inner` neighbours by the first of `count` rows, then by the next, and so on."""
+cdef void channel_by_channel(const uint8_t* q, uint8_t flip, const RecodeParams* params, Py_ssize_t count,
+                             Py_ssize_t inner, uint8_t* c, uint8_t c_flip, Py_ssize_t n) noexcept nogil:
+    """Write the codes c of n codes. `inner` neighbours belong to each of `count` channels."""
     cdef uint8_t table[256]
     cdef char* data[2]
-    cdef Same row
+    cdef RepeatedParams every_lane
     cdef Py_ssize_t i, j = 0
     for i from 0 <= i < n by inner:
         if inner < LONG:
-            row = same(rows[j])
-            codes_8(q + i, flip, row.of_code, row.added, False, c + i, c_flip, inner)
+            every_lane = repeated(params[j])
+            codes_8(q + i, flip, every_lane.of_code, every_lane.added, False, c + i, c_flip, inner)
         else:
-            table_of(rows[j], flip, c_flip, table)
+            table_of(params[j], flip, c_flip, table)
             data[0], data[1] = <char*>q + i, <char*>c + i
             look_up_1(data, inner, table)
         j = j + 1 if j + 1 < count else 0
@@ -126,9 +126,9 @@ cdef Py_ssize_t period_of(Py_ssize_t shortest, Py_ssize_t n) noexcept nogil:
     return times * shortest
 
 
-cdef int each_by_row(cnp.ndarray codes, const Row* rows, Py_ssize_t count, Py_ssize_t inner,
-                     cnp.ndarray made) except -1:
-    """Requantize contiguous codes: `inner` neighbours by the first of `count` rows, then by the next, and so on."""
+cdef int recode_channels(cnp.ndarray codes, const RecodeParams* params, Py_ssize_t count, Py_ssize_t inner,
+                         cnp.ndarray made) except -1:
+    """Requantize contiguous codes. `inner` neighbours belong to each of `count` channels, which have `params`."""
     cdef const uint8_t* q = <const uint8_t*>cnp.PyArray_DATA(codes)
     cdef uint8_t* c = <uint8_t*>cnp.PyArray_DATA(made)
     cdef uint8_t flip = flip_of(codes), c_flip = flip_of(made)
@@ -137,14 +137,14 @@ cdef int each_by_row(cnp.ndarray codes, const Row* rows, Py_ssize_t count, Py_ss
     cdef double* table
     if inner >= VECTOR:
         with nogil:
-            in_turns(q, flip, rows, count, inner, c, c_flip, n)
+            channel_by_channel(q, flip, params, count, inner, c, c_flip, n)
         return 0
     period = period_of(count * inner, n)
     numbers = np.empty((2, period))
     table = <double*>cnp.PyArray_DATA(numbers)
     with nogil:
         for i in range(period):
-            table[i], table[period + i] = rows[i // inner % count].of_code, rows[i // inner % count].added
+            table[i], table[period + i] = params[i // inner % count].of_code, params[i // inner % count].added
         for i from 0 <= i < n by period:
             codes_8(q + i, flip, table, table + period, True, c + i, c_flip, min(n - i, period))
     return 0

@@ -18,6 +18,7 @@ ctypedef struct Coded:  # a product whose accumulators become codes, in parts of
     const uint32_t *no_terms  # zeros, one for each column, where there are offsets
     const Stage *stage
     char *codes  # m x n, in C order
+    Py_ssize_t stride  # codes from a row to the next
     int typenum, size  # numpy's number of the dtype of codes, and their bytes
     Py_ssize_t parts
 

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from qops._kernels.arrays.checks cimport MAX_DIMS, apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
-from qops._kernels.gemm.blocks cimport Product, begin, shifted
+from qops._kernels.gemm.blocks cimport Product, begin, shifted, some_columns as product_columns
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
 from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
@@ -16,14 +16,18 @@ from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
 from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, takes_amx
 from qops._kernels.machine.threads cimport run_parts
+from qops._kernels.stage.layer_stage cimport LayerParams, some_columns
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.stage.stage cimport stage_run
+from qops._kernels.stage.stage cimport LAYER, Stage, stage_run
 
 import numpy as np
 
 from qops._kernels.gemm.gemm import product
 
 cnp.import_array()
+
+cdef enum:
+    STRIP = 256  # columns; it is a multiple of every kernel's width of panels
 
 
 cdef void begin_with_bias(const Product *p, const int32_t *bias, bint on_unit, Product *some,
@@ -81,9 +85,8 @@ cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some
         c += some.ldc
 
 
-cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
-    """Make the codes of part i, for `run_parts`; 1 if there is not enough memory."""
-    cdef const Coded *p = <const Coded *>op
+cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
+    """Make the codes of part i; 1 if there is not enough memory."""
     cdef Product some = p.product
     cdef Py_ssize_t row, first, end, at_once, n = p.product.n, columns = padded_columns(p.product.kernel, n)
     cdef bint on_unit
@@ -108,14 +111,41 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
             return 1
         if p.a_offset != NULL or p.b_offset != NULL:
             subtract_offsets(p, row, &some)
-        stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * n * p.size, p.typenum, row * n, some.m * n)
+        stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * p.stride * p.size, p.typenum, row * n, some.m * n)
     PyMem_RawFree(memory)
+    return 0
+
+
+cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
+    """Make the codes of part i, for `run_parts`; 1 if there is not enough memory.
+
+    Layers of many weights are made strip by strip of STRIP columns, whose weights stay in L2 for all rows. Their bias
+    is in the stage.
+    """
+    cdef const Coded *p = <const Coded *>op
+    cdef Coded strip = p[0]
+    cdef Stage stage = p.stage[0]
+    cdef LayerParams layer
+    cdef Py_ssize_t column, n = p.product.n
+    if stage.kind != LAYER or p.product.kernel.amx[0] != NULL or 8 * p.product.quads * n <= p.product.caches.second:
+        return make_rows(p, i)
+    strip.stage, stage.layer = &stage, &layer
+    for column from 0 <= column < n by STRIP:
+        layer = some_columns(p.stage.layer, column, STRIP)
+        layer.sums_stride = layer.n
+        strip.product = product_columns(&p.product, column, layer.n)
+        strip.codes = p.codes + column * p.size
+        if p.b_offset != NULL:
+            strip.b_offset = p.b_offset + column
+        if make_rows(&strip, i):
+            return 1
     return 0
 
 
 cdef int run_coded(Coded *p, Py_ssize_t num_threads) except -1:
     """Make all codes, on up to `num_threads` threads; it keeps the GIL if it is brief."""
     begin(&p.product)
+    p.product.c, p.stride = NULL, p.product.n
     p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
     if p.parts == 1 and <int64_t>p.product.m * p.product.n * p.product.k <= BRIEF:
         if make_part(p, 0):

@@ -72,8 +72,8 @@
 #define interleave_lo_u8(a, b) MM(unpacklo_epi8)(a, b)
 #define interleave_hi_u8(a, b) MM(unpackhi_epi8)(a, b)
 /* interleaves s16 lanes in the same way; dot2_s16 gives a0*b0 + a1*b1 of neighbouring lanes, as s32 */
-#define pair_lo_s16(a, b) MM(unpacklo_epi16)(a, b)
-#define pair_hi_s16(a, b) MM(unpackhi_epi16)(a, b)
+#define interleave_lo_s16(a, b) MM(unpacklo_epi16)(a, b)
+#define interleave_hi_s16(a, b) MM(unpackhi_epi16)(a, b)
 #define dot2_s16(a, b) MM(madd_epi16)(a, b)
 /* narrows two vectors with saturation (vsat / vpackus, vpackss), within each 128-bit block, so not in order */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)

@@ -58,8 +58,8 @@
 #define widen_hi_u8_s16(a) interleave_hi_u8(a, set1_u8(0))
 #define interleave_lo_u8(a, b) NEON(uint8x16_t, vzip1q_u8, a, b)
 #define interleave_hi_u8(a, b) NEON(uint8x16_t, vzip2q_u8, a, b)
-#define pair_lo_s16(a, b) NEON(int16x8_t, vzip1q_s16, a, b)
-#define pair_hi_s16(a, b) NEON(int16x8_t, vzip2q_s16, a, b)
+#define interleave_lo_s16(a, b) NEON(int16x8_t, vzip1q_s16, a, b)
+#define interleave_hi_s16(a, b) NEON(int16x8_t, vzip2q_s16, a, b)
 /* SMULL, SMULL2, ADDP */
 #define dot2_s16(a, b) neon_dot2_s16((int16x8_t)(a), (int16x8_t)(b))
 

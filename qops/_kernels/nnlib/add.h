@@ -40,10 +40,10 @@ TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8
     FOR_VECTORS(i, n, LANES, c) {
         const vec qa = load(a + i), qb = load(b + i);
         const vec al = widen_lo_u8_s16(qa), ah = widen_hi_u8_s16(qa), bl = widen_lo_u8_s16(qb), bh = widen_hi_u8_s16(qb);
-        const vec x0 = sra_s32_by(dot2_s16(pair_lo_s16(al, bl), k), p.first_shift);
-        const vec x1 = sra_s32_by(dot2_s16(pair_hi_s16(al, bl), k), p.first_shift);
-        const vec x2 = sra_s32_by(dot2_s16(pair_lo_s16(ah, bh), k), p.first_shift);
-        const vec x3 = sra_s32_by(dot2_s16(pair_hi_s16(ah, bh), k), p.first_shift);
+        const vec x0 = sra_s32_by(dot2_s16(interleave_lo_s16(al, bl), k), p.first_shift);
+        const vec x1 = sra_s32_by(dot2_s16(interleave_hi_s16(al, bl), k), p.first_shift);
+        const vec x2 = sra_s32_by(dot2_s16(interleave_lo_s16(ah, bh), k), p.first_shift);
+        const vec x3 = sra_s32_by(dot2_s16(interleave_hi_s16(ah, bh), k), p.first_shift);
         const vec yl = narrow_s32_s16(add_s32(x0, offset), add_s32(x1, offset));
         const vec yh = narrow_s32_s16(add_s32(x2, offset), add_s32(x3, offset));
         low = min_s32(low, min_s32(min_s32(x0, x1), min_s32(x2, x3)));

@@ -9,7 +9,7 @@ from qops._kernels.stage.rounding cimport (
 )
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2, steps
+from qops._kernels.nnlib.ranges cimport FloatEnds, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
 
@@ -46,11 +46,11 @@ cdef struct FlatPass:
     int lowest, highest
 
 
-cdef float width(Ends r) noexcept nogil:
+cdef float width(FloatEnds r) noexcept nogil:
     return r.max - r.min
 
 
-cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
+cdef add_spec prepare_spec(FloatEnds a, FloatEnds b, FloatEnds c) noexcept nogil:
     """The integers for a coarse range a, a fine range b and an output range c. Each wraps to 16 bits."""
     cdef add_spec p
     cdef float fine = width(b), alpha = width(a) / fine
@@ -67,7 +67,7 @@ cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
 
 def add_spec_integers(tuple a, tuple b, tuple c):
     """The integers of the speculative loop, as a dict: for a coarse range a, a fine range b and an output range c."""
-    return prepare_spec(Ends(a[0], a[1]), Ends(b[0], b[1]), Ends(c[0], c[1]))
+    return prepare_spec(FloatEnds(a[0], a[1]), FloatEnds(b[0], b[1]), FloatEnds(c[0], c[1]))
 
 
 cdef inline int16_t spec_sum(int qa, int qb, add_spec p) noexcept nogil:
@@ -96,8 +96,8 @@ cdef void add_u8u8_u8_spec(char** data, Py_ssize_t n, void* using) noexcept nogi
 
 def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
     """Write the codes of coarse a + fine b to `out`; return the range of the sums, that of `padding` included."""
-    cdef Ends coarse = Ends(a[1], a[2]), fine = Ends(b[1], b[2])
-    cdef SpecPass s = SpecPass(prepare_spec(coarse, fine, Ends(c_range[0], c_range[1])), INT16_MAX, INT16_MIN)
+    cdef FloatEnds coarse = FloatEnds(a[1], a[2]), fine = FloatEnds(b[1], b[2])
+    cdef SpecPass s = SpecPass(prepare_spec(coarse, fine, FloatEnds(c_range[0], c_range[1])), INT16_MAX, INT16_MIN)
     cdef int16_t x
     if s.p.copies:
         out[...] = a[0]
@@ -109,7 +109,7 @@ def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
     return (<float>s.lowest * width(fine)) / steps(), (<float>s.highest * width(fine)) / steps()
 
 
-cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given, bint subtract) noexcept nogil:
+cdef add_flat prepare_flat(Level a, Level b, FloatEnds c, bint given, bint subtract) noexcept nogil:
     """The integers for an output range c. If both its ends are `given`, the first shift may be coarser."""
     cdef add_flat p
     cdef float scale = steps() / width(c), out_zero = -c.min * scale
@@ -134,7 +134,8 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given, bint subtract) 
 
 
 cdef add_flat prepare_flat_of(tuple a, tuple b, tuple c, bint given, bint subtract):
-    return prepare_flat(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), Ends(c[0], c[1]), given, subtract)
+    return prepare_flat(level_zero(FloatEnds(a[0], a[1])), level_zero(FloatEnds(b[0], b[1])), FloatEnds(c[0], c[1]),
+                        given, subtract)
 
 
 def add_flat_integers(tuple a, tuple b, tuple c, bint given, bint subtract=False):

@@ -3,34 +3,34 @@
 
 typedef struct { vec factors, offset; } TIER(difference_parts);
 
-TARGET static inline vec TIER(sum_less_offset)(vec pairs, const TIER(difference_parts) *p)
+TARGET static inline vec TIER(sum_less_offset)(vec codes, const TIER(difference_parts) *p)
 {
-    return sub_s32(dot2_s16(pairs, p->factors), p->offset);
+    return sub_s32(dot2_s16(codes, p->factors), p->offset);
 }
 
 TARGET static ptrdiff_t TIER(add_8p8to32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                          add_8p8to32_row p, int stream)
+                                          add_8p8to32_params p, int stream)
 {
-    const TIER(difference_parts) parts = {set1_s32(pair_of(p.ka, p.kb)), set1_s32(p.offset)};
+    const TIER(difference_parts) parts = {set1_s32(two_factors(p.ka, p.kb)), set1_s32(p.offset)};
 
     if (n < LANES)
         return 0;
-    STORE_PAIRS(TIER(sum_less_offset), &parts, a, b, set1_s16(0), c, n, stream)
+    STORE_BINARY(TIER(sum_less_offset), &parts, a, b, set1_s16(0), c, n, stream)
     return done(n, stream);
 }
 
 #else
 #ifndef QOPS_NNLIB_ADD_8P8TO32_H
 #define QOPS_NNLIB_ADD_8P8TO32_H
-#include "lanes/pairs.h"
+#include "lanes/binary.h"
 
-typedef struct { int32_t ka, kb, offset; float max; } add_8p8to32_row; /* |ka|, |kb| below 2^15 */
+typedef struct { int32_t ka, kb, offset; float max; } add_8p8to32_params; /* |ka|, |kb| below 2^15 */
 
 #define QOPS_BODY "nnlib/add_8p8to32.h"
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t add_8p8to32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                          add_8p8to32_row p, int stream)
+                                          add_8p8to32_params p, int stream)
 {
     return RUN_TIER(tier, add_8p8to32, a, b, c, n, p, stream);
 }

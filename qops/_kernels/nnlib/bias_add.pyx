@@ -9,7 +9,7 @@ import numpy as np
 from qops._kernels.stage.rounding cimport saturate_u8, truncate_dsp_s32
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, level_32, quantize_int, steps
+from qops._kernels.nnlib.ranges cimport FloatEnds, level_32, quantize_int, steps
 
 cnp.import_array()
 
@@ -25,7 +25,7 @@ cdef enum:
     HIGHEST_ZERO = 2147483520  # the largest float32 below 2**31
 
 
-cdef bias_add_s32 prepare(Ends x, Ends b) noexcept nogil:
+cdef bias_add_s32 prepare(FloatEnds x, FloatEnds b) noexcept nogil:
     """The numbers of the loop. zx is cut to 0..255, zb only at 0, as nnlib's quantize_uint cuts it."""
     cdef bias_add_s32 p
     cdef float level
@@ -40,7 +40,7 @@ cdef bias_add_s32 prepare(Ends x, Ends b) noexcept nogil:
 
 def bias_add_8p8to32_integers(tuple x, tuple b):
     """zx, zb, mx, mb and max of the loop for the ranges x and b, as a dict."""
-    return prepare(Ends(x[0], x[1]), Ends(b[0], b[1]))
+    return prepare(FloatEnds(x[0], x[1]), FloatEnds(b[0], b[1]))
 
 
 cdef void bias_add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -59,7 +59,7 @@ cdef void bias_add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nog
 
 def bias_add_8p8to32(tuple x, tuple b, cnp.ndarray out):
     """Write the codes of x + b in the range (-max, max) to `out`; return max. x and b are (codes, min, max)."""
-    cdef bias_add_s32 p = prepare(Ends(x[1], x[2]), Ends(b[1], b[2]))
+    cdef bias_add_s32 p = prepare(FloatEnds(x[1], x[2]), FloatEnds(b[1], b[2]))
     walk(bias_add_u8u8_s32, &p, x[0], b[0], out)
     return p.max
 

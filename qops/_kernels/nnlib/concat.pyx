@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 
 from qops._kernels.arrays cimport concat as shared
-from qops._kernels.arrays.checks cimport Ends as Range, data_of, take
+from qops._kernels.arrays.checks cimport Ends, data_of, take
 from qops._kernels.arrays.concat cimport Part, joined
 from qops._kernels.arrays.numbers cimport shown
-from qops._kernels.nnlib.ranges cimport Ends
+from qops._kernels.nnlib.ranges cimport FloatEnds
 from qops._kernels.nnlib.recode cimport Recoder, prepare_to_hull, recode_codes, set_recoder
 
 cnp.import_array()
@@ -19,7 +19,7 @@ cdef str named(Py_ssize_t i):
     return NAMES[i] if i < len(NAMES) else f"tensors[{i}]"
 
 
-cdef list arrays_of(tuple tensors, Range* ranges):
+cdef list arrays_of(tuple tensors, Ends* ranges):
     """Check the tensors, give their data, and set `ranges`. Ranges come first, as reading them may run user code."""
     cdef Py_ssize_t i
     cdef list arrays = [data_of(t, named(i), &ranges[i]) for i, t in enumerate(tensors)]
@@ -28,9 +28,9 @@ cdef list arrays_of(tuple tensors, Range* ranges):
     return arrays
 
 
-cdef Ends hull(const Range* ranges, Py_ssize_t count) except *:
+cdef FloatEnds hull(const Ends* ranges, Py_ssize_t count) except *:
     """Give the range from the lowest end, or 0, to the highest end."""
-    cdef Ends all = Ends(0, <float>ranges[0].max)
+    cdef FloatEnds all = FloatEnds(0, <float>ranges[0].max)
     cdef Py_ssize_t i
     for i in range(count):
         all.min, all.max = min(all.min, <float>ranges[i].min), max(all.max, <float>ranges[i].max)
@@ -47,19 +47,19 @@ def concat(tensors, bint vector, out):
     cdef Py_ssize_t count = len(given), i
     if count == 0:
         raise ValueError("tensors: expected at least one, got none")
-    cdef bytearray memory = bytearray(count * (sizeof(Range) + sizeof(Part) + sizeof(Recoder)))
-    cdef Range* ranges = <Range*><char*>memory
+    cdef bytearray memory = bytearray(count * (sizeof(Ends) + sizeof(Part) + sizeof(Recoder)))
+    cdef Ends* ranges = <Ends*><char*>memory
     cdef Part* parts = <Part*>(ranges + count)
     cdef Recoder* recoders = <Recoder*>(parts + count)
     cdef list arrays = arrays_of(given, ranges)
     cdef int axis = (<cnp.ndarray>arrays[0]).ndim - 1
     cdef tuple shape = joined(arrays, axis)
-    cdef Ends all
+    cdef FloatEnds all
     if shape is None:
         shapes = [x.shape for x in arrays]
         raise ValueError(f"tensors: expected shapes that differ in the last axis only, got {shapes}")
     all = hull(ranges, count)
     for i in range(count):
-        set_recoder(&recoders[i], prepare_to_hull(Ends(ranges[i].min, ranges[i].max), all, vector))
+        set_recoder(&recoders[i], prepare_to_hull(FloatEnds(ranges[i].min, ranges[i].max), all, vector))
         parts[i].loop, parts[i].using = recode_codes, &recoders[i]
     return shared.concat(arrays, axis, parts, shape, cnp.NPY_UINT8, out), all.min, all.max

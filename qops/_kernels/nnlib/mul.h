@@ -8,8 +8,8 @@
         const vec al = sub_s16(widen_lo_u8_s16(qa), za), ah = sub_s16(widen_hi_u8_s16(qa), za);                  \
         const vec bl = sub_s16(widen_lo_u8_s16(qb), zb), bh = sub_s16(widen_hi_u8_s16(qb), zb);                  \
         const vec ll = mullo_s16(al, bl), lh = mulhi_s16(al, bl), hl = mullo_s16(ah, bh), hh = mulhi_s16(ah, bh); \
-        p[0] = pair_lo_s16(ll, lh), p[1] = pair_hi_s16(ll, lh);                                                  \
-        p[2] = pair_lo_s16(hl, hh), p[3] = pair_hi_s16(hl, hh);                                                  \
+        p[0] = interleave_lo_s16(ll, lh), p[1] = interleave_hi_s16(ll, lh);                                                  \
+        p[2] = interleave_lo_s16(hl, hh), p[3] = interleave_hi_s16(hl, hh);                                                  \
     } while (0)
 
 TARGET static ptrdiff_t TIER(mul_range)(const uint8_t *a, const uint8_t *b, ptrdiff_t n, mul_zeros z, int32_t *lowest,
@@ -29,7 +29,7 @@ TARGET static ptrdiff_t TIER(mul_range)(const uint8_t *a, const uint8_t *b, ptrd
     return n;
 }
 
-TARGET static ptrdiff_t TIER(mul_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_row r, int stream)
+TARGET static ptrdiff_t TIER(mul_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_params r, int stream)
 {
     const vec multiplier = set1_s32(r.multiplier), offset = set1_s32(r.offset), word = set1_s32(0xFFFF);
     const vec top = set1_s32(255);
@@ -55,7 +55,7 @@ TARGET static ptrdiff_t TIER(mul_u8)(const uint8_t *a, const uint8_t *b, uint8_t
 #include <stdint.h>
 
 typedef struct { int32_t a, b; } mul_zeros;
-typedef struct { mul_zeros zeros; int32_t multiplier, offset, right_shift; float min, max; } mul_row;
+typedef struct { mul_zeros zeros; int32_t multiplier, offset, right_shift; float min, max; } mul_params;
 
 #define QOPS_BODY "nnlib/mul.h"
 #include "lanes/tiers.h"
@@ -66,7 +66,7 @@ static inline ptrdiff_t mul_range__simd(int tier, const uint8_t *a, const uint8_
     return RUN_TIER(tier, mul_range, a, b, n, z, lowest, highest);
 }
 
-static inline ptrdiff_t mul_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_row r,
+static inline ptrdiff_t mul_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_params r,
                                      int stream)
 {
     return RUN_TIER(tier, mul_u8, a, b, c, n, r, stream);

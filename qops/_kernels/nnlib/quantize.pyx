@@ -11,7 +11,7 @@ from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
-    Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_32, level_of, steps,
+    Adjusted, FloatEnds, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_32, level_of, steps,
 )
 
 cnp.import_array()
@@ -49,7 +49,7 @@ cdef quantize_f32 prepare(float lo, float hi) noexcept nogil:
     if hi > r.max:
         r.max = hi
     if lo < 0:
-        r = adjust_minmax(Ends(lo, r.max), 0, <float>1e-6)
+        r = adjust_minmax(FloatEnds(lo, r.max), 0, <float>1e-6)
     p.min, p.max = r.min, r.max
     lowest, width = bits(p.min), bits(widened(p.max - p.min))
     p.common_exponent = exponent_field(width) + 4
@@ -99,7 +99,7 @@ def refused(float lo, float hi):
 
 def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     """out = sat_u8(half_away((x - min) * (255 / range))); returns the range, None if it is beyond float32."""
-    cdef Adjusted r = adjust_range(Ends(lo, hi))
+    cdef Adjusted r = adjust_range(FloatEnds(lo, hi))
     cdef FloatParams p = float_params(r.recip_step, TRUNCATE, 0, steps())
     cdef Stage s
     if not isfinite(r.max - r.min):

@@ -3,7 +3,7 @@ from libc.stdint cimport uint32_t
 from qops._kernels.arrays.codes cimport code_type_of
 
 
-cdef struct Ends:
+cdef struct FloatEnds:
     float min, max
 
 
@@ -39,8 +39,8 @@ cdef inline float divisible(float width) noexcept nogil:
 cdef uint32_t bits(float v) noexcept nogil
 cdef int exponent(float v) noexcept nogil
 cdef float power2(int n) noexcept nogil
-cdef int quantize_int(float x, Ends r) noexcept nogil
+cdef int quantize_int(float x, FloatEnds r) noexcept nogil
 cdef Level level_of(float lo, float width) noexcept nogil
-cdef Level level_zero(Ends r) noexcept nogil
-cdef Adjusted adjust_range(Ends r) noexcept nogil
-cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil
+cdef Level level_zero(FloatEnds r) noexcept nogil
+cdef Adjusted adjust_range(FloatEnds r) noexcept nogil
+cdef Moved adjust_minmax(FloatEnds r, int fixed, float narrowest) noexcept nogil

@@ -25,7 +25,7 @@ cdef float power2(int n) noexcept nogil:
     return ldexpf(<float>1, n)
 
 
-cdef int quantize_int(float x, Ends r) noexcept nogil:
+cdef int quantize_int(float x, FloatEnds r) noexcept nogil:
     """round_half_away((x - min) * (255 / range)), not cut to any code range."""
     return truncate_dsp_s32(roundf((x - r.min) * (steps() / divisible(r.max - r.min))))
 
@@ -38,7 +38,7 @@ cdef Level level_of(float lo, float width) noexcept nogil:
     return p
 
 
-cdef Level level_zero(Ends r) noexcept nogil:
+cdef Level level_zero(FloatEnds r) noexcept nogil:
     return level_of(r.min, r.max - r.min)
 
 
@@ -47,7 +47,7 @@ cdef bint near_integer(float fraction) noexcept nogil:
     return fraction <= <float>6.103515625e-05 or fraction >= <float>0.999938965
 
 
-cdef Adjusted adjust_range(Ends r) noexcept nogil:
+cdef Adjusted adjust_range(FloatEnds r) noexcept nogil:
     """The range widened to hold 0, then one end moved outward until 0 is on a code."""
     cdef Adjusted p
     cdef float range_, z, zi, zf
@@ -81,7 +81,7 @@ cdef bint max_moves(int fixed, float z, float zi, float min_cost, float max_cost
     return zi >= 1 and (zi >= 254 or min_cost >= max_cost)
 
 
-cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil:
+cdef Moved adjust_minmax(FloatEnds r, int fixed, float narrowest) noexcept nogil:
     """Move an end until 0 is on a code: a free end outward, a fixed end to the nearest code, two fixed ends equally."""
     cdef Moved p = Moved(-1, r.min, r.max)
     cdef float width = r.max - r.min, z, zi, zf, nearest, shift
@@ -114,12 +114,12 @@ def f32(float v):
 
 def quantized(float x, float lo, float hi):
     """round_half_away((x - min) * (255 / range)) of one number."""
-    return quantize_int(x, Ends(lo, hi))
+    return quantize_int(x, FloatEnds(lo, hi))
 
 
 def level(float lo, float hi):
     """Give (zero, step)."""
-    cdef Level p = level_zero(Ends(lo, hi))
+    cdef Level p = level_zero(FloatEnds(lo, hi))
     return p.zero, p.step
 
 
@@ -130,11 +130,11 @@ def step_32(float lo, float hi):
 
 def adjusted(float lo, float hi):
     """Give (min, max, step, recip_step)."""
-    cdef Adjusted p = adjust_range(Ends(lo, hi))
+    cdef Adjusted p = adjust_range(FloatEnds(lo, hi))
     return p.min, p.max, p.step, p.recip_step
 
 
 def moved(float lo, float hi, int fixed, float narrowest):
     """Give (code, min, max)."""
-    cdef Moved p = adjust_minmax(Ends(lo, hi), fixed, narrowest)
+    cdef Moved p = adjust_minmax(FloatEnds(lo, hi), fixed, narrowest)
     return p.code, p.min, p.max

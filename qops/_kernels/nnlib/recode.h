@@ -1,7 +1,7 @@
 /* The loop of nnlib/recode.pyx, a vector at a time. */
 #ifdef TIER
 
-TARGET static ptrdiff_t TIER(recode_u8)(const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_row p, int stream)
+TARGET static ptrdiff_t TIER(recode_u8)(const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_params p, int stream)
 {
     const vec offset = set1_s16((int16_t)p.offset), multiplier = set1_s16((int16_t)p.multiplier);
     const vec zero = set1_s16((int16_t)p.zero), unit = set1_s16((int16_t)(1 << (15 - p.right_shift)));
@@ -22,12 +22,12 @@ TARGET static ptrdiff_t TIER(recode_u8)(const uint8_t *x, uint8_t *c, ptrdiff_t 
 #define QOPS_NNLIB_RECODE_H
 #include <stdint.h>
 
-typedef struct { int32_t offset, wraps, multiplier, right_shift, zero; } recode_row;
+typedef struct { int32_t offset, wraps, multiplier, right_shift, zero; } recode_params;
 
 #define QOPS_BODY "nnlib/recode.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t recode_u8__simd(int tier, const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_row p, int stream)
+static inline ptrdiff_t recode_u8__simd(int tier, const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_params p, int stream)
 {
     return RUN_TIER(tier, recode_u8, x, c, n, p, stream);
 }

@@ -13,29 +13,29 @@ from qops._kernels.stage.rounding cimport (
 )
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2, steps
+from qops._kernels.nnlib.ranges cimport FloatEnds, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
 
 cdef extern from "nnlib/recode.h":
-    Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
+    Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_params, bint) nogil
 
 cdef enum:
     FRACTION = 15  # lanes shift right by FRACTION; for a smaller shift they first shift q + offset left
 
 
-cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
+cdef inline uint8_t recoded(int q, recode_params p) noexcept nogil:
     cdef int64_t x = wrap_s16(q + <int64_t>p.offset) if p.wraps else wrap_s32(q + <int64_t>p.offset)
     return saturate_u8(saturate_s16((x * p.multiplier + (1 << p.right_shift >> 1)) >> p.right_shift) + p.zero)
 
 
-cdef bint fits_lanes(recode_row p) noexcept nogil:
+cdef bint fits_lanes(recode_params p) noexcept nogil:
     """Whether 16-bit lanes hold all numbers, after the shift left too."""
     cdef int left = FRACTION - p.right_shift, highest = 32767 >> left
     return p.multiplier <= 32767 and (-highest <= p.offset <= highest - <int>steps() or p.wraps and left == 0)
 
 
-cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil:
+cdef void set_recoder(Recoder* r, recode_params p) noexcept nogil:
     cdef int q
     r.row, r.in_lanes = p, fits_lanes(p)
     if not r.in_lanes:
@@ -56,47 +56,47 @@ cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil:
         c[i] = recoded(x[i], r.row)
 
 
-cdef object recode(recode_row p, cnp.ndarray x, cnp.ndarray out):
+cdef object recode(recode_params p, cnp.ndarray x, cnp.ndarray out):
     cdef Recoder r
     set_recoder(&r, p)
     walk(recode_codes, &r, x, out)
 
 
-cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
+cdef recode_params prepare_to_range(FloatEnds a, FloatEnds c) noexcept nogil:
     cdef Level old = level_zero(a), new = level_zero(c)
     cdef int multiplier = truncate_dsp_s32(roundf(<float>4096 * (old.step / new.step)))
-    return recode_row(-old.zero, False, multiplier & 0xFFFF, 12, new.zero)
+    return recode_params(-old.zero, False, multiplier & 0xFFFF, 12, new.zero)
 
 
 def to_range_integers(tuple a not None, tuple c not None):
     """The numbers of the loop from the range a to the range c, as a dict."""
-    return prepare_to_range(Ends(a[0], a[1]), Ends(c[0], c[1]))
+    return prepare_to_range(FloatEnds(a[0], a[1]), FloatEnds(c[0], c[1]))
 
 
 def to_range(tuple a not None, tuple c not None, cnp.ndarray out not None):
     """Write the codes of a in the range c to `out`."""
-    recode(prepare_to_range(Ends(a[1], a[2]), Ends(c[0], c[1])), a[0], out)
+    recode(prepare_to_range(FloatEnds(a[1], a[2]), FloatEnds(c[0], c[1])), a[0], out)
 
 
-cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
+cdef recode_params prepare_to_hull(FloatEnds a, FloatEnds c, bint vector) noexcept nogil:
     cdef float lo = a.min if a.min < 0 else <float>0, step = (a.max - lo) / steps()
     cdef int offset = max(0, plus_half_dsp_s32((lo - c.min) / step))
     cdef int gain = plus_half_dsp_s32(steps() / (c.max - c.min) * step * <float>32768)
-    return recode_row(wrap_s16(offset) if vector else offset, vector, min(gain, 32767), FRACTION, 0)
+    return recode_params(wrap_s16(offset) if vector else offset, vector, min(gain, 32767), FRACTION, 0)
 
 
 def to_hull_integers(tuple a not None, tuple c not None, bint vector):
     """The numbers of the loop from the range a to a range c that holds it, as a dict. `vector`: 16-bit sums."""
-    return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
+    return prepare_to_hull(FloatEnds(a[0], a[1]), FloatEnds(c[0], c[1]), vector)
 
 
-cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
+cdef recode_params prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
     cdef int old = saturate_s16(in_zero), new = saturate_s16(out_zero), right_shift = FRACTION
     if fabsf(gain - <float>1) < <float>6.103515625e-05:  # 2**-14: only the zero point changes
-        return recode_row(0, True, 1 << (FRACTION - 1), FRACTION - 1, saturate_s16(new - old))
+        return recode_params(0, True, 1 << (FRACTION - 1), FRACTION - 1, saturate_s16(new - old))
     if gain > 1:
         right_shift -= exponent(gain)
-    return recode_row(-old, True, saturate_s16(plus_half_dsp_s32(gain * power2(right_shift))), right_shift, new)
+    return recode_params(-old, True, saturate_s16(plus_half_dsp_s32(gain * power2(right_shift))), right_shift, new)
 
 
 def requantize_8_integers(float gain, int in_zero, int out_zero):

@@ -1,10 +1,10 @@
-"""oneDNN's epilogue, prepared once: float32 steps on the sums of a product, then the codes of a destination."""
+"""oneDNN's epilogue, prepared once: float32 operations on the sums of a product, then the codes of a destination."""
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.walk cimport at_a_line
-from qops._kernels.stage.post_ops cimport KINDS, PostOps, Step, make_steps, stay_finite
+from qops._kernels.stage.post_ops cimport FLOAT_OPS, PostOps, FloatOp, run_float_ops, stay_finite
 from qops._kernels.stage.prepared cimport FloatStage, PreparedStage
 from qops._kernels.stage.stage cimport POST_OPS, REAL, stage_post_ops, stage_run
 
@@ -16,43 +16,43 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     NEAR = 4096  # values to which operands are repeated: 16 KB
 
-cdef tuple NEUTRAL = (("add", 0.0), ("multiply", 1.0))  # steps that change no code; of a float, 0 is added to -0
+cdef tuple NEUTRAL = (("add", 0.0), ("multiply", 1.0))  # operations that change no code; of a float, 0 is added to -0
 
 
 cdef class PostOpStage(PreparedStage):
-    """The steps of `qops._kernels.stage.post_ops`, then codes, in one pass over int32 sums.
+    """The operations of `qops._kernels.stage.post_ops`, then codes, in one pass over int32 sums.
 
-    A step is a name and an operand: a number, or an array that repeats along the sums. Of the sizes of two such arrays
+    An operation is a name and an operand: a number, or an array that repeats along the sums. Of the sizes of two arrays
     one divides the other. `codes` is the float stage that makes the codes; without it there are only floats.
     """
 
     cdef PostOps post_ops
-    cdef bytearray memory  # of the steps
+    cdef bytearray memory  # of the operations
     cdef list arrays  # their operands, repeated to fill a block
-    cdef bint adds_old  # a step adds the destination before the call
+    cdef bint adds_old  # an operation adds the destination before the call
     cdef readonly bint is_finite  # it makes codes, and every float is finite, whatever sums and old codes are
 
-    def __init__(self, steps, FloatStage codes or None=None):
+    def __init__(self, float_ops, FloatStage codes or None=None):
         cdef Py_ssize_t period = 1
-        self.memory, self.arrays = bytearray(len(steps) * sizeof(Step)), []
-        for _, operand in steps:
+        self.memory, self.arrays = bytearray(len(float_ops) * sizeof(FloatOp)), []
+        for _, operand in float_ops:
             period = max(period, cnp.PyArray_SIZE(operand) if isinstance(operand, cnp.ndarray) else 1)
-        self.post_ops.steps, self.post_ops.block = <Step*><char*>self.memory, period * max(1, NEAR // period)
-        for name, operand in steps:
+        self.post_ops.float_ops, self.post_ops.block = <FloatOp*><char*>self.memory, period * max(1, NEAR // period)
+        for name, operand in float_ops:
             if isinstance(operand, cnp.ndarray) and cnp.PyArray_SIZE(operand) <= 1:
                 operand = operand.item() if cnp.PyArray_SIZE(operand) else 0.0  # without elements there are no sums
             if codes is None or isinstance(operand, cnp.ndarray) or (name, operand) not in NEUTRAL:
-                self.add_step(name, operand)
+                self.add_op(name, operand)
         if codes is not None:
             self.stage = codes.stage
             self.stage.post_ops = &self.post_ops
             self.stage.kind = POST_OPS if self.post_ops.count else REAL
-            self.is_finite = stay_finite(self.post_ops.steps, self.post_ops.count)
+            self.is_finite = stay_finite(self.post_ops.float_ops, self.post_ops.count)
 
-    cdef int add_step(self, name, operand) except -1:
-        cdef Step* s = self.post_ops.steps + self.post_ops.count
+    cdef int add_op(self, name, operand) except -1:
+        cdef FloatOp* s = self.post_ops.float_ops + self.post_ops.count
         cdef cnp.ndarray values
-        s.kind = KINDS[name]
+        s.kind = FLOAT_OPS[name]
         if isinstance(operand, cnp.ndarray):
             values = at_a_line(self.post_ops.block, cnp.NPY_FLOAT32)
             values.reshape(-1, operand.size)[:] = operand.ravel()
@@ -65,19 +65,19 @@ cdef class PostOpStage(PreparedStage):
         return 0
 
     cdef const float* old_of(self, cnp.ndarray x, cnp.ndarray old) except? NULL:
-        """What `old` holds for steps on x; NULL if none of them needs it."""
+        """What `old` holds for operations on x; NULL if none of them needs it."""
         if not cnp.PyArray_ISCARRAY(x):
             raise ValueError("x, old: expected arrays in C order")
         if not self.adds_old:
             return NULL
         if old is None or not PyArray_ISCARRAY_RO(old) or old.size != x.size or typenum_of(old) != cnp.NPY_FLOAT32:
-            raise ValueError("old: expected float32 in C order, as many elements as x has, for a step that adds them")
+            raise ValueError("old: expected float32 in C order, as many elements as x has, which an operation adds")
         return <const float*>cnp.PyArray_DATA(old)
 
     def floats(self, cnp.ndarray x, cnp.ndarray old or None=None):
-        """Make the steps on x, int32 or float32 in C order, in its own memory; return that memory as float32.
+        """Make the operations on x, int32 or float32 in C order, in its own memory; return that memory as float32.
 
-        `old`, for steps that need it: float32 in C order, with as many elements as x.
+        `old`, for operations that need it: float32 in C order, with as many elements as x.
         """
         cdef const float* before = self.old_of(x, old)
         cdef bint of_sums = typenum_of(x) == cnp.NPY_INT32
@@ -87,8 +87,8 @@ cdef class PostOpStage(PreparedStage):
             raise TypeError(f"x: expected int32 or float32, got {(<object>x).dtype}")
         with nogil:
             while i < n and (of_sums or self.post_ops.count):
-                make_steps(self.post_ops.steps, self.post_ops.count, <int32_t*>values + i if of_sums else NULL,
-                           values + i, before + i if before != NULL else NULL, 0, min(block, n - i))
+                run_float_ops(self.post_ops.float_ops, self.post_ops.count, <int32_t*>values + i if of_sums else NULL,
+                              values + i, before + i if before != NULL else NULL, 0, min(block, n - i))
                 i += block
         return x.view("float32")
 
@@ -110,7 +110,7 @@ cdef class PostOpStage(PreparedStage):
         if not cnp.PyArray_ISCARRAY(out) or cnp.PyArray_SIZE(out) != n:
             raise ValueError("out: expected an array in C order with as many elements as x")
         if not self.is_finite:
-            raise ValueError("steps: a float might not be finite")
+            raise ValueError("float_ops: a float might not be finite")
         with nogil:
             if before != NULL or made == sums:  # only this one reads a whole block before it writes
                 stage_post_ops(&self.stage, sums, before, made, typenum, 0, n)
@@ -118,6 +118,6 @@ cdef class PostOpStage(PreparedStage):
                 stage_run(&self.stage, sums, cnp.NPY_INT32, made, typenum, 0, n)
 
 
-def finish(cnp.ndarray x, steps, cnp.ndarray old or None=None):
-    """Make `steps` on x for a single call; see `PostOpStage.floats`."""
-    return PostOpStage(steps).floats(x, old)
+def finish(cnp.ndarray x, float_ops, cnp.ndarray old or None=None):
+    """Make `float_ops` on x for a single call; see `PostOpStage.floats`."""
+    return PostOpStage(float_ops).floats(x, old)

@@ -13,15 +13,15 @@ import numpy as np
 cnp.import_array()
 
 cdef double FINEST = 2.0**-125  # a smaller scale has no finite 1 / scale in float32
-cdef double EXACT = 2.0**-23  # 0 is on a code if it is this near to one, as a share of all steps and one more
+cdef double EXACT = 2.0**-23  # 0 counts as on a code if it is this near to one, as a share of steps + 1
 
 
 cdef Affine hold_zero(double lo, double hi, double steps) noexcept nogil:
-    """The smallest scale whose codes from 0 on, one of them for 0, reach from lo <= 0 to hi >= 0."""
+    """Give the smallest scale, and the zero point from 0 on, whose codes reach from lo <= 0 to hi >= 0."""
     cdef double exact = min(-lo * steps / (hi - lo), steps)  # its roundings may lead beyond the last code
     cdef double below = max(floor(exact), 1.0 if lo < 0 else 0.0)
     cdef double above = below + 1, scale_below, scale_above
-    if exact <= below:  # 0 is on a code already, or the second code is the first that it can have
+    if exact <= below:  # 0 is on a code already, or needs the second code because lo is below 0
         above = below
     if hi > 0 and above > steps - 1:
         above = below = steps - 1
@@ -33,7 +33,7 @@ cdef Affine hold_zero(double lo, double hi, double steps) noexcept nogil:
 
 
 cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) noexcept nogil:
-    """(scale, zero_point) for a range that holds lo, hi and exactly 0; sets `ends` to it. Code 0 if that is 0 wide."""
+    """Give scale and zero point of the range that holds lo, hi and exactly 0, and set `ends` to it. No width: 0, 0."""
     cdef Affine p
     cdef double narrowest = t.steps * FINEST
     lo, hi = min(0.0, lo), max(0.0, hi)
@@ -49,7 +49,7 @@ cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) no
 
 
 cdef Ends mirrored(Ends given, double steps) noexcept nogil:
-    """The range that has 0 on the middle code and the end that is farther from 0 on the highest, or opposite of it."""
+    """Give the range with 0 on the middle code that holds `given`, as narrow as it can be."""
     cdef double limit = max(-given.min, given.max)
     if limit > 0:
         limit = max(limit, steps * FINEST)  # `holding_zero` widens a narrower range on one side
@@ -57,7 +57,7 @@ cdef Ends mirrored(Ends given, double steps) noexcept nogil:
 
 
 cdef tuple all_mirrored(lo, hi, double steps):
-    """`mirrored` of each pair of ends, as float64 arrays."""
+    """Give `mirrored` of each range, as two float64 arrays."""
     cdef Ends ends
     found = []
     for low, high in zip(lo.ravel().tolist(), hi.ravel().tolist()):
@@ -68,7 +68,7 @@ cdef tuple all_mirrored(lo, hi, double steps):
 
 
 def range_holding_zero(double lo, double hi, row):
-    """The range that holds lo, hi and exactly 0 in the codes of `row`, and its (scale, zero_point)."""
+    """Give the range that holds lo, hi and exactly 0 in the codes of `row`, its scale and its zero point."""
     cdef Ends ends
     cdef CodeType t = from_row(row)
     cdef Affine p = holding_zero(lo, hi, &t, &ends)
@@ -76,7 +76,7 @@ def range_holding_zero(double lo, double hi, row):
 
 
 cdef tuple all_holding_zero(lo, hi, CodeType t):
-    """`holding_zero` of each pair of ends: arrays of float32 mins, maxs, of float64 scales, and float32 zero points."""
+    """Give `holding_zero` of each range: float32 mins and maxs, float64 scales, float32 zero points."""
     cdef Ends ends
     cdef Affine p
     found = []
@@ -88,7 +88,7 @@ cdef tuple all_holding_zero(lo, hi, CodeType t):
 
 
 cdef Line line_of(double lo, double hi, const CodeType* t) noexcept nogil:
-    """The code nearest to 0 and its value, `base`: exactly 0 if 0 is on the code."""
+    """Give the step, the code nearest to 0 and the value of that code, `base`; it is exactly 0 if 0 is on the code."""
     cdef double step = (hi - lo) / t.steps, level, base
     if t.symmetric or step == 0:
         return Line(step, 0, 0.0 if t.symmetric else lo)
@@ -98,7 +98,7 @@ cdef Line line_of(double lo, double hi, const CodeType* t) noexcept nogil:
 
 
 cdef tuple lines(lo, hi, CodeType t):
-    """`line_of` each pair of ends: arrays of float64 steps, zeros and bases."""
+    """Give `line_of` each range: float64 arrays of steps, zeros and bases."""
     cdef Line line
     found = []
     for low, high in zip(lo.ravel().tolist(), hi.ravel().tolist()):
@@ -108,7 +108,7 @@ cdef tuple lines(lo, hi, CodeType t):
 
 
 def line(lo, hi, row):
-    """(step, zero, base), the value of code q being (q - zero) * step + base, of a range or one a channel."""
+    """Give (step, zero, base) of a range, or arrays by channel; code q has the value (q - zero) * step + base."""
     cdef CodeType t = from_row(row)
     cdef Line found
     if isinstance(lo, np.ndarray):

@@ -26,5 +26,5 @@ static inline int has_all_s8(code_ends e) { return e.flip && e.lowest == 0 && e.
     clamp_codes(in_order(narrow_s16_u8(add_sat_s16(narrow_s32_s16((q)[0], (q)[1]), set1_s16((e).zero)),  \
                                        add_sat_s16(narrow_s32_s16((q)[2], (q)[3]), set1_s16((e).zero)))), e)
 /* two vectors of codes of 16 bits, signed or not */
-#define narrow_s32_pairs(a, b, is_signed) ((is_signed) ? in_order_once(narrow_s32_s16(a, b)) : narrow_s32_u16(a, b))
+#define narrow_s32_16(a, b, is_signed) ((is_signed) ? in_order_once(narrow_s32_s16(a, b)) : narrow_s32_u16(a, b))
 #endif

@@ -20,7 +20,7 @@ TARGET static inline void TIER(wide_codes)(const uint8_t *c, vec *q)
 #endif
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const uint8_t *c, float *x, ptrdiff_t n,
-                                                                          code_values p, int has_base, int stream)
+                                                                          dequantize_params p, int has_base, int stream)
 {
     const vecf plus = set1_f32(p.plus), scale = set1_f32(p.scale), base = set1_f32(p.base);
     vec q[CODE_VECTORS];
@@ -34,7 +34,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const
     return done(n, stream);
 }
 
-TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, code_values p, int stream)
+TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p,
+                                                int stream)
 {
     if (n < CODE_VECTORS * (LANES / 4))
         return 0;
@@ -50,12 +51,12 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
 #include <stdint.h>
 
 enum { CODE_VECTORS = QOPS_ARM ? 4 : 1 }; /* at a time */
-typedef struct { float plus, scale, base; int32_t through_int32; } code_values;
+typedef struct { float plus, scale, base; int32_t through_int32; } dequantize_params;
 
 #define QOPS_BODY "stage/dequantize.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, code_values p,
+static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p,
                                                 int stream)
 {
     return RUN_TIER(tier, dequantize_u8_f32, c, x, n, p, stream);

@@ -11,16 +11,16 @@ from qops._kernels.arrays.walk cimport STREAM, walk
 cnp.import_array()
 
 cdef extern from "stage/dequantize.h":
-    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, Values, bint) nogil
+    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, DequantizeParams, bint) nogil
 
 
 cdef struct Stretch:
-    const Values* values
+    const DequantizeParams* values
     int typenum
 
 
-cdef void dequantize(const code* q, float* x, Py_ssize_t n, const Values* values) noexcept nogil:
-    cdef Values p = values[0]
+cdef void dequantize(const code* q, float* x, Py_ssize_t n, const DequantizeParams* values) noexcept nogil:
+    cdef DequantizeParams p = values[0]
     cdef Py_ssize_t i = 0
     cdef float near
     if code is uint8_t:
@@ -47,7 +47,7 @@ cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
         dequantize(<int32_t*>data[0], x, n, s.values)
 
 
-cdef object dequantize_codes(cnp.ndarray q, Values p, cnp.ndarray out):
+cdef object dequantize_codes(cnp.ndarray q, DequantizeParams p, cnp.ndarray out):
     """out = the values of codes of any type."""
     cdef Stretch s = Stretch(&p, typenum_of(q))
     walk(dequantize_loop, &s, q, out)

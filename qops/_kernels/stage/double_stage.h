@@ -2,7 +2,7 @@
 #ifdef TIER
 #include "stage/guess.h"
 
-/* Values in steps, rounded: those above the highest are cut to it, those below int32 become INT32_MIN. */
+/* Values in steps of the result, rounded. A value above the highest is cut to it, one below int32 becomes INT32_MIN. */
 TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_params p, vecd highest, qops_rounding rounding)
 {
     const vecd steps = mul_f64(x, scale), cut = min_f64(p.plus ? add_f64(steps, set1_f64(p.plus)) : steps, highest);
@@ -33,7 +33,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(
     return n;
 }
 
-/* all whole vectors; each element has a scale of its own: number `at` for the first, `period` scales in turn */
+/* All whole vectors. The first element has scale number `at`, the next one the next scale; after `period` scales they
+ * begin again. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_each_loop)(const int32_t *x, int32_t *y,
                                                                                     ptrdiff_t n, double_params p, double_ends e,
                                                                                     const double *each, ptrdiff_t period,
@@ -67,7 +68,7 @@ TARGET static ptrdiff_t TIER(double_each)(const int32_t *x, int32_t *y, ptrdiff_
                                         : TIER(double_each_loop)(x, y, n, p, e, each, period, at, QOPS_HALF_AWAY);
 }
 
-/* The same for codes of 8 bits. Values may be cut to 2^20, as that saturates too. */
+/* A vector of 8-bit codes. Values may be cut to 2^20, as that saturates too. */
 TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const int32_t *x, double_params p, code_ends e,
                                                                           qops_rounding rounding)
 {
@@ -78,14 +79,14 @@ TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const
     return narrow_s32_codes(q, e);
 }
 
-TARGET static inline vec TIER(double_exact_even)(const int32_t *x, const void *row, code_ends e)
+TARGET static inline vec TIER(double_exact_even)(const int32_t *x, const void *params, code_ends e)
 {
-    return TIER(double_exact)(x, *(const double_params *)row, e, QOPS_HALF_EVEN);
+    return TIER(double_exact)(x, *(const double_params *)params, e, QOPS_HALF_EVEN);
 }
 
-TARGET static inline vec TIER(double_exact_away)(const int32_t *x, const void *row, code_ends e)
+TARGET static inline vec TIER(double_exact_away)(const int32_t *x, const void *params, code_ends e)
 {
-    return TIER(double_exact)(x, *(const double_params *)row, e, QOPS_HALF_AWAY);
+    return TIER(double_exact)(x, *(const double_params *)params, e, QOPS_HALF_AWAY);
 }
 
 TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_ends e, int stream)

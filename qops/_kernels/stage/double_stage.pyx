@@ -14,7 +14,7 @@ cdef extern from "stage/double_stage.h":
 
 
 cdef inline int32_t coded(int32_t x, double scale, DoubleParams p) noexcept nogil:
-    """The steps of the stage."""
+    """The formula of the stage, for one element."""
     return <int32_t>clamp_f64(rounded_f64(x * scale + p.plus, p.rounding) + p.shift, p.lowest, p.highest)
 
 

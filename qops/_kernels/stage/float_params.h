@@ -1,4 +1,4 @@
-/* The row of the float stage, and what the lanes ask of it: float_stage.pxd says what the fields mean. */
+/* The parameters of the float stage, and what the SIMD loops ask of them. float_stage.pxd explains the fields. */
 #ifndef QOPS_FLOAT_PARAMS_H
 #define QOPS_FLOAT_PARAMS_H
 #include "stage/code_ends.h"
@@ -20,15 +20,15 @@ enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE =
 enum { FLOAT_THRICE = 64, FLOAT_BEYOND = 128 };
 enum { INVERSE_TO = 1 << 21 };
 
-/* Whether a result may be one that int32 does not hold, and the row does not saturate then. */
+/* Whether a rounded value may be beyond int32 in a stage that does not saturate it. */
 static inline int goes_beyond(float_params p, int is_int)
 {
     const int stays = is_int && p.before == 1 && p.after == 1 && fabsf(p.scale) <= 0.99f && fabsf(p.plus) < 1 << 24;
     return p.beyond != BEYOND_SATURATES && !stays;
 }
 
-/* What the row does besides scaling. NaN has to be cut, unless the scale is above 0: then it becomes the lowest code. */
-static inline int float_steps(float_params p, int is_int)
+/* What the stage does besides scaling. A NaN has to be cut, unless the scale is above 0: then it becomes the lowest code. */
+static inline int float_flags(float_params p, int is_int)
 {
     const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
     return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0) + FLOAT_ONCE * (p.form == FLOAT_FUSED) +
@@ -36,10 +36,10 @@ static inline int float_steps(float_params p, int is_int)
            FLOAT_BEYOND * goes_beyond(p, is_int);
 }
 
-/* Whether lanes do all steps: sums with the shift, and ends less the shift, must not wrap where the row does not. */
-static inline int is_for_lanes(float_params p, int steps)
+/* Whether SIMD loops can do all of it. Sums with the shift, and ends less the shift, must not wrap where the stage does not. */
+static inline int is_for_lanes(float_params p, int flags)
 {
-    return !(steps & FLOAT_BEYOND) || (fabs(p.shift) <= UINT16_MAX && p.lowest >= INT16_MIN && p.highest <= UINT16_MAX);
+    return !(flags & FLOAT_BEYOND) || (fabs(p.shift) <= UINT16_MAX && p.lowest >= INT16_MIN && p.highest <= UINT16_MAX);
 }
 
 static inline int has_float_ends(float_params p, int is_signed, code_ends *e)

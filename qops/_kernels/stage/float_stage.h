@@ -1,7 +1,7 @@
 /* The loops of float_stage.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* v, changed so that dropping its fraction rounds it */
+/* Changes v so that dropping its fraction rounds it. */
 TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
 {
     const vec sign = set1_s32(INT32_MIN);
@@ -14,7 +14,7 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
 
 /* near / scale, rounded once, of quotients up to INVERSE_TO: Markstein, "Computation of elementary functions on the IBM
  * RISC System/6000 processor", 1990. Two steps of near - quotient * scale: the first gives one of the two float32 next to
- * the quotient, of which the second takes the right one. Seven operations; a division takes as long as ten or more. */
+ * the quotient, the second takes the right one of these. Seven operations; a division takes as long as ten or more. */
 TARGET static inline vecf TIER(over)(vecf near, float_params p)
 {
     const vecf inverse = set1_f32(1 / p.scale), less = set1_f32(-p.scale), top = set1_f32(p.scale * INVERSE_TO);
@@ -23,29 +23,29 @@ TARGET static inline vecf TIER(over)(vecf near, float_params p)
     return fma_f32(fma_f32(second, less, near), inverse, second);
 }
 
-TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_params p, int steps)
+TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_params p, int flags)
 {
-    if (steps & FLOAT_CUT)
+    if (flags & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
-    if (steps & FLOAT_ONCE)
+    if (flags & FLOAT_ONCE)
         return fma_f32(near, scale, set1_f32(p.plus));
-    if (steps & FLOAT_INVERSE)
+    if (flags & FLOAT_INVERSE)
         return TIER(over)(near, p);
-    if (steps & FLOAT_THRICE)
+    if (flags & FLOAT_THRICE)
         near = mul_f32(near, set1_f32(p.before));
-    near = steps & FLOAT_BY ? div_f32(near, scale) : mul_f32(near, scale);
-    if (steps & FLOAT_THRICE)
+    near = flags & FLOAT_BY ? div_f32(near, scale) : mul_f32(near, scale);
+    if (flags & FLOAT_THRICE)
         near = mul_f32(near, set1_f32(p.after));
-    return steps & FLOAT_PLUS ? add_f32(near, set1_f32(p.plus)) : near;
+    return flags & FLOAT_PLUS ? add_f32(near, set1_f32(p.plus)) : near;
 }
 
-/* the shift and the clamp in double, of the first or the last half of the lanes */
+/* Adds the shift and clamps in double, for half of the lanes. */
 TARGET static inline vecd TIER(wide_ends)(vecd code, float_params p)
 {
     return min_f64(max_f64(add_f64(code, set1_f64(p.shift)), set1_f64(p.lowest)), set1_f64(p.highest));
 }
 
-/* the last steps where what int32 does not hold does not saturate */
+/* The last steps of a stage that does not saturate values beyond int32. */
 TARGET static inline vec TIER(beyond)(vecf near, float_params p)
 {
     const int32_t shift = (int32_t)p.shift, lowest = (int32_t)p.lowest, highest = (int32_t)p.highest;
@@ -57,27 +57,28 @@ TARGET static inline vec TIER(beyond)(vecf near, float_params p)
     return min_s32(max_s32(add_s32(f32_to_s32_trunc(near), set1_s32(shift)), set1_s32(lowest)), set1_s32(highest));
 }
 
-TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_params p, int steps, qops_rounding rounding)
+TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_params p, int flags, qops_rounding rounding)
 {
-    const vecf near = TIER(nearest)(TIER(scaled)(x, scale, p, steps), rounding);
+    const vecf near = TIER(nearest)(TIER(scaled)(x, scale, p, flags), rounding);
     const vecf code = rounding == QOPS_HALF_EVEN ? near : trunc_f32(near);
-    if (steps & FLOAT_BEYOND)
+    if (flags & FLOAT_BEYOND)
         return TIER(beyond)(code, p);
-    if (steps & FLOAT_WIDE)
+    if (flags & FLOAT_WIDE)
         return f64_to_s32_trunc(TIER(wide_ends)(low_f32_f64(code), p), TIER(wide_ends)(high_f32_f64(code), p));
     return f32_to_s32_trunc(min_f32(max_f32(add_f32(code, set1_f32((float)p.shift)), set1_f32((float)p.lowest)),
                                     set1_f32((float)p.highest)));
 }
 
-/* The same without shift and clamp. Values may be cut to 2^20, as that saturates too; too low ones, and NaN, become INT32_MIN. */
-TARGET static inline vec TIER(float_sum)(vecf x, vecf scale, float_params p, int steps, qops_rounding rounding)
+/* The rounded value before the shift and the clamp, for codes of 8 bits. Values may be cut to 2^20, as that saturates too.
+ * Values below int32, and NaN, become INT32_MIN. */
+TARGET static inline vec TIER(float_sum)(vecf x, vecf scale, float_params p, int flags, qops_rounding rounding)
 {
-    const vecf sum = TIER(scaled)(x, scale, p, steps), most = set1_f32(1 << 20);
+    const vecf sum = TIER(scaled)(x, scale, p, flags), most = set1_f32(1 << 20);
     return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, sum))
                                       : f32_to_s32_trunc(min_f32(most, TIER(nearest)(sum, rounding)));
 }
 
-/* some values, of int32 or float32 */
+/* A vector of values, read as int32 or as float32. */
 TARGET static inline vecf TIER(float_near)(const int32_t *x, int is_int)
 {
     return is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
@@ -86,37 +87,38 @@ TARGET static inline vecf TIER(float_near)(const int32_t *x, int is_int)
 /* `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
                                                                               ptrdiff_t n, float_params p,
-                                                                              qops_rounding rounding, int steps, int stream)
+                                                                              qops_rounding rounding, int flags, int stream)
 {
     const vecf scale = set1_f32(p.scale);
     FOR_VECTORS(i, n, LANES / 4, y)
-        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, steps, rounding), stream);
+        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding), stream);
     return done(n, stream);
 }
 
-/* all whole vectors; each element has a scale of its own: number `at` for the first, `period` scales in turn */
+/* All whole vectors. The first element has scale number `at`, the next one the next scale; after `period` scales they
+ * begin again. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop)(const int32_t *x, int is_int, int32_t *y,
                                                                                    ptrdiff_t n, float_params p,
                                                                                    const float *each, ptrdiff_t period,
                                                                                    ptrdiff_t at, qops_rounding rounding,
-                                                                                   int steps, int stream)
+                                                                                   int flags, int stream)
 {
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
     for (; i + w <= n; i += w) {
-        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), load_f32(each + at), p, steps, rounding), stream);
+        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), load_f32(each + at), p, flags, rounding), stream);
         at += w;
         at -= at >= period ? period : 0;
     }
     return i;
 }
 
-/* The same for codes of 8 bits. */
+/* The same loop for codes of 8 bits. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop_8)(const int32_t *x, int is_int,
                                                                                      uint8_t *c, ptrdiff_t n, float_params p,
                                                                                      const float *each, ptrdiff_t period,
                                                                                      ptrdiff_t at, code_ends ends,
-                                                                                     qops_rounding rounding, int steps,
+                                                                                     qops_rounding rounding, int flags,
                                                                                      int stream)
 {
     const ptrdiff_t w = LANES / 4;
@@ -124,7 +126,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
     vec q[4];
     for (; i + LANES <= n; i += LANES) {
         for (int j = 0; j < 4; j++) {
-            q[j] = TIER(float_sum)(TIER(float_near)(x + i + j * w, is_int), load_f32(each + at), p, steps, rounding);
+            q[j] = TIER(float_sum)(TIER(float_near)(x + i + j * w, is_int), load_f32(each + at), p, flags, rounding);
             at += w;
             at -= at >= period ? period : 0;
         }
@@ -133,10 +135,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
     return i;
 }
 
-/* a row without `ends` is cut to 8 bits as C cuts an int32 */
+/* Without `ends`, int32 codes are cut to 8 bits as C cuts an int32. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
                                                                                 ptrdiff_t n, float_params p, const code_ends *ends,
-                                                                                qops_rounding rounding, int steps, int stream)
+                                                                                qops_rounding rounding, int flags, int stream)
 {
     const vecf scale = set1_f32(p.scale);
     const vec low_byte = set1_s32(0xFF);
@@ -146,8 +148,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
     FOR_LOADS(i, n, LANES, x, c, stream) {
         for (int j = 0; j < 4; j++) {
             const vecf near = TIER(float_near)(x + i + j * w, is_int);
-            q[j] = ends ? TIER(float_sum)(near, scale, p, steps, rounding)
-                        : and_bits(TIER(float_code)(near, scale, p, steps, rounding), low_byte);
+            q[j] = ends ? TIER(float_sum)(near, scale, p, flags, rounding)
+                        : and_bits(TIER(float_code)(near, scale, p, flags, rounding), low_byte);
         }
         store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
     }
@@ -156,28 +158,28 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16)(const int32_t *x, int is_int, uint16_t *c,
                                                                                  ptrdiff_t n, float_params p, int is_signed,
-                                                                                 qops_rounding rounding, int steps, int stream)
+                                                                                 qops_rounding rounding, int flags, int stream)
 {
     const vecf scale = set1_f32(p.scale);
     FOR_LOADS(i, n, LANES / 2, x, c, stream) {
-        const vec a = TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, steps, rounding);
-        const vec b = TIER(float_code)(TIER(float_near)(x + i + LANES / 4, is_int), scale, p, steps, rounding);
-        store(c + i, narrow_s32_pairs(a, b, is_signed), stream);
+        const vec a = TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding);
+        const vec b = TIER(float_code)(TIER(float_near)(x + i + LANES / 4, is_int), scale, p, flags, rounding);
+        store(c + i, narrow_s32_16(a, b, is_signed), stream);
     }
     return done(n, stream);
 }
 
-/* three loops, so that steps of a few rows cost the other rows nothing */
+/* There are three loops, so that flags which few rules have cost the other rules nothing. */
 #define BY_ROUNDING(loop, ...)                                                                     \
-    (steps < FLOAT_ONCE       ? BY_ROUNDING_OF(steps & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
-     : steps == FLOAT_INVERSE ? BY_ROUNDING_OF(FLOAT_INVERSE, loop, __VA_ARGS__)                    \
-                              : BY_ROUNDING_OF(steps, loop, __VA_ARGS__))
+    (flags < FLOAT_ONCE       ? BY_ROUNDING_OF(flags & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
+     : flags == FLOAT_INVERSE ? BY_ROUNDING_OF(FLOAT_INVERSE, loop, __VA_ARGS__)                    \
+                              : BY_ROUNDING_OF(flags, loop, __VA_ARGS__))
 #define BY_ROUNDING_OF(done, loop, ...)                                                    \
     (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done, stream)      \
      : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
      : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done, stream) : 0)
 
-TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, int steps,
+TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, int flags,
                                           int stream)
 {
     if (n < LANES / 4)
@@ -186,7 +188,7 @@ TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y,
 }
 
 TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, const float *each,
-                                         ptrdiff_t period, ptrdiff_t at, int steps)
+                                         ptrdiff_t period, ptrdiff_t at, int flags)
 {
     const int stream = 0;
     return is_int ? BY_ROUNDING(TIER(float_each_loop), x, 1, y, n, p, each, period, at)
@@ -194,7 +196,7 @@ TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, 
 }
 
 TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, const float *each,
-                                           ptrdiff_t period, ptrdiff_t at, code_ends ends, int steps)
+                                           ptrdiff_t period, ptrdiff_t at, code_ends ends, int flags)
 {
     const int stream = 0;
     return is_int ? BY_ROUNDING(TIER(float_each_loop_8), x, 1, c, n, p, each, period, at, ends)
@@ -202,7 +204,7 @@ TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, p
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, code_ends ends,
-                                            int has_ends, int steps, int stream)
+                                            int has_ends, int flags, int stream)
 {
     if (n < LANES)
         return 0;
@@ -213,7 +215,7 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
 }
 
 TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, int is_signed,
-                                             int steps, int stream)
+                                             int flags, int stream)
 {
     if (n < LANES / 2)
         return 0;
@@ -231,60 +233,60 @@ TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c,
 #define QOPS_BODY "stage/float_stage.h"
 #include "lanes/tiers.h"
 
-/* What a row with one scale does. It multiplies instead of dividing where no value that matters for a code is too small
+/* The flags of a stage with one scale. It multiplies instead of dividing where no value that matters for a code is too small
  * for float32, and where the ends of the codes lie within the quotients that this gets right. */
-static inline int steps_of_one(float_params p, int is_int)
+static inline int flags_of_one(float_params p, int is_int)
 {
-    const int steps = float_steps(p, is_int), most = INVERSE_TO / 4;
-    return steps == FLOAT_BY && p.scale > 0x1p-60f && p.scale < 0x1p60f && fabs(p.shift) < most && p.lowest > -most &&
-           p.highest < most ? FLOAT_INVERSE : steps;
+    const int flags = float_flags(p, is_int), most = INVERSE_TO / 4;
+    return flags == FLOAT_BY && p.scale > 0x1p-60f && p.scale < 0x1p60f && fabs(p.shift) < most && p.lowest > -most &&
+           p.highest < most ? FLOAT_INVERSE : flags;
 }
 
 static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
                                           int stream)
 {
-    const int steps = steps_of_one(p, is_int);
-    return !is_for_lanes(p, steps) ? 0 : RUN_TIER(tier, float_codes, x, is_int, y, n, p, steps, stream);
+    const int flags = flags_of_one(p, is_int);
+    return !is_for_lanes(p, flags) ? 0 : RUN_TIER(tier, float_codes, x, is_int, y, n, p, flags, stream);
 }
 
-/* the scales of a row for each element may be 0 or below as well, and larger than the first one */
-static inline int steps_of_each(float_params p, int is_int)
+/* The flags of a stage with a scale for each channel. These may be 0 or below as well, and larger than the first one. */
+static inline int flags_of_each(float_params p, int is_int)
 {
-    return float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES);
+    return float_flags(p, is_int) | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES);
 }
 
 static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
                                          const float *each, ptrdiff_t period, ptrdiff_t at)
 {
-    const int steps = steps_of_each(p, is_int);
-    return !is_for_lanes(p, steps) ? 0 : RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, steps);
+    const int flags = flags_of_each(p, is_int);
+    return !is_for_lanes(p, flags) ? 0 : RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, flags);
 }
 
 static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                            float_params p, const float *each, ptrdiff_t period, ptrdiff_t at)
 {
     code_ends ends;
-    const int steps = steps_of_each(p, is_int);
-    return p.wide || steps & FLOAT_BEYOND || !has_float_ends(p, is_signed, &ends)
-               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, at, ends, steps);
+    const int flags = flags_of_each(p, is_int);
+    return p.wide || flags & FLOAT_BEYOND || !has_float_ends(p, is_signed, &ends)
+               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, at, ends, flags);
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                             float_params p, int stream)
 {
     code_ends ends;
-    const int steps = steps_of_one(p, is_int);
-    const int has_ends = has_float_ends(p, is_signed, &ends) && !(steps & FLOAT_BEYOND);
-    return p.wide || !is_for_lanes(p, steps) ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, steps, stream);
+    const int flags = flags_of_one(p, is_int);
+    const int has_ends = has_float_ends(p, is_signed, &ends) && !(flags & FLOAT_BEYOND);
+    return p.wide || !is_for_lanes(p, flags) ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, flags, stream);
 }
 
-/* the ends of the codes are those of the type, or between them */
+/* Only for codes whose ends lie within the type. */
 static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                              float_params p, int stream)
 {
-    const int base = is_signed ? INT16_MIN : 0, steps = steps_of_one(p, is_int);
-    return p.wide || p.lowest < base || p.highest > base + UINT16_MAX || !is_for_lanes(p, steps)
-               ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, steps, stream);
+    const int base = is_signed ? INT16_MIN : 0, flags = flags_of_one(p, is_int);
+    return p.wide || p.lowest < base || p.highest > base + UINT16_MAX || !is_for_lanes(p, flags)
+               ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, flags, stream);
 }
 #endif
 #endif

@@ -29,7 +29,7 @@ cdef FloatParams float_params(float scale, Rounding rounding, double lowest, dou
 
 
 cdef inline int32_t beyond(float near, FloatParams p) noexcept nogil:
-    """The last steps of a stage that does not saturate what int32 does not hold."""
+    """Finish a code in a stage that does not saturate values beyond int32."""
     cdef float cut = near if p.beyond != CUT_WRAPS or near < <float>2147483520.0 else <float>2147483520.0
     cdef int64_t code = <int64_t>truncate_x86_s32(cut) + <int64_t>p.shift
     if p.beyond != LOWEST:
@@ -38,7 +38,7 @@ cdef inline int32_t beyond(float near, FloatParams p) noexcept nogil:
 
 
 cdef inline int32_t coded(value x, float scale, FloatParams p) noexcept nogil:
-    """The steps of the stage."""
+    """The formula of the stage, for one element."""
     cdef float near = clamp_f32(<float>x, p.lowest_x, p.highest_x) - p.minus
     if p.form == FUSED:
         near = fma_f32(near, scale, p.plus)

@@ -41,7 +41,7 @@ cdef cnp.ndarray copied(values, dtype, plus=0):
 
 
 cpdef object given_integers(integers):
-    """The multiplier and right shift of a caller, checked: numbers, or int64 arrays with one a channel."""
+    """The multiplier and right shift of a caller, checked: numbers, or int64 arrays with one for each channel."""
     if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int] and fit(integers[0], integers[1]):
         return integers
     try:
@@ -51,7 +51,7 @@ cpdef object given_integers(integers):
     except (TypeError, ValueError):
         raise TypeError(f"integers: expected (multiplier, right_shift), got {shown(integers)}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
-        raise TypeError(f"integers: expected integers, one pair or one a channel, got {shown(integers)}")
+        raise TypeError(f"integers: expected integers, one of each or one for each channel, got {shown(integers)}")
     fits_all = fit(multiplier, right_shift)
     if not fits_all.all():
         m, n = [x[~fits_all].flat[0] for x in (multiplier, right_shift)]
@@ -62,7 +62,7 @@ cpdef object given_integers(integers):
 
 
 cpdef object given_scales(scale):
-    """The scales of a caller, checked: a number, or an array with one a channel; 0.0 in place of -0.0."""
+    """The scales of a caller, checked: a number, or an array with one for each channel; 0.0 in place of -0.0."""
     if type(scale) is float and 0 <= scale < INFINITY:
         return scale + 0.0
     cdef object values = as_array(scale, "scale")
@@ -71,19 +71,19 @@ cpdef object given_scales(scale):
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(f"scale: expected finite numbers, not negative, got {shown(scale)}")
     if values.ndim > 1:
-        raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
+        raise ValueError(f"scale: expected one number or one for each channel, got shape {values.shape}")
     return copied(values, np.float64, 0.0) if values.size != 1 else float(values.reshape(())) + 0.0
 
 
 cpdef tuple three_scales(scales):
-    """The scales of an input, of weights and of a result, checked; those of weights may be one a channel."""
+    """The scales of an input, of weights and of a result, checked; those of weights may be one for each channel."""
     cdef object w, own
     names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
     if not isinstance(scales, (tuple, list)) or len(scales) != 3:
         raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(scales)}")
     w = as_array(scales[1], names[1])
     if w.dtype.kind not in "fiu" or w.ndim > 1:
-        raise TypeError(f"scales: w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
+        raise TypeError(f"scales: w_scale: expected one number or one for each channel, got {w.dtype}, shape {w.shape}")
     own = float(w.reshape(())) if w.size == 1 else copied(w, np.float64)
     values = number(scales[0], names[0]), own, number(scales[2], names[2])
     for value, name in zip(values, names):

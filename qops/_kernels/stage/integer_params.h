@@ -1,4 +1,4 @@
-/* The row of the integer stage, and what the lanes ask of it: integer_stage.pxd says what the fields mean. */
+/* The parameters of the integer stage, and what the SIMD loops ask of them. integer_stage.pxd explains the fields. */
 #ifndef QOPS_INTEGER_PARAMS_H
 #define QOPS_INTEGER_PARAMS_H
 #include "stage/code_ends.h"
@@ -17,11 +17,11 @@ typedef struct {
     int32_t product_wraps, high_wraps, code_wraps; /* to 32 bits */
 } integer_params;
 
-/* which steps of a row the lanes must do */
-enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
+/* what SIMD loops do besides multiplying and shifting by 32 */
+enum { INTEGER_CUT = 1, INTEGER_LEFT = 2, INTEGER_NEGATIVE = 4, INTEGER_LOW = 8, INTEGER_HIGH = 16, INTEGER_WRAPS = 32 };
 
-/* The numbers of rows, if each element has a row of its own. Numbers of 64 bits are kept in two arrays, one for each half
- * of a vector: on x86 those of the even and of the odd elements. On ARM, where the halves are the lower and the upper
+/* The parameters of channels, one set for each element of a period. Numbers of 64 bits are kept in two arrays, one for
+ * each half of a vector: on x86 those of the even and of the odd elements. On ARM, where the halves are the lower and the upper
  * elements, one array has those of all elements, and the other begins two elements later. */
 typedef struct {
     int32_t *left, *m, *high;
@@ -53,7 +53,7 @@ static inline int holds_high(const integer_params *p)
 
 /* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
  *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
- * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is room for such a row. */
+ * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is memory for the parameters of that one shift. */
 static inline const integer_params *in_one_step(const integer_params *p, integer_params *once)
 {
     const integer_shift f = p->first, s = p->second;
@@ -70,26 +70,26 @@ static inline const integer_params *in_one_step(const integer_params *p, integer
     return once;
 }
 
-/* the steps of a row in one step that lanes of 32 bits can do, -1 of others */
-static inline int steps_of(const integer_params *p)
+/* The flags of a stage with one shift that lanes of 32 bits can do; -1 of any other. */
+static inline int flags_of(const integer_params *p)
 {
     const int64_t m = p->multiplier, most = 1LL << 62, add = p->first.add, negative = add + p->first.if_negative;
-    const int shift = p->first.right_shift, near = STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p->left_shift;
+    const int shift = p->first.right_shift, near = INTEGER_CUT * !leaves_x(p) + INTEGER_LEFT * !!p->left_shift;
     if (p->through_f32 || !does_nothing(p->second) || p->first.if_odd || p->left_shift > 31 || m <= INT32_MIN ||
         m > INT32_MAX || -most >= add || add >= most || -most >= negative || negative >= most)
         return -1;
     if (p->product_wraps)
-        return shift < 32 && by_addend(p->first) && add == (1LL << shift) >> 1 ? near + STEP_WRAPS : -1;
+        return shift < 32 && by_addend(p->first) && add == (1LL << shift) >> 1 ? near + INTEGER_WRAPS : -1;
     if (!holds_high(p) && !p->high_wraps)
         return -1;
-    return near + STEP_NEGATIVE * !!p->first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
+    return near + INTEGER_NEGATIVE * !!p->first.if_negative + INTEGER_LOW * (shift < 32) + INTEGER_HIGH * (shift > 32);
 }
 
-/* The steps that lanes do for two rows together, -1 if they cannot. A row that lacks a step does it with a number that
- * has no effect. */
-static inline int steps_of_both(int a, int b)
+/* The flags of two channels together; -1 if lanes cannot do both. A channel without a flag has a number there that has
+ * no effect. */
+static inline int flags_of_both(int a, int b)
 {
-    const int same = STEP_CUT | STEP_WRAPS;
+    const int same = INTEGER_CUT | INTEGER_WRAPS;
     return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
 }
 
@@ -102,7 +102,7 @@ static inline int has_integer_ends(const integer_params *p, integer_ends *e)
     return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p->code_wraps;
 }
 
-/* the parts of `memory` that hold the numbers of `count` elements, which is even */
+/* The parts of `memory` that hold the parameters of `count` elements; `count` is even. */
 static inline params_of_lanes params_in(void *memory, ptrdiff_t count)
 {
     int64_t *const wide = memory;
@@ -112,7 +112,7 @@ static inline params_of_lanes params_in(void *memory, ptrdiff_t count)
                           {wide + count, wide + count + other}, {wide + 2 * count, wide + 2 * count + other}};
 }
 
-/* the row of element `i` */
+/* Sets the parameters of element `i`. */
 static inline void put_params(params_of_lanes r, ptrdiff_t i, const integer_params *p)
 {
     const int shift = p->first.right_shift, half = i % HALVES_APART;

@@ -1,8 +1,8 @@
-/* The loops of integer_stage.pyx, many lanes at a time, for rows whose steps fit 32 bits, and with AVX-512 for any row. */
+/* The loops of integer_stage.pyx, a vector at a time. Lanes of 32 bits do most rules, with AVX-512 those of 64 bits any. */
 #ifdef TIER
 #include "stage/guess.h"
 
-/* The numbers of a row in the lanes of a vector; `one` and `other` are for the products of each half of the lanes. */
+/* Parameters in the lanes of vectors; `one` and `other` are for the products of each half of the lanes. */
 typedef struct { vec add, if_negative, low; } TIER(term);
 typedef struct { vec m, lowest, highest, centre, left, high, half; TIER(term) one, other; } TIER(numbers);
 
@@ -15,7 +15,7 @@ TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_params *p)
                            set1_s32((int32_t)p->first.add), term, term};
 }
 
-/* The same if each element has a row of its own; the first element has row number `at`. */
+/* The same with parameters for each channel; the first element has parameters number `at`. */
 TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(params_of_lanes r, ptrdiff_t at,
                                                                                      TIER(numbers) k)
 {
@@ -31,140 +31,141 @@ TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_
 }
 
 /* Products of half of the lanes and their terms, shifted left until their low 32 bits are the high word. */
-TARGET static inline __attribute__((always_inline)) vec TIER(product)(vec p, TIER(term) k, int steps)
+TARGET static inline __attribute__((always_inline)) vec TIER(product)(vec p, TIER(term) k, int flags)
 {
-    if (steps & STEP_NEGATIVE)
+    if (flags & INTEGER_NEGATIVE)
         p = add_where_negative_s64(p, k.if_negative);
     p = add_s64(p, k.add);
-    return steps & STEP_LOW ? sll_s64_lanes(p, k.low) : p;
+    return flags & INTEGER_LOW ? sll_s64_lanes(p, k.low) : p;
 }
 
-/* All that comes before the zero point. `steps`, a constant in the common loops, says which of the steps the row has. */
-TARGET static inline __attribute__((always_inline)) vec TIER(high)(const int32_t *x, TIER(numbers) k, int steps)
+/* All that comes before the zero point. `flags` is a constant in the common loops. */
+TARGET static inline __attribute__((always_inline)) vec TIER(high)(const int32_t *x, TIER(numbers) k, int flags)
 {
     vec near = load(x), high;
-    if (steps & STEP_CUT)
+    if (flags & INTEGER_CUT)
         near = sub_s32(min_s32(max_s32(near, k.lowest), k.highest), k.centre);
-    if (steps & STEP_LEFT)
+    if (flags & INTEGER_LEFT)
         near = sll_s32_lanes(near, k.left);
-    if (steps & STEP_WRAPS)
+    if (flags & INTEGER_WRAPS)
         high = add_s32(mullo_s32(near, k.m), k.half);
     else
-        high = weave_high_s32(TIER(product)(mul_half_s32(near, k.m), k.one, steps),
-                              TIER(product)(mul_other_half_s32(near, k.m), k.other, steps));
-    return steps & (STEP_HIGH | STEP_WRAPS) ? sra_s32_lanes(high, k.high) : high;
+        high = weave_high_s32(TIER(product)(mul_half_s32(near, k.m), k.one, flags),
+                              TIER(product)(mul_other_half_s32(near, k.m), k.other, flags));
+    return flags & (INTEGER_HIGH | INTEGER_WRAPS) ? sra_s32_lanes(high, k.high) : high;
 }
 
-/* int32 codes: clamped, then the zero point added, so that nothing wraps */
+/* Int32 codes. The clamp comes before the zero point is added, so that nothing wraps. */
 TARGET static inline vec TIER(ended)(vec high, integer_ends e)
 {
     return add_s32(min_s32(max_s32(high, set1_s32(e.lowest)), set1_s32(e.highest)), set1_s32(e.zero_point));
 }
 
-TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int32_t *x, TIER(numbers) k, code_ends e, int steps)
+TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int32_t *x, TIER(numbers) k, code_ends e, int flags)
 {
     vec q[4];
     for (int j = 0; j < 4; j++)
-        q[j] = TIER(high)(x + j * (LANES / 4), k, steps);
+        q[j] = TIER(high)(x + j * (LANES / 4), k, flags);
     return narrow_s32_codes(q, e);
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                            const integer_params *p, integer_ends e, int steps,
+                                                                            const integer_params *p, integer_ends e, int flags,
                                                                             int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     if (e.bare)
         FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-            store(y + i, TIER(high)(x + i, k, steps), stream);
+            store(y + i, TIER(high)(x + i, k, flags), stream);
     else
         FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-            store(y + i, TIER(ended)(TIER(high)(x + i, k, steps), e), stream);
+            store(y + i, TIER(ended)(TIER(high)(x + i, k, flags), e), stream);
     return done(n, stream);
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                          const integer_params *p, code_ends e, int steps, int stream)
+                                                                          const integer_params *p, code_ends e, int flags, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     FOR_LOADS(i, n, LANES, x, c, stream)
-        store(c + i, TIER(codes_8)(x + i, k, e, steps), stream);
+        store(c + i, TIER(codes_8)(x + i, k, e, flags), stream);
     return done(n, stream);
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(const int32_t *x, uint16_t *c, ptrdiff_t n,
                                                                            const integer_params *p, integer_ends e, int is_signed,
-                                                                           int steps, int stream)
+                                                                           int flags, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const int is_whole = is_signed && e.zero_point == 0 && e.lowest == INT16_MIN && e.highest == INT16_MAX;
     FOR_LOADS(i, n, LANES / 2, x, c, stream) {
         vec q[2];
         for (int j = 0; j < 2; j++) {
-            q[j] = TIER(high)(x + i + j * (LANES / 4), k, steps);
+            q[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
             q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* what is narrowed saturates */
         }
-        store(c + i, narrow_s32_pairs(q[0], q[1], is_signed), stream);
+        store(c + i, narrow_s32_16(q[0], q[1], is_signed), stream);
     }
     return done(n, stream);
 }
 
-#define BY_STEPS(loop, ...)                                                                                            \
-    (steps == 0                               ? loop(__VA_ARGS__, 0, stream)                                           \
-     : steps == STEP_LOW                      ? loop(__VA_ARGS__, STEP_LOW, stream)                                    \
-     : steps == STEP_HIGH                     ? loop(__VA_ARGS__, STEP_HIGH, stream)                                   \
-     : steps == (STEP_LOW | STEP_CUT)         ? loop(__VA_ARGS__, STEP_LOW | STEP_CUT, stream)                         \
-     : steps == STEP_NEGATIVE                 ? loop(__VA_ARGS__, STEP_NEGATIVE, stream)                               \
-     : steps == (STEP_HIGH | STEP_NEGATIVE)   ? loop(__VA_ARGS__, STEP_HIGH | STEP_NEGATIVE, stream)                   \
-     : steps == STEP_WRAPS                    ? loop(__VA_ARGS__, STEP_WRAPS, stream)                                  \
-                                              : loop(__VA_ARGS__, steps, stream))
+#define BY_FLAGS(loop, ...)                                                                                            \
+    (flags == 0                               ? loop(__VA_ARGS__, 0, stream)                                           \
+     : flags == INTEGER_LOW                      ? loop(__VA_ARGS__, INTEGER_LOW, stream)                                    \
+     : flags == INTEGER_HIGH                     ? loop(__VA_ARGS__, INTEGER_HIGH, stream)                                   \
+     : flags == (INTEGER_LOW | INTEGER_CUT)         ? loop(__VA_ARGS__, INTEGER_LOW | INTEGER_CUT, stream)                         \
+     : flags == INTEGER_NEGATIVE                 ? loop(__VA_ARGS__, INTEGER_NEGATIVE, stream)                               \
+     : flags == (INTEGER_HIGH | INTEGER_NEGATIVE)   ? loop(__VA_ARGS__, INTEGER_HIGH | INTEGER_NEGATIVE, stream)                   \
+     : flags == INTEGER_WRAPS                    ? loop(__VA_ARGS__, INTEGER_WRAPS, stream)                                  \
+                                              : loop(__VA_ARGS__, flags, stream))
 
-TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int steps,
+TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int flags,
                                         int stream)
 {
-    return BY_STEPS(TIER(loop_s32), x, y, n, p, e);
+    return BY_FLAGS(TIER(loop_s32), x, y, n, p, e);
 }
 
 TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_params *p, integer_ends e,
-                                       int is_signed, int steps, int stream)
+                                       int is_signed, int flags, int stream)
 {
-    return BY_STEPS(TIER(loop_16), x, c, n, p, e, is_signed);
+    return BY_FLAGS(TIER(loop_16), x, c, n, p, e, is_signed);
 }
 
 TARGET static inline vec TIER(exact_once)(const int32_t *x, const void *numbers, code_ends e)
 {
-    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH);
+    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, INTEGER_HIGH);
 }
 
 TARGET static inline vec TIER(exact_by_sign)(const int32_t *x, const void *numbers, code_ends e)
 {
-    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH | STEP_NEGATIVE);
+    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, INTEGER_HIGH | INTEGER_NEGATIVE);
 }
 
-TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int steps,
+TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int flags,
                                       int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const double unit = 1 / (double)(1LL << p->first.right_shift), zero = e.zero * 65536.0;
     const guess g = guess_of(p->multiplier * unit, p->first.add * (65536 * unit) + zero, p->first.if_negative * (65536 * unit));
-    if (g.pays && steps == STEP_HIGH)
+    if (g.pays && flags == INTEGER_HIGH)
         return TIER(guess_8)(x, c, n, g, e, 0, TIER(exact_once), &k, stream);
-    if (g.pays && steps == (STEP_HIGH | STEP_NEGATIVE))
+    if (g.pays && flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
         return TIER(guess_8)(x, c, n, g, e, 1, TIER(exact_by_sign), &k, stream);
-    return BY_STEPS(TIER(loop_8), x, c, n, p, e);
+    return BY_FLAGS(TIER(loop_8), x, c, n, p, e);
 }
-#undef BY_STEPS
+#undef BY_FLAGS
 
-/* All whole vectors; each element has a row of its own: number `at` for the first, `period` rows in turn. */
+/* All whole vectors. The first element has parameters number `at`, the next one the next; after `period` they begin
+ * again. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
                                                                              params_of_lanes r, ptrdiff_t period, ptrdiff_t at,
-                                                                             const integer_params *p, integer_ends e, int steps)
+                                                                             const integer_params *p, integer_ends e, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
     for (; i + w <= n; i += w) {
-        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), steps), e), 0);
+        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), flags), e), 0);
         at += w;
         at -= at >= period ? period : 0;
     }
@@ -172,13 +173,13 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(co
 }
 
 TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
-                                         ptrdiff_t at, const integer_params *p, integer_ends e, int steps)
+                                         ptrdiff_t at, const integer_params *p, integer_ends e, int flags)
 {
-    if (steps == STEP_HIGH)
-        return TIER(each_loop)(x, y, n, r, period, at, p, e, STEP_HIGH);
-    if (steps == (STEP_HIGH | STEP_NEGATIVE))
-        return TIER(each_loop)(x, y, n, r, period, at, p, e, STEP_HIGH | STEP_NEGATIVE);
-    return TIER(each_loop)(x, y, n, r, period, at, p, e, steps);
+    if (flags == INTEGER_HIGH)
+        return TIER(each_loop)(x, y, n, r, period, at, p, e, INTEGER_HIGH);
+    if (flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
+        return TIER(each_loop)(x, y, n, r, period, at, p, e, INTEGER_HIGH | INTEGER_NEGATIVE);
+    return TIER(each_loop)(x, y, n, r, period, at, p, e, flags);
 }
 
 #include "stage/wide_params.h"
@@ -211,8 +212,8 @@ static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, 
     if (n < LANES_OF(tier) / 2) /* for a single vector the plain loop is as quick */
         return 0;
     const integer_params *const once = in_one_step(p, &room);
-    const int steps = steps_of(once);
-    return steps >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, steps, stream)
+    const int flags = flags_of(once);
+    return flags >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, flags, stream)
                                                                    : ANY_PARAMS(tier, x, 0, y, n, p);
 }
 
@@ -224,16 +225,16 @@ static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int 
     if (n < LANES_OF(tier) / 2)
         return 0;
     const integer_params *const once = in_one_step(p, &room);
-    const int steps = steps_of(once);
-    return steps >= 0 && whole_range(p) && has_integer_ends(p, &e)
-               ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, steps, stream) : 0;
+    const int flags = flags_of(once);
+    return flags >= 0 && whole_range(p) && has_integer_ends(p, &e)
+               ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, flags, stream) : 0;
 }
 
 static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r,
-                                         ptrdiff_t period, ptrdiff_t at, const integer_params *p, int steps)
+                                         ptrdiff_t period, ptrdiff_t at, const integer_params *p, int flags)
 {
     integer_ends e;
-    return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, steps) : 0;
+    return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, flags) : 0;
 }
 
 static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
@@ -244,10 +245,10 @@ static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int i
     if (n < LANES_OF(tier))
         return 0;
     const integer_params *const once = in_one_step(p, &room);
-    const int steps = steps_of(once);
-    return steps >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
+    const int flags = flags_of(once);
+    return flags >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
                    has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)
-               ? RUN_TIER(tier, stage_8, x, c, n, once, e, steps, stream) : 0;
+               ? RUN_TIER(tier, stage_8, x, c, n, once, e, flags, stream) : 0;
 }
 #endif
 #endif

@@ -1,4 +1,4 @@
-"""From an accumulator to a code in integers: a system picks its parameters; the steps and their loops are common.
+"""From an accumulator to a code in integers: a system picks its parameters; the formula and its loops are common.
 
     near = (clamp(x, lowest, highest) - centre) << left_shift       in 32 bits, which wrap; through_f32: made a float32
     high = (near * multiplier + first.term) >> first.right_shift    in 64 bits, which wrap
@@ -30,7 +30,7 @@ cdef extern from "stage/integer_params.h":
 cdef struct IntegerLanes:  # parameters of channels, laid out for vectors
     LaneParams params
     Py_ssize_t period  # after which they repeat
-    int steps  # which steps all of them together have; -1: lanes cannot do them
+    int flags  # what the SIMD loop does for all of them; -1: it cannot
 
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""

@@ -9,8 +9,8 @@ from qops._kernels.stage.rounding cimport clamp_s64, wrap_s32
 cdef extern from "stage/integer_stage.h":
     bint leaves_x(const IntegerParams*) nogil
     bint has_one_step(const IntegerParams*) nogil
-    int steps_of(const IntegerParams*) nogil
-    int steps_of_both(int, int) nogil
+    int flags_of(const IntegerParams*) nogil
+    int flags_of_both(int, int) nogil
     const IntegerParams* in_one_step(const IntegerParams*, IntegerParams* room) nogil
     enum:
         BYTES_OF_PARAMS
@@ -28,22 +28,22 @@ ctypedef fused value:
     int64_t
 
 
-cdef inline int64_t coded(int64_t x, const IntegerParams* p, bint all_steps) noexcept nogil:
-    """The steps of the stage; without `all_steps` those of a stage that only multiplies, shifts and clamps."""
+cdef inline int64_t coded(int64_t x, const IntegerParams* p, bint all_of_it) noexcept nogil:
+    """The formula of the stage; without `all_of_it` only its multiplication, first shift, zero point and clamp."""
     cdef int64_t high
-    if all_steps:
+    if all_of_it:
         x = x if leaves_x(p) else clamp_s64(x, p.lowest, p.highest) - p.centre
         x = wrap_s32(<int64_t>(<uint64_t>x << p.left_shift)) if p.left_shift else x
         x = <int64_t><float>x if p.through_f32 else x
     high = <int64_t>(<uint64_t>x * <uint64_t>p.multiplier)
-    high = wrap_s32(high) if all_steps and p.product_wraps else high
+    high = wrap_s32(high) if all_of_it and p.product_wraps else high
     high = with_term(high, p.first)
-    high = (wrap_s32(high) if all_steps and p.product_wraps else high) >> p.first.right_shift
-    if all_steps:
+    high = (wrap_s32(high) if all_of_it and p.product_wraps else high) >> p.first.right_shift
+    if all_of_it:
         high = wrap_s32(high) if p.high_wraps else high
         high = clamp_s64(with_term(high, p.second), p.least, p.most) >> p.second.right_shift
     high += p.zero_point
-    return clamp_s64(wrap_s32(high) if all_steps and p.code_wraps else high, p.lowest_code, p.highest_code)
+    return clamp_s64(wrap_s32(high) if all_of_it and p.code_wraps else high, p.lowest_code, p.highest_code)
 
 
 cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n,
@@ -101,9 +101,9 @@ cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const Inte
         each_from(<const int64_t*>x, c, 0, n, params, count, first)
         return
     each_from(near, c, 0, i, params, count, first)
-    if lanes.steps >= 0:
+    if lanes.flags >= 0:
         i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.params, lanes.period, (first + i) % lanes.period,
-                              params, lanes.steps)
+                              params, lanes.flags)
     each_from(near, c, i, n, params, count, first)
 
 
@@ -121,9 +121,9 @@ cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, P
     cdef IntegerParams room
     cdef const IntegerParams* once = in_one_step(params, &room)
     cdef Py_ssize_t i
-    lanes.params, lanes.period, lanes.steps = params_in(<char*>memory, period + spare), period, steps_of(once)
+    lanes.params, lanes.period, lanes.flags = params_in(<char*>memory, period + spare), period, flags_of(once)
     for i in range(period + spare):
         once = in_one_step(params + i % count, &room)
-        lanes.steps = steps_of_both(lanes.steps, steps_of(once)) if alike(params, params + i % count) else -1
+        lanes.flags = flags_of_both(lanes.flags, flags_of(once)) if alike(params, params + i % count) else -1
         put_params(lanes.params, i, once)
     return memory

@@ -45,7 +45,7 @@ TARGET static void TIER(near_columns)(const layer_params *p, uint8_t *codes, uin
                             t3 = TIER(tables_of)(&p->first, p->ld, j + 3 * MANY);
     const int32_t *sums = p->first.sums + j;
     const vec flips = set1_u8(flip);
-    for (ptrdiff_t i = 0; i < p->m; i++, sums += p->stride) {
+    for (ptrdiff_t i = 0; i < p->m; i++, sums += p->sums_stride) {
         const vec q0 = TIER(near_vector)(sums, t0), q1 = TIER(near_vector)(sums + MANY, t1);
         const vec q2 = TIER(near_vector)(sums + 2 * MANY, t2), q3 = TIER(near_vector)(sums + 3 * MANY, t3);
         store(codes + i * p->stride + j, xor_bits(narrow_s32_u8(q0, q1, q2, q3), flips), 0);
@@ -157,7 +157,7 @@ enum { COLUMNS = 64 }; /* those whose 8-bit codes fill the widest vector */
 
 typedef struct {
     layer_row first;
-    ptrdiff_t start, m, n, stride, ld, places;
+    ptrdiff_t start, m, n, stride, sums_stride, ld, places;
     const int64_t *which;
     double *ends;
 } layer_params;
@@ -167,7 +167,7 @@ static inline layer_row row_of(const layer_params *p, ptrdiff_t i)
 {
     const ptrdiff_t at = p->start + i, cut = p->which[p->places == 1 ? 0 : at % p->places];
     layer_row r = p->first;
-    r.sums += i * p->stride;
+    r.sums += i * p->sums_stride;
     r.of_count += cut * p->ld;
     r.added += cut * p->ld;
     if (r.rows)

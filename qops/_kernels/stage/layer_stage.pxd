@@ -24,12 +24,13 @@ cdef extern from "stage/layer_stage.h" nogil:
     ctypedef struct LayerParams "layer_params":
         LayerRow first  # its tables are those of the first cut; the sums are those of row `start`
         Py_ssize_t start, m  # the number of the first row, and how many there are
-        Py_ssize_t n, stride  # columns, and the distance of rows
+        Py_ssize_t n, stride, sums_stride  # columns, and the distance of rows of codes and of sums
         Py_ssize_t ld  # from the tables of one cut to those of the next, and from one table of `near` to the next
         Py_ssize_t places  # the length of `which`: row i has the place i % places
         const int64_t *which  # the number of the cut of each place
         double *ends  # of watched sums: the lowest and the highest position of the rows from each on that were one run
 
+cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
                       Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil

@@ -12,7 +12,7 @@ cdef extern from "stage/layer_stage.h" nogil:
     Py_ssize_t layer_ends__simd(int, const LayerParams*, double*)
 
 cdef enum:
-    BLOCK = 256  # columns
+    MOST_COLUMNS = 256  # whose tables stay in L1 from row to row
 
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 
@@ -68,11 +68,11 @@ cdef void ends(const LayerParams* p, double* found) noexcept nogil:
             found[1] = max(found[1], x)
 
 
-cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept nogil:
-    """Give the parameters of at most BLOCK columns from `first` on, whose tables stay in L1 from row to row."""
+cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Give the parameters of at most n columns from `first` on."""
     cdef LayerParams some = p[0]
     cdef LayerRow* r = &some.first
-    some.n = min(<Py_ssize_t>BLOCK, p.n - first)
+    some.n = min(n, p.n - first)
     r.sums += first
     if r.rows != NULL and r.each:
         r.rows += first
@@ -102,8 +102,8 @@ cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bi
     if n == 0:
         return
     rows = some_rows(p, sums, first // p.n, n // p.n)
-    for column from 0 <= column < p.n by BLOCK:
-        some = some_columns(&rows, column)
+    for column from 0 <= column < p.n by MOST_COLUMNS:
+        some = some_columns(&rows, column, MOST_COLUMNS)
         if is_32:
             codes_32(&some, <int32_t*>codes + column)
         else:
@@ -117,6 +117,6 @@ cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first
     if n == 0:
         return
     rows = some_rows(p, sums, first // p.n, n // p.n)
-    for column from 0 <= column < p.n by BLOCK:
-        some = some_columns(&rows, column)
+    for column from 0 <= column < p.n by MOST_COLUMNS:
+        some = some_columns(&rows, column, MOST_COLUMNS)
         ends(&some, p.ends + 2 * rows.start)

@@ -4,7 +4,7 @@
 /* A shuffle looks up 16 entries by the low 4 bits of each lane; a lane below 0 gets 0. So the table is cut into rows of 16
  * entries, each kept as its difference (xor) from the row before. A lane is looked up in each row
  * of its half of the table, 16 less each time, until it is below 0: the differences found so far make up its entry. Codes
- * from 128 on are below 0 from the start; with the top bit turned they are the others. */
+ * from 128 on are below 0 from the start; with the top bit flipped the codes below 128 are. */
 TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t *table, uint8_t *out, ptrdiff_t n,
                                             int stream)
 {

@@ -1,8 +1,8 @@
-/* The loop of product/mul.pyx, many lanes at a time. */
+/* The loop of mul.pyx, a vector at a time. */
 #ifdef TIER
 
-/* both factors fit 16 bits; the upper half of b's lane is cleared, so that one product of each pair is 0 */
-TARGET static ptrdiff_t TIER(products)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, product_row r,
+/* Both factors fit 16 bits. The upper half of b's lane is cleared, so that one of the two products of dot2 is 0. */
+TARGET static ptrdiff_t TIER(products)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, product_params r,
                                        int stream)
 {
     const vec a_offset = set1_s32(r.a_offset * (1 << r.left_shift)), b_offset = set1_s32(r.b_offset);
@@ -23,13 +23,13 @@ TARGET static ptrdiff_t TIER(products)(const uint8_t *a, const uint8_t *b, int32
 #define QOPS_PRODUCT_MUL_H
 #include <stdint.h>
 
-typedef struct { int32_t a_offset, b_offset, left_shift; } product_row;
+typedef struct { int32_t a_offset, b_offset, left_shift; } product_params;
 
 #define QOPS_BODY "stage/mul.h"
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t products__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                       product_row r, int stream)
+                                       product_params r, int stream)
 {
     return RUN_TIER(tier, products, a, b, c, n, r, stream);
 }

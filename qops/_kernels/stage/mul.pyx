@@ -11,13 +11,13 @@ from qops._kernels.arrays.walk cimport STREAM, walk
 cnp.import_array()
 
 cdef extern from "stage/mul.h":
-    ctypedef struct product_row:
+    ctypedef struct product_params:
         int32_t a_offset, b_offset, left_shift
-    Py_ssize_t products__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, product_row, bint) nogil
+    Py_ssize_t products__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, product_params, bint) nogil
 
 
-cdef struct Row:
-    product_row row
+cdef struct Products:
+    product_params p
     bint narrow  # whether 16 bits hold both factors, the first one after its shift
 
 
@@ -31,9 +31,9 @@ cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef product_row r = (<Row*>using).row
+    cdef product_params r = (<Products*>using).p
     cdef Py_ssize_t i = 0
-    if (<Row*>using).narrow:
+    if (<Products*>using).narrow:
         i = products__simd(tier(), a, b, c, n, r, 4 * n >= STREAM)
     for i in range(i, n):
         c[i] = <int32_t>((a[i] - <uint32_t>r.a_offset) * (b[i] - <uint32_t>r.b_offset) << r.left_shift)
@@ -42,10 +42,10 @@ cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
 cpdef object multiply(cnp.ndarray a, int32_t a_offset, cnp.ndarray b, int32_t b_offset, int left_shift,
                       cnp.ndarray out):
     """out = (a - a_offset) * (b - b_offset) << left_shift, modulo 2**32, of uint8 arrays that broadcast."""
-    cdef Row r
-    r.row = product_row(a_offset, b_offset, left_shift)
-    r.narrow = has_16_bits(a_offset, left_shift) and has_16_bits(b_offset, 0)
-    walk(products, &r, a, b, out)
+    cdef Products s
+    s.p = product_params(a_offset, b_offset, left_shift)
+    s.narrow = has_16_bits(a_offset, left_shift) and has_16_bits(b_offset, 0)
+    walk(products, &s, a, b, out)
 
 
 cpdef double product_max(float a_min, float a_max, float b_min, float b_max, str names) except? -1:

@@ -1,4 +1,4 @@
-/* The loops of post_ops.pyx, many lanes at a time: what is loaded goes through all steps before it is stored. */
+/* The loops of post_ops.pyx, many lanes at a time: what is loaded goes through all operations before it is stored. */
 #ifdef TIER
 
 #define FOR_EACH(result)                                                                                      \
@@ -9,22 +9,22 @@
     }
 
 /* v = `vectors`, a constant of the calls, of values from element i on; `at` is the number of the first operand. */
-TARGET static inline __attribute__((always_inline)) void TIER(some_steps)(const int32_t *sums, const float *x, ptrdiff_t i,
-                                                                         const float_step *steps, ptrdiff_t count,
+TARGET static inline __attribute__((always_inline)) void TIER(some_float_ops)(const int32_t *sums, const float *x, ptrdiff_t i,
+                                                                         const float_op *float_ops, ptrdiff_t count,
                                                                          const float *old, ptrdiff_t at, const int vectors,
                                                                          vecf *v)
 {
     for (int j = 0; j < vectors; j++)
         v[j] = sums ? s32_to_f32(load(sums + i + j * (LANES / 4))) : load_f32(x + i + j * (LANES / 4));
-    for (const float_step *s = steps; s < steps + count; s++) {
+    for (const float_op *s = float_ops; s < float_ops + count; s++) {
         switch (s->kind) {
-        case STEP_ADD: FOR_EACH(add_f32(value, operand)) break;
-        case STEP_MULTIPLY: FOR_EACH(mul_f32(value, operand)) break;
-        case STEP_DIVIDE: FOR_EACH(div_f32(value, operand)) break;
-        case STEP_SUM: FOR_EACH(add_f32(value, mul_f32(operand, load_f32(old + here)))) break;
-        case STEP_FMA: FOR_EACH(fma_f32(load_f32(old + here), operand, value)) break;
-        case STEP_RELU: FOR_EACH(((void)operand, max_f32(value, set1_f32(0)))) break; /* the last one beside NaN, or -0 */
-        case STEP_LEAK:
+        case OP_ADD: FOR_EACH(add_f32(value, operand)) break;
+        case OP_MULTIPLY: FOR_EACH(mul_f32(value, operand)) break;
+        case OP_DIVIDE: FOR_EACH(div_f32(value, operand)) break;
+        case OP_SUM: FOR_EACH(add_f32(value, mul_f32(operand, load_f32(old + here)))) break;
+        case OP_FMA: FOR_EACH(fma_f32(load_f32(old + here), operand, value)) break;
+        case OP_RELU: FOR_EACH(((void)operand, max_f32(value, set1_f32(0)))) break; /* the last one beside NaN, or -0 */
+        case OP_LEAK:
             if (s->factor <= 1) /* the product is 0 of what is above 0: 0 times infinity is NaN */
                 FOR_EACH(max_f32(value, mul_f32(operand, min_f32(set1_f32(0), value))))
             else
@@ -33,80 +33,80 @@ TARGET static inline __attribute__((always_inline)) void TIER(some_steps)(const 
     }
 }
 
-TARGET static ptrdiff_t TIER(steps)(const int32_t *sums, float *x, ptrdiff_t n, const float_step *steps, ptrdiff_t count,
+TARGET static ptrdiff_t TIER(float_ops)(const int32_t *sums, float *x, ptrdiff_t n, const float_op *float_ops, ptrdiff_t count,
                                     const float *old, ptrdiff_t at)
 {
     ptrdiff_t i = 0;
     vecf v[4];
     for (; i + LANES <= n; i += LANES) {
-        TIER(some_steps)(sums, x, i, steps, count, old, at, 4, v);
+        TIER(some_float_ops)(sums, x, i, float_ops, count, old, at, 4, v);
         for (int j = 0; j < 4; j++)
             store_f32(x + i + j * (LANES / 4), v[j], 0);
     }
     for (; i + LANES / 4 <= n; i += LANES / 4) {
-        TIER(some_steps)(sums, x, i, steps, count, old, at, 1, v);
+        TIER(some_float_ops)(sums, x, i, float_ops, count, old, at, 1, v);
         store_f32(x + i, v[0], 0);
     }
     return i;
 }
 
-/* The codes of 8 bits of sums after the steps, with a row that rounds half to even; `row_steps` is a constant of the calls. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(steps_8_loop)(
-    const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_step *steps, ptrdiff_t count, const float *old, ptrdiff_t at,
-    float_params p, code_ends ends, const int row_steps)
+/* The 8-bit codes of sums after the operations, by parameters that round half to even. `flags` is a constant of the calls. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_ops_8_loop)(
+    const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_op *float_ops, ptrdiff_t count, const float *old, ptrdiff_t at,
+    float_params p, code_ends ends, const int flags)
 {
     const vecf scale = set1_f32(p.scale);
     ptrdiff_t i = 0;
     vecf v[4];
     vec q[4];
     for (; i + LANES <= n; i += LANES) {
-        TIER(some_steps)(sums, NULL, i, steps, count, old, at, 4, v);
+        TIER(some_float_ops)(sums, NULL, i, float_ops, count, old, at, 4, v);
         for (int j = 0; j < 4; j++)
-            q[j] = TIER(float_sum)(v[j], scale, p, row_steps, QOPS_HALF_EVEN);
+            q[j] = TIER(float_sum)(v[j], scale, p, flags, QOPS_HALF_EVEN);
         store(c + i, narrow_s32_codes(q, ends), 0);
     }
     return i;
 }
 
-TARGET static ptrdiff_t TIER(steps_8)(const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_step *steps, ptrdiff_t count,
+TARGET static ptrdiff_t TIER(float_ops_8)(const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_op *float_ops, ptrdiff_t count,
                                       const float *old, ptrdiff_t at, float_params p, code_ends ends, int cuts)
 {
-    return cuts ? TIER(steps_8_loop)(sums, c, n, steps, count, old, at, p, ends, FLOAT_PLUS | FLOAT_CUT)
-                : TIER(steps_8_loop)(sums, c, n, steps, count, old, at, p, ends, FLOAT_PLUS);
+    return cuts ? TIER(float_ops_8_loop)(sums, c, n, float_ops, count, old, at, p, ends, FLOAT_PLUS | FLOAT_CUT)
+                : TIER(float_ops_8_loop)(sums, c, n, float_ops, count, old, at, p, ends, FLOAT_PLUS);
 }
 #undef FOR_EACH
 
 #else
-#ifndef QOPS_ONEDNN_STEPS_H
-#define QOPS_ONEDNN_STEPS_H
+#ifndef QOPS_POST_OPS_H
+#define QOPS_POST_OPS_H
 #include "stage/float_stage.h"
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { STEP_ADD, STEP_MULTIPLY, STEP_DIVIDE, STEP_RELU, STEP_LEAK, STEP_SUM, STEP_FMA } step_kind;
+typedef enum { OP_ADD, OP_MULTIPLY, OP_DIVIDE, OP_RELU, OP_LEAK, OP_SUM, OP_FMA } float_op_kind;
 typedef struct {
-    step_kind kind;
+    float_op_kind kind;
     const float *values;
     ptrdiff_t size;
     float factor;
-} float_step;
+} float_op;
 
 #define QOPS_BODY "stage/post_ops.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t steps__simd(int tier, const int32_t *sums, float *x, ptrdiff_t n, const float_step *steps,
+static inline ptrdiff_t float_ops__simd(int tier, const int32_t *sums, float *x, ptrdiff_t n, const float_op *float_ops,
                                     ptrdiff_t count, const float *old, ptrdiff_t at)
 {
-    return RUN_TIER(tier, steps, sums, x, n, steps, count, old, at);
+    return RUN_TIER(tier, float_ops, sums, x, n, float_ops, count, old, at);
 }
 
-static inline ptrdiff_t steps_8__simd(int tier, const int32_t *sums, void *c, int is_signed, ptrdiff_t n,
-                                      const float_step *steps, ptrdiff_t count, const float *old, ptrdiff_t at, float_params p)
+static inline ptrdiff_t float_ops_8__simd(int tier, const int32_t *sums, void *c, int is_signed, ptrdiff_t n,
+                                      const float_op *float_ops, ptrdiff_t count, const float *old, ptrdiff_t at, float_params p)
 {
     code_ends ends;
-    const int cuts = float_steps(p, 0) & FLOAT_CUT;
+    const int cuts = float_flags(p, 0) & FLOAT_CUT;
     return p.rounding != QOPS_HALF_EVEN || p.form != FLOAT_TIMES || p.wide || !has_float_ends(p, is_signed, &ends)
-               ? 0 : RUN_TIER(tier, steps_8, sums, c, n, steps, count, old, at, p, ends, cuts);
+               ? 0 : RUN_TIER(tier, float_ops_8, sums, c, n, float_ops, count, old, at, p, ends, cuts);
 }
 #endif
 #endif

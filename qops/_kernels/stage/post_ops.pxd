@@ -2,22 +2,22 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.stage.float_stage cimport FloatParams
 
-cdef dict KINDS  # the number of each step
+cdef dict FLOAT_OPS  # the number of each operation
 
 cdef extern from "stage/post_ops.h" nogil:
-    ctypedef struct Step "float_step":
+    ctypedef struct FloatOp "float_op":
         int kind
         const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
         Py_ssize_t size  # how many values there are before they repeat
         float factor
-    Py_ssize_t steps_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const Step*, Py_ssize_t,
-                             const float*, Py_ssize_t, FloatParams)
+    Py_ssize_t float_ops_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const FloatOp*, Py_ssize_t,
+                                 const float*, Py_ssize_t, FloatParams)
 
 cdef struct PostOps:
-    Step* steps
+    FloatOp* float_ops
     Py_ssize_t count
     Py_ssize_t block  # the operands are repeated for so many values, then they begin again
 
-cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
-                     Py_ssize_t at, Py_ssize_t n) noexcept nogil
-cdef bint stay_finite(const Step *steps, Py_ssize_t count) noexcept nogil
+cdef void run_float_ops(const FloatOp *float_ops, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
+                        Py_ssize_t at, Py_ssize_t n) noexcept nogil
+cdef bint stay_finite(const FloatOp *float_ops, Py_ssize_t count) noexcept nogil

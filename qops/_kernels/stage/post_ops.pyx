@@ -1,6 +1,6 @@
-"""oneDNN's float32 steps between the sums of a product and the store. Each operation is rounded to float32.
+"""oneDNN's float32 operations between the sums of a product and the store. Each operation is rounded to float32.
 
-A step is a name and an operand v:
+An operation is a name and an operand v:
 
     "add", "multiply", "divide"    x + v, x * v, x / v; v is one number, or an array that repeats along x
     "leak"                         x > 0 ? x : v * x
@@ -16,22 +16,23 @@ from qops._kernels.machine.tiers cimport tier
 
 cdef extern from "stage/post_ops.h" nogil:
     enum:
-        ADD "STEP_ADD"
-        MULTIPLY "STEP_MULTIPLY"
-        DIVIDE "STEP_DIVIDE"
-        RELU "STEP_RELU"
-        LEAK "STEP_LEAK"
-        SUM "STEP_SUM"
-        FMA "STEP_FMA"
-    Py_ssize_t steps__simd(int, const int32_t*, float*, Py_ssize_t, const Step*, Py_ssize_t, const float*, Py_ssize_t)
+        ADD "OP_ADD"
+        MULTIPLY "OP_MULTIPLY"
+        DIVIDE "OP_DIVIDE"
+        RELU "OP_RELU"
+        LEAK "OP_LEAK"
+        SUM "OP_SUM"
+        FMA "OP_FMA"
+    Py_ssize_t float_ops__simd(int, const int32_t*, float*, Py_ssize_t, const FloatOp*, Py_ssize_t, const float*,
+                               Py_ssize_t)
 
 cdef double S32_BOUND = 2.0**31
 cdef double F32_BOUND = 2.0**127  # float32 results below this do not overflow, however they are rounded
-KINDS = {"add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA}
+FLOAT_OPS = {"add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA}
 
 
-cdef inline float stepped(const Step *s, float x, const float *old, Py_ssize_t at) noexcept nogil:
-    """One step on one value, whose operand is number `at`."""
+cdef inline float after_op(const FloatOp *s, float x, const float *old, Py_ssize_t at) noexcept nogil:
+    """One operation on one value, whose operand is number `at`."""
     cdef float operand = s.factor if s.values == NULL else s.values[at]
     cdef float product
     if s.kind == ADD:
@@ -50,22 +51,22 @@ cdef inline float stepped(const Step *s, float x, const float *old, Py_ssize_t a
     return x + product
 
 
-cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
-                     Py_ssize_t at, Py_ssize_t n) noexcept nogil:
-    """x = n values after all steps; before them x, or the sums if these are not NULL.
+cdef void run_float_ops(const FloatOp *float_ops, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
+                        Py_ssize_t at, Py_ssize_t n) noexcept nogil:
+    """x = n values after all operations; before them x, or the sums if these are not NULL.
 
-    Their operands are numbers `at` and following of each step.
+    Their operands are numbers `at` and following of each operation.
     """
-    cdef Py_ssize_t i = steps__simd(tier(), sums, x, n, steps, count, old, at), k
+    cdef Py_ssize_t i = float_ops__simd(tier(), sums, x, n, float_ops, count, old, at), k
     cdef float value
     for i in range(i, n):
         value = x[i] if sums == NULL else <float>sums[i]
         for k in range(count):
-            value = stepped(steps + k, value, old + i, at + i)
+            value = after_op(float_ops + k, value, old + i, at + i)
         x[i] = value
 
 
-cdef double most_of(const Step *s, bint inverse) noexcept nogil:
+cdef double most_of(const FloatOp *s, bint inverse) noexcept nogil:
     """The largest size of an operand, or of its inverse; infinity if one is not finite."""
     cdef double most = 0, size
     cdef Py_ssize_t i
@@ -78,13 +79,13 @@ cdef double most_of(const Step *s, bint inverse) noexcept nogil:
     return most
 
 
-cdef bint stay_finite(const Step *steps, Py_ssize_t count) noexcept nogil:
-    """Whether the steps give finite floats for all int32 sums, if `old` is made of codes."""
+cdef bint stay_finite(const FloatOp *float_ops, Py_ssize_t count) noexcept nogil:
+    """Whether the operations give finite floats for all int32 sums, if `old` is made of codes."""
     cdef double bound = S32_BOUND
-    cdef const Step *s
+    cdef const FloatOp *s
     cdef Py_ssize_t i
     for i in range(count):
-        s = steps + i
+        s = float_ops + i
         if s.kind == ADD:
             bound += most_of(s, False)
         elif s.kind == MULTIPLY or s.kind == DIVIDE:

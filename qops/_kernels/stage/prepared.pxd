@@ -19,7 +19,7 @@ cdef enum Wraps:  # what wraps in 32 bits, but for the left shift of a split at 
     HIGH
     CODE
 
-cdef struct Steps:  # of an integer stage, beside the multiplier and the right shift
+cdef struct IntegerRule:  # the numbers of an integer stage besides the multiplier and the right shift
     Rounding first, second
     int split, wraps, shifted, zero_point, lowest, highest
 
@@ -32,9 +32,9 @@ cdef class PreparedStage:
 
 cdef class IntegerStage(PreparedStage):
     cdef bytearray params, lanes
-    cdef void set_one(self, int64_t multiplier, int right_shift, const Steps* r) noexcept
-    cdef int set_channels(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, const Steps* r) except -1
-    cdef int set_rows(self, bytearray rows) except -1
+    cdef void set_one(self, int64_t multiplier, int right_shift, const IntegerRule* r) noexcept
+    cdef int set_channels(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, const IntegerRule* r) except -1
+    cdef int set_params(self, bytearray memory) except -1
 
 cdef class TwoStages(PreparedStage):
     cdef PreparedStage first, last
@@ -47,4 +47,4 @@ cdef class DoubleStage(PreparedStage):
     cdef cnp.ndarray scales
     cdef int set_numbers(self, scales, DoubleParams p) except -1
 
-cdef PreparedStage stage_of_rows(bytearray rows)
+cdef PreparedStage stage_of_params(bytearray params)

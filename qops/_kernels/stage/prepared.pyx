@@ -22,7 +22,7 @@ import numpy as np
 cnp.import_array()
 
 ROUNDINGS = {
-    "": FLOOR,  # of a second step that is not there
+    "": FLOOR,  # the second rounding of a rule that rounds once
     "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
 }
 FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
@@ -79,16 +79,16 @@ cdef class PreparedStage:
         return stage_unless_nan(&self.stage, x, out)
 
 
-cdef Steps steps_of(tuple rounds, tuple ends, str wraps, int shifted):
-    """The words and numbers of `IntegerStage` as a struct."""
-    cdef Steps r
+cdef IntegerRule integer_rule(tuple rounds, tuple ends, str wraps, int shifted):
+    """Give the words and numbers of `IntegerStage` as a struct."""
+    cdef IntegerRule r
     r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS[rounds[2]]
     r.zero_point, r.lowest, r.highest = ends
     r.shifted, r.wraps = shifted, WRAPS[wraps]
     return r
 
 
-cdef IntegerParams params_of(int64_t multiplier, int n, const Steps* r) noexcept nogil:
+cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) noexcept nogil:
     """The parameters of multiplier / 2**n by a rule."""
     cdef IntegerParams p
     if r.split == ONCE or r.split == PAST_31 and n <= 31:
@@ -106,7 +106,7 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const Steps* r) noexcept
 
 
 cdef class IntegerStage(PreparedStage):
-    """Times multiplier / 2**right_shift, two integers or two arrays of int64 with one a channel.
+    """Times multiplier / 2**right_shift, two integers or two arrays of int64 with one for each channel.
 
     `rounds` are a rule's first rounding, its second and its split; `ends` the zero point, the lowest and highest code;
     `wraps` what wraps. Accumulators must come shifted to the left by `shifted` bits, which the right shift takes back:
@@ -114,34 +114,34 @@ cdef class IntegerStage(PreparedStage):
     """
 
     def __init__(self, multiplier, right_shift, tuple rounds, tuple ends, str wraps="", int shifted=0):
-        cdef Steps r = steps_of(rounds, ends, wraps, shifted)
+        cdef IntegerRule r = integer_rule(rounds, ends, wraps, shifted)
         if isinstance(multiplier, cnp.ndarray):
             self.set_channels(multiplier, right_shift, &r)
         else:
             self.set_one(multiplier, right_shift, &r)
 
-    cdef void set_one(self, int64_t multiplier, int right_shift, const Steps* r) noexcept:
+    cdef void set_one(self, int64_t multiplier, int right_shift, const IntegerRule* r) noexcept:
         """Set the stage to one multiplier and right shift."""
         cdef IntegerParams one = params_of(multiplier, right_shift, r)
         self.stage = integer_stage(&one)
 
     cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
-                          const Steps* r) except -1:
-        cdef bytearray rows
+                          const IntegerRule* r) except -1:
+        cdef bytearray params
         cdef Py_ssize_t i, count = len(multipliers)
         if count == 0 or len(right_shifts) != count:
             raise ValueError("multiplier, right_shift: expected as many of each, one at least")
-        rows = bytearray(count * sizeof(IntegerParams))
+        params = bytearray(count * sizeof(IntegerParams))
         for i in range(count):
-            (<IntegerParams*><char*>rows)[i] = params_of(multipliers[i], <int>right_shifts[i], r)
-        self.set_rows(rows)
+            (<IntegerParams*><char*>params)[i] = params_of(multipliers[i], <int>right_shifts[i], r)
+        self.set_params(params)
         return 0
 
-    cdef int set_rows(self, bytearray rows) except -1:
+    cdef int set_params(self, bytearray memory) except -1:
         """Set the stage to channels with these IntegerParams, and keep them."""
-        cdef IntegerParams* params = <IntegerParams*><char*>rows
-        cdef Py_ssize_t count = len(rows) // sizeof(IntegerParams)
-        self.params = rows
+        cdef IntegerParams* params = <IntegerParams*><char*>memory
+        cdef Py_ssize_t count = len(memory) // sizeof(IntegerParams)
+        self.params = memory
         self.stage = integer_stage(params)
         self.stage.count, self.stage.channels = count, params
         if count > 1:
@@ -149,10 +149,10 @@ cdef class IntegerStage(PreparedStage):
         return 0
 
 
-cdef PreparedStage stage_of_rows(bytearray rows):
-    """A stage whose channels, one at least, have the IntegerParams that the bytes are."""
+cdef PreparedStage stage_of_params(bytearray params):
+    """Give a stage whose channels, at least one, have the IntegerParams in `params`."""
     cdef IntegerStage stage = IntegerStage.__new__(IntegerStage)
-    stage.set_rows(rows)
+    stage.set_params(params)
     return stage
 
 
@@ -173,8 +173,8 @@ cdef cnp.ndarray repeated(scales, dtype):
 cdef class FloatStage(PreparedStage):
     """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32, of x within (lowest_x, highest_x).
 
-    One scale, or an array with one a channel. form: "fused" rounds product and sum once, "over" divides by the scale.
-    beyond: what a rounded value that int32 does not hold becomes, a word of BEYONDS, which `float_stage` explains.
+    One scale, or an array with one for each channel. form: "fused" rounds product and sum once, "over" divides by the
+    scale. beyond: what a rounded value beyond int32 becomes, a word of BEYONDS, which `float_stage` explains.
     """
 
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
@@ -201,7 +201,7 @@ cdef class FloatStage(PreparedStage):
 
 
 cdef class DoubleStage(PreparedStage):
-    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one a channel."""
+    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one for each channel."""
 
     def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0, double shift=0.0):
         self.set_numbers(scales, DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding]))

@@ -58,26 +58,26 @@ cdef bint holds_nan(cnp.ndarray values) except -1:
     return found
 
 
-cdef struct Ends32:
+cdef struct Extremes32:
     int32_t lowest, highest
 
 
-cdef struct EndsF:
+cdef struct ExtremesF32:
     float lowest, highest, nonfinite
 
 
 cdef void range_s32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    range_s32(<int32_t*>data[0], n, &(<Ends32*>using).lowest, &(<Ends32*>using).highest)
+    range_s32(<int32_t*>data[0], n, &(<Extremes32*>using).lowest, &(<Extremes32*>using).highest)
 
 
 cdef void range_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef EndsF* r = <EndsF*>using
+    cdef ExtremesF32* r = <ExtremesF32*>using
     range_f32(<float*>data[0], n, &r.lowest, &r.highest, &r.nonfinite)
 
 
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
     """Sets the lowest and highest of int32 codes; 2**31 - 1 and -2**31 of none."""
-    cdef Ends32 r = Ends32(INT32_MAX, INT32_MIN)
+    cdef Extremes32 r = Extremes32(INT32_MAX, INT32_MIN)
     walk(range_s32_loop, &r, codes)
     lowest[0], highest[0] = r.lowest, r.highest
     return 0
@@ -92,7 +92,7 @@ def range_32(cnp.ndarray codes):
 
 cpdef tuple range_float(cnp.ndarray values):
     """Lowest and highest of float32 values, (inf, -inf) of none, and whether all are finite."""
-    cdef EndsF r = EndsF(INFINITY, -INFINITY, 0)
+    cdef ExtremesF32 r = ExtremesF32(INFINITY, -INFINITY, 0)
     walk(range_f32_loop, &r, values)
     return r.lowest, r.highest, r.nonfinite == 0
 

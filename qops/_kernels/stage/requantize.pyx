@@ -8,8 +8,8 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
 from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
 from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
-from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, Steps
-from qops._kernels.stage.rules cimport NO_FACTORS, Numbers
+from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, IntegerRule
+from qops._kernels.stage.rules cimport NO_SCALES, Numbers
 from qops._kernels.stage.scales cimport formed
 
 from math import prod
@@ -27,15 +27,15 @@ cdef class Tail:
     cdef PreparedStage stage  # None if no channel is in a tail
 
     def __init__(self, blocks, rule, Numbers numbers):
-        channels, steps = numbers.channels, numbers.steps
+        channels, factor = numbers.channels, numbers.factor
         if channels is not None and blocks.of == "elements":
             raise ValueError(f"scale, integers, scales: blocks of {blocks.size} elements have one, got {channels}")
         rest = (channels or 0) % blocks.size
         if rest:
-            steps = tuple([x[-rest:] for x in steps]) if numbers.has_integers else steps[-rest:]
+            factor = tuple([x[-rest:] for x in factor]) if numbers.has_integers else factor[-rest:]
         self.blocks = blocks
         if channels is None or rest:
-            self.stage = Numbers(rule, steps, numbers.zero_point, numbers.lo, numbers.hi).stage()
+            self.stage = Numbers(rule, factor, numbers.zero_point, numbers.lo, numbers.hi).stage()
 
     cdef int run(self, x, codes, int axis, Py_ssize_t inner) except -1:
         """Set the codes of the tail of accumulators x, along an axis if the blocks are of channels."""
@@ -67,13 +67,13 @@ cdef class Requantization:
     cdef readonly object dtype
     cdef readonly int in_zero_point, axis
     cdef readonly tuple scales  # those that were given, checked, or None
-    cdef str given  # the argument that has the steps
+    cdef str given  # the name of the argument that was given
     cdef int typenum
     cdef PreparedStage stage, wide  # for int32 accumulators and for wider ones; None for an array of no scales
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
-        cdef tuple factors = NO_FACTORS, of_codes = row_of(codes)
+        cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = row_named(rule, rules)
         if missing != 2:
@@ -84,14 +84,14 @@ cdef class Requantization:
         self.typenum = (<cnp.dtype>self.dtype).num
         self.in_zero_point, self.axis = int32(in_zero_point, "in_zero_point"), int32(axis, "axis", -64, 63)
         if scale is not None:
-            self.given, steps = "scale", given_scales(scale)
+            self.given, factor = "scale", given_scales(scale)
         elif integers is not None:
-            self.given, steps = "integers", given_integers(integers)
+            self.given, factor = "integers", given_integers(integers)
         else:
             self.given, self.scales = "scales", three_scales(scales)
-            steps, factors = formed(self.scales, row.rule.scales.split(", ")[0])
+            factor, before_after = formed(self.scales, row.rule.scales.split(", ")[0])
         self.numbers = Numbers.__new__(Numbers)
-        self.numbers.set(row, steps, int32(zero_point, "zero_point"), lo, hi, factors)
+        self.numbers.set(row, factor, int32(zero_point, "zero_point"), lo, hi, before_after)
         if self.numbers.count:
             self.stage = self.numbers.stage()
             self.wide = self.numbers.stage(True) if self.numbers.can_wrap else self.stage
@@ -127,7 +127,7 @@ cdef class Requantization:
             raise TypeError(f"acc: expected integers, got {x.dtype}")
         if x.size == 0:
             return x.astype(np.int32)
-        cdef Steps s = self.numbers.words.steps
+        cdef IntegerRule s = self.numbers.words.integer_rule
         wraps, moved = s.wraps == PRODUCT, self.in_zero_point
         least, most = int(x.min()) - moved, int(x.max()) - moved
         if wraps and is_int32 or min(least, -most - 1) >= -(1 << 31):

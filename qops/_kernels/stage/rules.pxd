@@ -1,35 +1,35 @@
 from qops._kernels.stage.float_stage cimport Beyond
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
-from qops._kernels.stage.prepared cimport PreparedStage, Steps
+from qops._kernels.stage.prepared cimport PreparedStage, IntegerRule
 
-cdef tuple NO_FACTORS
+cdef tuple NO_SCALES
 
 cdef class Words:
     cdef readonly object rule
     cdef readonly str name
     cdef MultiplierKind kind
-    cdef Steps steps  # without the zero point and the ends
+    cdef IntegerRule integer_rule  # without the zero point and the ends
     cdef bint is_inside  # the zero point is added before the rounding
     cdef Beyond beyond
 
 cdef Words as_words(rule)
 
 cdef class Numbers:
-    cdef readonly object steps
-    cdef readonly tuple factors
+    cdef readonly object factor
+    cdef readonly tuple before_after
     cdef readonly int zero_point, lo, hi
-    cdef readonly bint has_integers  # the steps are integers that were given
+    cdef readonly bint has_integers  # they are integers that were given
     cdef readonly bint can_wrap  # sums of int64 accumulators with the zero point wrap, where those of int32 cannot
     cdef readonly Words words
     cdef MultiplierKind kind
     cdef Py_ssize_t count  # of channels; -1: one scale for all
-    cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1
+    cdef int set(self, rule, factor, int zero_point, int lo, int hi, tuple before_after) except -1
     cdef Multiplier multiplier_of(self, double scale) except *
     cdef Multiplier at(self, Py_ssize_t channel) except *
     cdef Multiplier of_loop(self, Multiplier p) except *
     cdef tuple arrays(self, bint for_loop)
     cpdef PreparedStage stage(self, bint is_wide=*)
-    cdef PreparedStage short_stage(self, Steps s)
+    cdef PreparedStage short_stage(self, IntegerRule s)
     cdef PreparedStage real_stage(self)
     cdef object real_scale(self)
     cdef float in_float32(self, Py_ssize_t channel) except? -1

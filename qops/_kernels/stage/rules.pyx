@@ -16,13 +16,13 @@ from qops._kernels.stage.multipliers cimport (
 )
 from qops._kernels.stage.prepared cimport (
     BEYONDS, CODE, INTO_16, LAST_BIT, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, DoubleStage, FloatStage, IntegerStage,
-    PreparedStage, Steps, TwoStages,
+    PreparedStage, IntegerRule, TwoStages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, Rounding
 
 cnp.import_array()
 
-NO_FACTORS = 1.0, 1.0
+NO_SCALES = 1.0, 1.0
 
 
 cdef class Words:
@@ -35,7 +35,7 @@ cdef class Words:
         self.name, kind, first, second, split, zero_point, wraps, beyond = rule[:8]
         self.kind, self.is_inside = KINDS[kind], zero_point == "inside"
         self.beyond = BEYONDS[beyond or "saturates"]
-        self.steps = Steps(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
+        self.integer_rule = IntegerRule(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
 
 
 cdef Words as_words(rule):
@@ -46,23 +46,23 @@ cdef Words as_words(rule):
 cdef class Numbers:
     """A rule with all that it needs to make codes of accumulators.
 
-    steps: the real scale, or the multiplier and the right shift; or arrays of these, one for each channel.
+    factor: the real scale, or the multiplier and the right shift; or arrays of these, one for each channel.
     lo, hi: the lowest and the highest code.
-    factors: what is multiplied by before the scale, and after it: each product is a float32.
+    before_after: what an accumulator is multiplied by before the scale, and after it; each product is a float32.
     """
 
-    def __init__(self, rule not None, steps, int zero_point, int lo, int hi, tuple factors not None=NO_FACTORS):
-        self.set(rule, steps, zero_point, lo, hi, factors)
+    def __init__(self, rule not None, factor, int zero_point, int lo, int hi, tuple before_after not None=NO_SCALES):
+        self.set(rule, factor, zero_point, lo, hi, before_after)
 
-    cdef int set(self, rule, steps, int zero_point, int lo, int hi, tuple factors) except -1:
+    cdef int set(self, rule, factor, int zero_point, int lo, int hi, tuple before_after) except -1:
         """Set all fields, as `__init__` does; a caller in Cython saves the time of its arguments."""
         self.words = as_words(rule)
-        self.steps, self.factors, self.kind = steps, factors, self.words.kind
+        self.factor, self.before_after, self.kind = factor, before_after, self.words.kind
         self.zero_point, self.lo, self.hi = zero_point, lo, hi
-        self.has_integers = isinstance(steps, tuple)
-        first = steps[0] if self.has_integers else steps
+        self.has_integers = isinstance(factor, tuple)
+        first = factor[0] if self.has_integers else factor
         self.count = cnp.PyArray_SIZE(<cnp.ndarray>first) if isinstance(first, cnp.ndarray) else -1
-        self.can_wrap = self.words.steps.wraps == CODE and abs(zero_point) < 1 << 29 and bool(
+        self.can_wrap = self.words.integer_rule.wraps == CODE and abs(zero_point) < 1 << 29 and bool(
             np.all(np.abs(self.scale) <= 0.5)
         )
         return 0
@@ -76,8 +76,8 @@ cdef class Numbers:
     def scale(self):
         """The real scale, or an array of them."""
         if not self.has_integers:
-            return self.steps
-        m, right_shift = self.steps
+            return self.factor
+        m, right_shift = self.factor
         return ldexp(m, -right_shift) if self.count < 0 else np.ldexp(np.float64(m), -right_shift)
 
     cdef Multiplier multiplier_of(self, double scale) except *:
@@ -95,14 +95,14 @@ cdef class Numbers:
     cdef Multiplier at(self, Py_ssize_t channel) except *:
         """The multiplier of a channel, or of all."""
         if self.count < 0:
-            return Multiplier(self.steps[0], self.steps[1]) if self.has_integers else self.multiplier_of(self.steps)
+            return Multiplier(self.factor[0], self.factor[1]) if self.has_integers else self.multiplier_of(self.factor)
         if self.has_integers:
-            return Multiplier(self.steps[0][channel], self.steps[1][channel])
-        return self.multiplier_of(self.steps[channel])
+            return Multiplier(self.factor[0][channel], self.factor[1][channel])
+        return self.multiplier_of(self.factor[channel])
 
     cdef Multiplier of_loop(self, Multiplier p) except *:
         """What the loop takes of a multiplier: itself, which some rules round to 16 bits."""
-        cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words.steps.split == LAST_BIT else 0
+        cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words.integer_rule.split == LAST_BIT else 0
         if p.right_shift < least:
             name = "integers" if self.has_integers else "scale"
             raise ValueError(
@@ -126,7 +126,7 @@ cdef class Numbers:
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
         cdef Multiplier p
         if self.has_integers or self.count >= 0:
-            return self.steps if self.has_integers else self.arrays(False)
+            return self.factor if self.has_integers else self.arrays(False)
         p = self.at(0)
         return p.m, p.right_shift
 
@@ -146,7 +146,7 @@ cdef class Numbers:
         """
         cdef IntegerStage made
         cdef Multiplier p
-        cdef Steps s = self.words.steps
+        cdef IntegerRule s = self.words.integer_rule
         if self.kind >= FLOAT_32:
             return self.real_stage()
         made = IntegerStage.__new__(IntegerStage)
@@ -163,10 +163,10 @@ cdef class Numbers:
             made.set_channels(m, right_shifts, &s)
         return made
 
-    cdef PreparedStage short_stage(self, Steps s):
+    cdef PreparedStage short_stage(self, IntegerRule s):
         """The accumulator is shifted into 16 bits, saturating, then multiplied."""
         cdef IntegerStage first = IntegerStage.__new__(IntegerStage), last = IntegerStage.__new__(IntegerStage)
-        cdef Steps into = Steps(s.first, FLOOR, ONCE, NOTHING, 0, 0, -(1 << 15), (1 << 15) - 1)
+        cdef IntegerRule into = IntegerRule(s.first, FLOOR, ONCE, NOTHING, 0, 0, -(1 << 15), (1 << 15) - 1)
         s.first, s.second, s.split, s.wraps = s.second, FLOOR, ONCE, NOTHING
         m, right_shift = self.integers
         left, right = np.maximum(15 - right_shift, 0), np.maximum(right_shift - 15, 0)
@@ -182,7 +182,7 @@ cdef class Numbers:
         """The stage of a rule that keeps the scale real: its zero point is added before the rounding, or after it."""
         cdef bint is_inside = self.words.is_inside
         cdef int plus = self.zero_point if is_inside else 0, shift = 0 if is_inside else self.zero_point
-        cdef Rounding rounding = self.words.steps.first
+        cdef Rounding rounding = self.words.integer_rule.first
         cdef FloatParams p
         cdef FloatStage single
         cdef DoubleStage wide
@@ -193,7 +193,7 @@ cdef class Numbers:
             return wide
         p = float_params(0, rounding, self.lo, self.hi)
         p.plus, p.shift, p.beyond = plus, shift, self.words.beyond
-        p.before, p.after = self.factors
+        p.before, p.after = self.before_after
         single = FloatStage.__new__(FloatStage)
         single.set_numbers(scale, p)
         return single
@@ -218,7 +218,7 @@ cdef class Numbers:
         if self.kind == FLOAT_32_OF_31 or self.has_integers:
             p = self.at(channel)
             return ldexp(<float>p.m if self.kind == FLOAT_32_OF_31 else p.m, -<int>p.right_shift)
-        scale = self.steps if self.count < 0 else self.steps[channel]
+        scale = self.factor if self.count < 0 else self.factor[channel]
         if not isfinite(<float>scale):
             raise ValueError(f"scale: {scale} is beyond float32")
         return scale

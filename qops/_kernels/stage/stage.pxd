@@ -17,7 +17,7 @@ cdef enum Kind:
     INTEGER  # multiply, shift and round in integers; from int32 or int64
     REAL  # multiply and round in float32; from int32 or float32
     DOUBLE  # multiply and round in double; from int32
-    POST_OPS  # oneDNN's float32 steps, then REAL parameters; from int32
+    POST_OPS  # oneDNN's float32 operations, then REAL parameters; from int32
     LAYER  # a layer of the front door, in double, with terms of rows and columns; from int32, whole rows at a time
     WATCHED  # of a layer, the sums themselves; it notes the ends of their results
 
@@ -32,12 +32,12 @@ cdef struct Stage:
     Py_ssize_t count, inner  # `inner` neighbours belong to each of `count` channels, then come those of the next one
     const void* channels  # INTEGER: the IntegerParams of each channel; else the scales, repeated as `period_of` says
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
-    const PostOps* post_ops  # POST_OPS: the steps
+    const PostOps* post_ops  # POST_OPS: the operations
     const LayerParams* layer  # LAYER, WATCHED: all its parameters
     Stage* before  # a stage into int32, whose codes are what this one takes; NULL: there is none
 
 cdef enum:
-    BLOCK = 1024  # int32 numbers between two loops: 4 KB
+    BLOCK = 1024  # numbers of 32 bits that one loop leaves for the next: 4 KB
     SPARE = 16  # entries behind a table of channels, which repeat the first ones: a vector may begin with the last one
 
 cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil

@@ -11,7 +11,7 @@ from qops._kernels.stage.double_stage cimport double_codes, double_codes_8, doub
 from qops._kernels.stage.float_stage cimport float_codes, float_codes_8, float_codes_16, float_each, float_each_8
 from qops._kernels.stage.integer_stage cimport integer_codes, integer_codes_8, integer_codes_16, integer_each
 from qops._kernels.stage.layer_stage cimport layer_codes, layer_ends
-from qops._kernels.stage.post_ops cimport make_steps, steps_8__simd
+from qops._kernels.stage.post_ops cimport float_ops_8__simd, run_float_ops
 from qops._kernels.stage.range cimport has_nan
 
 cnp.import_array()
@@ -124,10 +124,11 @@ cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, 
         some = min(n - i, s.post_ops.block - at, <Py_ssize_t>NEAR)
         done = 0
         if size == 1:
-            done = steps_8__simd(tier(), sums + i, <char*>c + i, c_type == cnp.NPY_INT8, some, s.post_ops.steps,
-                                 s.post_ops.count, old + i if old != NULL else NULL, at, s.params.real)
+            done = float_ops_8__simd(tier(), sums + i, <char*>c + i, c_type == cnp.NPY_INT8, some, s.post_ops.float_ops,
+                                     s.post_ops.count, old + i if old != NULL else NULL, at, s.params.real)
         if done == 0:
-            make_steps(s.post_ops.steps, s.post_ops.count, sums + i, x, old + i if old != NULL else NULL, at, some)
+            run_float_ops(s.post_ops.float_ops, s.post_ops.count, sums + i, x, old + i if old != NULL else NULL, at,
+                          some)
             stage_run(&last, x, cnp.NPY_FLOAT32, <char*>c + i * size, c_type, 0, some)
             done = some
         i += done

@@ -1,4 +1,4 @@
-/* The part of integer_stage.h for rows whose steps need 64 bits, or if each element has its own: only with AVX-512. */
+/* The part of integer_stage.h with lanes of 64 bits, for all rules and for int64 accumulators: only with AVX-512. */
 #ifdef TIER
 #if LANES == 64
 /* The numbers that may differ from element to element, in the lanes of a vector. */
@@ -26,7 +26,7 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
     return wraps ? _mm512_cvtepi32_epi64(_mm512_cvtepi64_epi32(x)) : x;
 }
 
-/* The code of x. Numbers that differ from element to element are in k; all others, and which steps are skipped, in p. */
+/* The code of x. Numbers that differ from element to element are in k; all others are in p, which also says what is skipped. */
 TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_params *p)
 {
     vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));

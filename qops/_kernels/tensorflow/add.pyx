@@ -8,19 +8,19 @@ from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.tensorflow.formulas cimport (
-    Codes,
-    Line,
-    Steps,
-    codes_of,
+    QuantizedType,
+    QuantizedToFloatStruct,
+    FloatToQuantizedStruct,
+    quantized_type,
     eigen_code,
     eigen_dequantize,
     eigen_quantize,
     float_to_quantized,
     larger,
     quantized_to_float,
-    s32_codes,
+    qint32,
     smaller,
-    u8_codes,
+    quint8,
 )
 from qops._kernels.arrays.codes cimport code_type
 from qops._kernels.arrays.walk cimport walk
@@ -40,8 +40,8 @@ cdef struct AddTerms:
 
 cdef int32_t in_new_range(int q, float lo, float hi, float out_max) noexcept nogil:
     """The output code of code q in the range (lo, hi). As out_max is 2**14 * max |value|, it has 18 bits at most."""
-    cdef float value = quantized_to_float(q, lo, hi, u8_codes())
-    return <int32_t>float_to_quantized(value, -out_max, out_max, s32_codes())
+    cdef float value = quantized_to_float(q, lo, hi, quint8())
+    return <int32_t>float_to_quantized(value, -out_max, out_max, qint32())
 
 
 cdef Terms terms(float lo, float hi, float out_max) noexcept nogil:
@@ -116,10 +116,10 @@ def quantized_bias_add_max(tuple x, tuple bias):
     return larger(x_max, larger(-x_min, larger(bias_max, -bias_min))) * <float>131072
 
 
-cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) noexcept nogil:
+cdef void by_value(QuantizedType t, float lo, float hi, float out_max, int32_t* table) noexcept nogil:
     """table[byte of q] = the output code of q. Both conversions, code to value to code, are in float32."""
-    cdef Line from_code = eigen_dequantize(lo, hi, t)
-    cdef Steps to_code = eigen_quantize(-out_max, out_max, s32_codes())
+    cdef QuantizedToFloatStruct from_code = eigen_dequantize(lo, hi, t)
+    cdef FloatToQuantizedStruct to_code = eigen_quantize(-out_max, out_max, qint32())
     cdef int64_t q
     for q in range(t.lowest, t.highest + 1):
         table[<uint8_t>q] = eigen_code(from_code.base + <float>q * from_code.scale, to_code)
@@ -127,8 +127,8 @@ cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) n
 
 def quantized_bias_add(tuple x, tuple bias, float out_max, cnp.ndarray out):
     """Write the int32 codes of x + bias, both uint8 or both int8, in the range (-out_max, out_max) to `out`."""
-    cdef Codes wide = s32_codes()
-    cdef Codes narrow = codes_of(code_type(x[0])[0])
+    cdef QuantizedType wide = qint32()
+    cdef QuantizedType narrow = quantized_type(code_type(x[0])[0])
     cdef int32_t zero = <int32_t>float_to_quantized(0, -out_max, out_max, wide)
     cdef Tables of
     cdef int q

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 import numpy as np
 
 from qops._kernels.stage.rounding cimport wrap_s32
-from qops._kernels.tensorflow.formulas cimport float_to_code, quantized_to_float, s32_codes, u8_codes
+from qops._kernels.tensorflow.formulas cimport float_to_code, quantized_to_float, qint32, quint8
 
 cnp.import_array()
 
@@ -15,11 +15,11 @@ cdef float LIMIT = 1048576  # the range of the result is -LIMIT..LIMIT
 
 
 cdef inline int32_t code_of(float x) noexcept nogil:
-    return <int32_t>float_to_code(x, -LIMIT, LIMIT, s32_codes())
+    return <int32_t>float_to_code(x, -LIMIT, LIMIT, qint32())
 
 
 cdef inline float value_of(const uint8_t* codes, Py_ssize_t i, float lo, float hi) noexcept nogil:
-    return quantized_to_float(codes[i], lo, hi, u8_codes())
+    return quantized_to_float(codes[i], lo, hi, quint8())
 
 
 cdef uint8_t* bytes_of(tuple tensor):
@@ -69,6 +69,6 @@ def normalize(tuple t, cnp.ndarray scales, cnp.ndarray offsets, cnp.ndarray out)
     cdef Py_ssize_t channels = cnp.PyArray_DIM(scales, 0), i
     cdef int32_t one = code_of(1)
     for i in range(256):
-        codes[i] = code_of(quantized_to_float(i, t[1], t[2], u8_codes()))
+        codes[i] = code_of(quantized_to_float(i, t[1], t[2], quint8()))
     with nogil:
         normalized(x, y, cnp.PyArray_SIZE(q) // channels, channels, codes, by, plus, one)

@@ -10,26 +10,26 @@ from qops._kernels.arrays.codes cimport code_type
 from qops._kernels.arrays.concat cimport Part, copy_bytes
 from qops._kernels.stage.lookup cimport look_up_1
 from qops._kernels.tensorflow.ends cimport fit_one, flush
-from qops._kernels.tensorflow.formulas cimport s32_codes, u8_codes
-from qops._kernels.tensorflow.requantize cimport Values, by_value, recode_u8, values_to
+from qops._kernels.tensorflow.formulas cimport qint32, quint8
+from qops._kernels.tensorflow.requantize cimport ByValue, by_value, recode_u8, values_to
 
 cnp.import_array()
 
 
 cdef struct Recoder:
     uint8_t[256] table  # for uint8 codes
-    Values values  # for int32 codes
+    ByValue values  # for int32 codes
 
 
 def usual(values):
     """Give two or more tensors of uint8 or int32 codes; None if one is not an array with two floats that fit."""
     cdef tuple typenums = (cnp.NPY_UINT8,)
-    cdef double steps = u8_codes().count - 1
+    cdef double steps = quint8().count - 1
     cdef list parts = []
     if not isinstance(values, (list, tuple)) or len(values) < 2:
         return None
     if fit_one(values[0], steps, typenums) is None:
-        typenums, steps = (cnp.NPY_INT32,), s32_codes().count - 1
+        typenums, steps = (cnp.NPY_INT32,), qint32().count - 1
     for t in values:
         one = fit_one(t, steps, typenums)
         if one is None:

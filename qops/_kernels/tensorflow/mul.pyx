@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.stage.mul cimport multiply as products, product_max
 from qops._kernels.tensorflow.ends cimport flush
-from qops._kernels.tensorflow.formulas cimport float_to_quantized, u8_codes
+from qops._kernels.tensorflow.formulas cimport float_to_quantized, quint8
 
 cnp.import_array()
 
@@ -16,7 +16,7 @@ cdef double smallest = 2.0 ** (31 - 126)  # max of a range whose step is the sma
 
 cpdef int32_t offset(float lo, float hi) noexcept:
     """The uint8 code of 0 in the range (lo, hi), of which subnormal ends are 0, not clamped. It wraps in 32 bits."""
-    return wrap_s32(float_to_quantized(0, flush(lo), flush(hi), u8_codes()))
+    return wrap_s32(float_to_quantized(0, flush(lo), flush(hi), quint8()))
 
 
 def range_of_products(tuple a, tuple b, str names):

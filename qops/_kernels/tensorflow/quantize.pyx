@@ -5,15 +5,15 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, isfinite
 
 from qops._kernels.arrays.codes cimport code_type, from_row
-from qops._kernels.stage.dequantize cimport Values, dequantize_codes
+from qops._kernels.stage.dequantize cimport DequantizeParams, dequantize_codes
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
 from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.tensorflow.formulas cimport (
-    Codes,
-    Line,
-    Steps,
-    codes_of,
+    QuantizedType,
+    QuantizedToFloatStruct,
+    FloatToQuantizedStruct,
+    quantized_type,
     eigen_dequantize,
     eigen_quantize,
     larger,
@@ -32,29 +32,29 @@ cpdef enum:  # ways to quantize and dequantize: the modes, and those of oneDNN
     ONEDNN_SCALED
 
 
-cdef struct Numbers:
+cdef struct QuantizeParams:
     float min, max  # the range that the op returns
     FloatParams row
 
 
-cdef Numbers reporting(float lo, float hi) noexcept nogil:
+cdef QuantizeParams reporting(float lo, float hi) noexcept nogil:
     """Parameters of the identity, which return the range (lo, hi)."""
-    cdef Numbers p
+    cdef QuantizeParams p
     p.min, p.max = lo, hi
     p.row = float_params(1, HALF_AWAY, -INFINITY, INFINITY)
     return p
 
 
-cdef Numbers min_first(float a, float b, Codes t) noexcept nogil:
-    cdef Numbers p = reporting(a, b)
-    cdef Steps steps = eigen_quantize(a, b, t)
+cdef QuantizeParams min_first(float a, float b, QuantizedType t) noexcept nogil:
+    cdef QuantizeParams p = reporting(a, b)
+    cdef FloatToQuantizedStruct steps = eigen_quantize(a, b, t)
     p.row.scale, p.row.shift, p.row.lowest, p.row.highest = steps.scale, -steps.shift, steps.lowest, steps.highest
     return p
 
 
-cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
+cdef QuantizeParams min_combined(float a, float b, QuantizedType t) noexcept nogil:
     """Unsigned codes are rounded half up. Signed codes are rounded half away from zero, with the lowest code added."""
-    cdef Numbers p = reporting(a, b)
+    cdef QuantizeParams p = reporting(a, b)
     p.row.lowest_x, p.row.highest_x, p.row.minus = a, b, a
     p.row.scale = <float>((t.count - 1) / <double>(b - a))
     p.row.rounding = HALF_AWAY if t.lowest else TRUNCATE
@@ -67,9 +67,9 @@ cdef float flush(float v) noexcept nogil:
     return v if fabsf(v) >= FLT_MIN else 0 * v
 
 
-cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noexcept nogil:
+cdef QuantizeParams scaled(float a, float b, QuantizedType t, bint half_even, bint narrow) noexcept nogil:
     """Code 0 stands for 0. Each end but 0 limits the scale (codes per unit); the smaller limit holds."""
-    cdef Numbers p
+    cdef QuantizeParams p
     cdef float lowest = <float>(t.lowest + narrow), highest = <float>t.highest
     cdef float by_a = lowest / a if lowest * a > 0 else <float>FLT_MAX
     cdef float by_b = highest / b if highest * b > 0 else <float>FLT_MAX
@@ -80,25 +80,25 @@ cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noex
     return p
 
 
-cdef Numbers onednn_min_first(float a, float b, Codes t) noexcept nogil:
+cdef QuantizeParams onednn_min_first(float a, float b, QuantizedType t) noexcept nogil:
     """oneDNN's MIN_FIRST, for unsigned codes."""
-    cdef Numbers p = reporting(a, b)
+    cdef QuantizeParams p = reporting(a, b)
     p.row.scale = <float>t.highest / (b - a)
     p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, <float>t.highest, HALF_EVEN
     return p
 
 
-cdef Numbers onednn_single(float a, float b, Codes t) noexcept nogil:
+cdef QuantizeParams onednn_single(float a, float b, QuantizedType t) noexcept nogil:
     """oneDNN's MIN_FIRST for a 0-d input, which neither rounds nor clamps."""
-    cdef Numbers p = reporting(a, b)
+    cdef QuantizeParams p = reporting(a, b)
     p.row.minus, p.row.scale, p.row.rounding = a, <float>t.highest / (b - a), TRUNCATE
     return p
 
 
-cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
+cdef QuantizeParams onednn_scaled(float a, float b, QuantizedType t) noexcept nogil:
     """oneDNN's SCALED: 255 steps over (0, widest) or (-widest, widest), rounded half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
-    cdef Numbers p = reporting(-widest if t.lowest else <float>0, widest)
+    cdef QuantizeParams p = reporting(-widest if t.lowest else <float>0, widest)
     p.row.scale = <float>(t.count - 1) / (2 if t.lowest else 1) / widest
     p.row.lowest, p.row.highest, p.row.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
     return p
@@ -115,10 +115,10 @@ cdef class Quantizer:
 
     `row` is the `qops.codes.CodeType` of the codes. With `narrow`, SCALED leaves the lowest code unused.
     """
-    cdef Numbers p
+    cdef QuantizeParams p
 
     def __init__(self, float lo, float hi, row, int way, bint narrow, float ensure_minimum_range):
-        cdef Codes t = codes_of(from_row(row))
+        cdef QuantizedType t = quantized_type(from_row(row))
         cdef float a = smaller(<float>0, flush(lo)), b = adjusted_max(a, lo, hi, ensure_minimum_range)
         if way == MIN_COMBINED:
             self.p = min_combined(a, b, t)
@@ -154,14 +154,15 @@ cdef class Quantizer:
         stage_over(&s, x, out)
 
 
-cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:
+cdef float signed_scale(float lo, float hi, QuantizedType t, bint narrow) noexcept nogil:
     """The step of SCALED for signed codes: the larger of the steps that the two ends need."""
     return larger(flush(lo / <float>(t.lowest + narrow)), flush(hi / <float>t.highest))
 
 
-cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow, bint is_slice) noexcept nogil:
-    cdef Values p = Values(0, 0, -0.0, False)
-    cdef Line line
+cdef DequantizeParams prepare_dequantize(float lo, float hi, QuantizedType t, int way, bint narrow,
+                                         bint is_slice) noexcept nogil:
+    cdef DequantizeParams p = DequantizeParams(0, 0, -0.0, False)
+    cdef QuantizedToFloatStruct line
     lo, hi = flush(lo), flush(hi)
     if way == MIN_FIRST:
         line = eigen_dequantize(lo, hi, t)
@@ -178,5 +179,5 @@ cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow
 
 def dequantize(cnp.ndarray q, float lo, float hi, int way, bint narrow, bint is_slice, cnp.ndarray out):
     """Write the values of codes in the range (lo, hi) to `out`; `is_slice`: they are one of several slices."""
-    cdef Codes t = codes_of(code_type(q)[0])
+    cdef QuantizedType t = quantized_type(code_type(q)[0])
     dequantize_codes(q, prepare_dequantize(lo, hi, t, way, narrow, is_slice), out)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 
 from qops._kernels.stage.clamp cimport clamp
 from qops._kernels.tensorflow.ends cimport flush
-from qops._kernels.tensorflow.formulas cimport Codes, float_to_code, s32_codes, u8_codes
+from qops._kernels.tensorflow.formulas cimport QuantizedType, float_to_code, qint32, quint8
 
 cnp.import_array()
 
@@ -15,5 +15,5 @@ def cut(cnp.ndarray q, float lo, float hi, top, cnp.ndarray out):
     The range (lo, hi) of the codes need not hold 0 or `top`. Subnormal ends are read as 0.
     """
     lo, hi = flush(lo), flush(hi)
-    cdef Codes codes = u8_codes() if cnp.PyArray_ITEMSIZE(q) == 1 else s32_codes()
+    cdef QuantizedType codes = quint8() if cnp.PyArray_ITEMSIZE(q) == 1 else qint32()
     clamp(q, float_to_code(0, lo, hi, codes), codes.highest if top is None else float_to_code(top, lo, hi, codes), out)

@@ -11,15 +11,15 @@ from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
 from qops._kernels.stage.stage cimport BLOCK, Stage, float_stage, integer_stage, stage_over, stage_run
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
-    Codes,
-    Line,
-    Steps,
-    codes_of,
+    QuantizedType,
+    QuantizedToFloatStruct,
+    FloatToQuantizedStruct,
+    quantized_type,
     eigen_dequantize,
     eigen_quantize,
     quantized_to_float,
-    s32_codes,
-    u8_codes,
+    qint32,
+    quint8,
 )
 
 cnp.import_array()
@@ -61,7 +61,7 @@ cdef IntegerParams row_u8(FixedPoint p) noexcept nogil:
 cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = the code of the value base + q * scale, in float32."""
     cdef const int32_t* q = <int32_t*>data[0]
-    cdef Values p = (<Values*>using)[0]
+    cdef ByValue p = (<ByValue*>using)[0]
     cdef Py_ssize_t size = 1 if p.typenum == cnp.NPY_INT8 else 4
     cdef float[BLOCK] values
     cdef Py_ssize_t first, i, count
@@ -72,19 +72,20 @@ cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
         stage_run(&p.stage, values, cnp.NPY_FLOAT32, data[1] + size * first, p.typenum, 0, count)
 
 
-cdef FloatParams row_of(float lo, float hi, Codes t) noexcept nogil:
+cdef FloatParams row_of(float lo, float hi, QuantizedType t) noexcept nogil:
     """The parameters of the stage from values to codes in the range (lo, hi)."""
-    cdef Steps steps = eigen_quantize(lo, hi, t)
+    cdef FloatToQuantizedStruct steps = eigen_quantize(lo, hi, t)
     cdef FloatParams row = float_params(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
     row.shift = -steps.shift
     return row
 
 
-cdef Values values_to(float in_min, float in_max, float out_min, float out_max, int typenum, CodeType t) noexcept nogil:
+cdef ByValue values_to(float in_min, float in_max, float out_min, float out_max, int typenum,
+                       CodeType t) noexcept nogil:
     """The parameters from int32 codes to values, and from values to codes of the type `t`."""
-    cdef Values p
-    p.line = eigen_dequantize(in_min, in_max, s32_codes())
-    cdef FloatParams row = row_of(out_min, out_max, codes_of(t))
+    cdef ByValue p
+    p.line = eigen_dequantize(in_min, in_max, qint32())
+    cdef FloatParams row = row_of(out_min, out_max, quantized_type(t))
     p.stage = float_stage(&row)
     p.typenum = typenum
     return p
@@ -92,8 +93,8 @@ cdef Values values_to(float in_min, float in_max, float out_min, float out_max, 
 
 cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, uint8_t* table) noexcept nogil:
     """table[q] = the uint8 code, in the range (out_min, out_max), of the value of the uint8 code q."""
-    cdef Line line = eigen_dequantize(in_min, in_max, u8_codes())
-    cdef FloatParams row = row_of(out_min, out_max, u8_codes())
+    cdef QuantizedToFloatStruct line = eigen_dequantize(in_min, in_max, quint8())
+    cdef FloatParams row = row_of(out_min, out_max, quint8())
     cdef Stage s
     cdef float[256] values
     cdef int code
@@ -107,7 +108,7 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
     """Recode int32 codes into the range (out_min, out_max): uint8 in integers, int8 and int32 through float32."""
     cdef IntegerParams row
     cdef Stage s
-    cdef Values p
+    cdef ByValue p
     if typenum_of(out) == cnp.NPY_UINT8:
         row = row_u8(prepare(in_min, in_max, out_min, out_max))
         s = integer_stage(&row)
@@ -119,6 +120,6 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
 
 def real_range(int32_t lowest, int32_t highest, float in_min, float in_max):
     """The values of the codes `lowest`, but at most 0, and `highest`, in the range (in_min, in_max)."""
-    cdef float lo = quantized_to_float(<float>lowest, in_min, in_max, s32_codes())
-    cdef float hi = quantized_to_float(<float>highest, in_min, in_max, s32_codes())
+    cdef float lo = quantized_to_float(<float>lowest, in_min, in_max, qint32())
+    cdef float hi = quantized_to_float(<float>highest, in_min, in_max, qint32())
     return lo if lo < 0 else <float>0, hi

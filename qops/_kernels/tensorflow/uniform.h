@@ -1,14 +1,14 @@
 /* The loops of uniform.pyx, a vector at a time. Quantized codes have 8 or 32 bits. */
 #ifdef TIER
 
-TARGET static inline vec TIER(uniform_code)(const float *x, uniform_numbers p)
+TARGET static inline vec TIER(uniform_code)(const float *x, uniform_params p)
 {
     const vecf near = add_f32(mul_f32(load_f32(x), set1_f32(p.scale)), set1_f32(0.5f));
     const vec code = add_s32(f32_to_s32_trunc(floor_f32(near)), set1_s32(p.zero_point));
     return min_s32(max_s32(code, set1_s32(p.lowest)), set1_s32(p.highest));
 }
 
-TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int bytes, ptrdiff_t n, uniform_numbers p, int stream)
+TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int bytes, ptrdiff_t n, uniform_params p, int stream)
 {
     const vec low_byte = set1_s32(0xFF);
     const ptrdiff_t w = LANES / 4;
@@ -45,7 +45,7 @@ TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff
     return n;
 }
 
-TARGET static ptrdiff_t TIER(uniform_sum)(const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n, uniform_numbers p)
+TARGET static ptrdiff_t TIER(uniform_sum)(const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n, uniform_params p)
 {
     const vec zero = set1_s32(p.zero_point), lowest = set1_s32(p.lowest), highest = set1_s32(p.highest);
 
@@ -63,12 +63,12 @@ TARGET static ptrdiff_t TIER(uniform_sum)(const int32_t *x, const int32_t *y, in
 #define QOPS_UNIFORM_H
 #include <stdint.h>
 
-typedef struct { int32_t zero_point, lowest, highest; float scale; int typenum; } uniform_numbers;
+typedef struct { int32_t zero_point, lowest, highest; float scale; int typenum; } uniform_params;
 
 #define QOPS_BODY "tensorflow/uniform.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t uniform_codes__simd(int tier, const float *x, void *c, int bytes, ptrdiff_t n, uniform_numbers p,
+static inline ptrdiff_t uniform_codes__simd(int tier, const float *x, void *c, int bytes, ptrdiff_t n, uniform_params p,
                                             int stream)
 {
     return RUN_TIER(tier, uniform_codes, x, c, bytes, n, p, stream);
@@ -80,7 +80,7 @@ static inline ptrdiff_t uniform_near__simd(int tier, const int32_t *q, int32_t *
 }
 
 static inline ptrdiff_t uniform_sum__simd(int tier, const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n,
-                                          uniform_numbers p)
+                                          uniform_params p)
 {
     return RUN_TIER(tier, uniform_sum, x, y, z, n, p);
 }

@@ -24,13 +24,13 @@ ctypedef fused code:
 
 
 cdef extern from "tensorflow/uniform.h":
-    ctypedef struct Ends "uniform_numbers":
+    ctypedef struct UniformParams "uniform_params":
         int32_t zero_point, lowest, highest
         float scale
         int typenum  # numpy's type number of the codes
-    Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, Ends, bint) nogil
+    Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, UniformParams, bint) nogil
     Py_ssize_t uniform_near__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t) nogil
-    Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, Ends) nogil
+    Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, UniformParams) nogil
 
 
 cdef inline int32_t read(code q) noexcept nogil:
@@ -85,7 +85,7 @@ cdef void near_wide(const int32_t* q, int64_t* near_zero, Py_ssize_t n, int32_t 
         near_zero[i] = <int64_t>read(q[i]) - zero_point
 
 
-cdef struct Step:
+cdef struct Rescaling:
     int32_t in_zero
     bint is_wide
     Stage stage
@@ -93,7 +93,7 @@ cdef struct Step:
 
 
 cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Step* s = <Step*>using
+    cdef Rescaling* s = <Rescaling*>using
     cdef int64_t[BLOCK] near_zero
     cdef const int32_t* codes = <int32_t*>data[0]
     cdef Py_ssize_t first, count
@@ -109,8 +109,8 @@ cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
                   s.out_type, 0, count)
 
 
-cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
-    cdef Step s
+cdef Rescaling rescaling_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
+    cdef Rescaling s
     s.in_type, s.out_type, s.out_size = typenum_of(q), typenum_of(out), cnp.PyArray_ITEMSIZE(out)
     s.in_zero, s.is_wide, s.stage = scaling.in_zero, scaling.is_wide and s.in_type == cnp.NPY_INT32, scaling.stage
     return s
@@ -118,7 +118,7 @@ cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
 
 def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
     """Requantize int8 or int32 codes to another scale; `out` is int8 or int32."""
-    cdef Step s = step_of(scaling, q, out)
+    cdef Rescaling s = rescaling_of(scaling, q, out)
     cdef int8_t[256] codes
     cdef int32_t[256] table
     cdef char* data[2]
@@ -139,8 +139,8 @@ def requantize_sums(cnp.ndarray acc, Scaling scaling, cnp.ndarray out):
 
 
 cdef struct Sum:
-    Step a, b
-    Ends ends
+    Rescaling a, b
+    UniformParams ends
 
 
 cdef void sum_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -168,8 +168,8 @@ def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_p
     Both are first requantized to the scale of the sum. These are int32 codes too, so they are rounded to float32 again.
     """
     cdef Sum s
-    s.a, s.b = step_of(of_x, x, out), step_of(of_y, y, out)
-    s.ends = Ends(zero_point, lowest, highest, 0, cnp.NPY_INT32)
+    s.a, s.b = rescaling_of(of_x, x, out), rescaling_of(of_y, y, out)
+    s.ends = UniformParams(zero_point, lowest, highest, 0, cnp.NPY_INT32)
     walk(sum_loop, &s, x, y, out)
 
 
@@ -206,7 +206,7 @@ def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarra
 # ---------------------------------------------------------------- floats
 
 
-cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, Ends p) noexcept nogil:
+cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, UniformParams p) noexcept nogil:
     """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), cast to the type of the codes, which may wrap."""
     cdef Py_ssize_t size = sizeof(code)
     cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p, size * n >= STREAM)
@@ -217,7 +217,7 @@ cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, Ends p) noexcept n
 
 
 cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Ends p = (<Ends*>using)[0]
+    cdef UniformParams p = (<UniformParams*>using)[0]
     if p.typenum == cnp.NPY_UINT8:
         quantize_f32(<float*>data[0], <uint8_t*>data[1], n, p)
     elif p.typenum == cnp.NPY_INT8:
@@ -228,11 +228,11 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
     """Quantize float32 values to uint8, int8 or int32 codes; `inverse` is 1 / scale."""
-    cdef Ends p = Ends(zero_point, lowest, highest, inverse, typenum_of(out))
+    cdef UniformParams p = UniformParams(zero_point, lowest, highest, inverse, typenum_of(out))
     walk(quantize_loop, &p, x, out)
 
 
-cdef void values(const code* q, float* x, Py_ssize_t n, Ends p) noexcept nogil:
+cdef void values(const code* q, float* x, Py_ssize_t n, UniformParams p) noexcept nogil:
     """x = float32(q - zero_point) * scale."""
     cdef Py_ssize_t i
     for i in range(n):
@@ -240,7 +240,7 @@ cdef void values(const code* q, float* x, Py_ssize_t n, Ends p) noexcept nogil:
 
 
 cdef void values_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Ends p = (<Ends*>using)[0]
+    cdef UniformParams p = (<UniformParams*>using)[0]
     if p.typenum == cnp.NPY_UINT8:
         values(<uint8_t*>data[0], <float*>data[1], n, p)
     elif p.typenum == cnp.NPY_INT8:
@@ -251,5 +251,5 @@ cdef void values_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def dequantize(cnp.ndarray q, float scale, int32_t zero_point, cnp.ndarray out):
     """Dequantize uint8, int8 or int32 codes to float32 values."""
-    cdef Ends p = Ends(zero_point, 0, 0, scale, typenum_of(q))
+    cdef UniformParams p = UniformParams(zero_point, 0, 0, scale, typenum_of(q))
     walk(values_loop, &p, q, out)

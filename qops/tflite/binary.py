@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.pair_rules import Operands
-from qops._kernels.stage.pair_stage import PairStage
-from qops.checks import broadcast_shape, output
+from qops._kernels.stage.binary_rules import Operands
+from qops._kernels.stage.binary_stage import BinaryStage
+from qops.checks import broadcast_shape, output, put
 from qops.codes import of_dtype
-from qops.rules.pairs import ADD
+from qops.rules.binary import ADD
 from qops.rules.table import TABLE
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Multiplier, named
 from qops.tflite.op import Op
 from qops.tflite.weights import stage
 
-__all__ = ["Pair", "added", "multiplied", "named_factors"]
+__all__ = ["Binary", "added", "multiplied", "named_factors"]
 
 
-class Pair(Op):
+class Binary(Op):
     """A prepared op of two arrays. Where there is a stage, it makes the codes; else numpy does, step by step."""
 
     __slots__ = ("_block", "_block_by_one", "_stage", "_zeros")
 
-    _stage: PairStage | None
+    _stage: BinaryStage | None
     """What makes codes of arrays of one shape."""
     _block: int
     """How many neighbours are computed together in another way; 1 if there is no such way."""
@@ -63,7 +63,7 @@ class Pair(Op):
             codes = np.empty(shape, self._dtype) if out is None else out
             self._stage.run(np.broadcast_to(x, shape), np.broadcast_to(y, shape), codes)
             return codes
-        return check.put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
+        return put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
 
     def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:
         """Give the codes, those in whole blocks as they are computed together."""
@@ -86,7 +86,7 @@ def sections(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, bool]:
 
     Examples
     --------
-    >>> from qops.tflite.pairs import sections
+    >>> from qops.tflite.binary import sections
     >>> sections((2, 3, 4), (3, 4)), sections((2, 3), (2, 1)), sections((2, 1, 2, 1, 2, 1), (1, 3, 1, 3, 1, 3))
     ((12, False), (3, True), (0, False))
     """
@@ -117,7 +117,7 @@ def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operand
     return Operands(of_dtype(dtype), *a, *b, given.y_scale, zeros[2], *ends)
 
 
-def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
+def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> BinaryStage | None:
     """Give what adds codes by a rule of `qops.rules.ADD`; None if it cannot."""
     p, row = operands(given, ends, dtype), ADD[rule]
     if p is None:
@@ -132,7 +132,7 @@ def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) ->
         return None
 
 
-def multiplied(rule: str, scale: float, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
+def multiplied(rule: str, scale: float, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> BinaryStage | None:
     """Give what multiplies codes of 8 bits by a rule of `qops.rules.TABLE`."""
     p = operands(given, ends, dtype)
     return None if p is None else p.times(stage(rule, scale, given.y_zero_point, ends))

@@ -1,18 +1,18 @@
 /* Loops over two operands, arrays of codes. A lane of 32 bits holds one code of each: that of a in the low 16 bits,
  * that of b in the high 16. dot2_s16 multiplies both by two factors and adds the products. */
-#ifndef QOPS_PAIRS_H
-#define QOPS_PAIRS_H
+#ifndef QOPS_LANES_BINARY_H
+#define QOPS_LANES_BINARY_H
 #include <stdint.h>
 
 /* the low 16 bits of two factors in the same order: `first` multiplies codes of a, `second` codes of b */
-static inline int32_t pair_of(int64_t first, int64_t second)
+static inline int32_t two_factors(int64_t first, int64_t second)
 {
     return (int32_t)((uint32_t)second << 16 | (uint16_t)first);
 }
 
 /* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes.
  * Before that the codes are xored with the bytes of `flips`, which alternate: one for a, one for b. */
-#define STORE_PAIRS(step, p, a, b, flips, c, n, stream)                       \
+#define STORE_BINARY(step, p, a, b, flips, c, n, stream)                       \
     FOR_VECTORS(i, n, LANES, c) {                                             \
         const vec qa = to_widen(load(a + i)), qb = to_widen(load(b + i));     \
         const vec first = xor_bits(interleave_lo_u8(qa, qb), flips);          \

@@ -1,11 +1,11 @@
 """The rules of the sum and the product of two tensors of codes: `ADD` and `MUL`."""
 
-from qops.rules.operands import PairRule
+from qops.rules.operands import BinaryRule
 
 __all__ = ["ADD", "MUL"]
 
 ADD = {
-    "tflite-double": PairRule(
+    "tflite-double": BinaryRule(
         "MBQM((a << 20), ma) + MBQM((b << 20), mb), then MBQM(sum, my) + z; int16: << 15; MBQM by tflite-double",
         "LiteRT 2.3 reference; CMSIS-NN 99f736a; TFLM 90b983c",
         "shifted",
@@ -13,7 +13,7 @@ ADD = {
         derived="twice the larger scale",
         takes_int16=True,
     ),
-    "tflite-single": PairRule(
+    "tflite-single": BinaryRule(
         "the same, MBQM by tflite-single",
         "CMSIS-NN 99f736a and TFLM 90b983c built with single rounding",
         "shifted",
@@ -21,7 +21,7 @@ ADD = {
         derived="twice the larger scale",
         takes_int16=True,
     ),
-    "tflite-opt-s8": PairRule(
+    "tflite-opt-s8": BinaryRule(
         "SRDHM(a << (20 + ea), ma) + SRDHM(b << (20 + eb), mb), then as tflite-double; with z it wraps in 16 bits",
         "LiteRT 2.3 optimised, s8",
         "shifted, optimised s8",
@@ -30,7 +30,7 @@ ADD = {
         width=16,
         tail="tflite-double",
     ),
-    "tflite-opt-u8": PairRule(
+    "tflite-opt-u8": BinaryRule(
         "(SRDHM(a << 20, ma) >> -ea) + (SRDHM(b << 20, mb) >> -eb), then as tflite-double; with z it wraps in 16 bits",
         "LiteRT 2.3 optimised, u8",
         "shifted, optimised u8",
@@ -39,26 +39,26 @@ ADD = {
         width=8,
         tail="tflite-double",
     ),
-    "xnnpack": PairRule(
+    "xnnpack": BinaryRule(
         "(a * ma + b * mb + 2**(n-1)) >> n, 21 bits",
         "XNNPACK 75db3c0, so LiteRT 2.3 by default",
         "ratios",
         "rndnu",
         derived="ratios of 21 bits",
     ),
-    "qnnpack": PairRule(
+    "qnnpack": BinaryRule(
         "the same with 22 bits, half away", "QNNPACK 7d2a4e9", "ratios", "rndna", derived="ratios of 22 bits"
     ),
-    "torch-qnnpack": PairRule(
+    "torch-qnnpack": BinaryRule(
         "the same as qnnpack", "torch 2.13 and 2.14, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
     ),
-    "ort-x86": PairRule(
+    "ort-x86": BinaryRule(
         "rint(fma(a, ra, fma(b, rb, z - (ra * za + rb * zb)))), a and b with their zero points",
         "onnxruntime 1.31 and 1.32 QLinearAdd, AVX2 and AVX-512",
         "ort",
         beyond="lowest",
     ),
-    "torch": PairRule(
+    "torch": BinaryRule(
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
         "torch 2.13 on AVX2 and AVX-512, engines fbgemm, x86 and onednn",
         "torch",
@@ -66,10 +66,10 @@ ADD = {
         tail="torch-tail",
         beyond="cut, wraps",
     ),
-    "torch-tail": PairRule(
+    "torch-tail": BinaryRule(
         "rint((a * sa + b * sb) * (1 / sy) + z) in float32", "torch 2.13, the last n % 64 elements", "torch tail"
     ),
-    "torch-2.14": PairRule(
+    "torch-2.14": BinaryRule(
         "as torch",
         "torch 2.12 and 2.14 on AVX2 and AVX-512, engines fbgemm, x86 and onednn",
         "torch",
@@ -77,7 +77,7 @@ ADD = {
         tail="torch-2.14-tail",
         beyond="cut, wraps",
     ),
-    "torch-2.14-tail": PairRule(
+    "torch-2.14-tail": BinaryRule(
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
         "torch 2.12 and 2.14, the last n % 64 elements",
         "torch tail, outside",
@@ -86,7 +86,7 @@ ADD = {
 """Rules of the sum of two tensors, by name."""
 
 MUL = {
-    "tflite-double": PairRule(
+    "tflite-double": BinaryRule(
         "tflite-double of a * b, scale f32",
         "LiteRT 2.3 reference",
         "product",
@@ -95,7 +95,7 @@ MUL = {
         "real scale",
         takes_int16=True,
     ),
-    "tflite-opt-s8": PairRule(
+    "tflite-opt-s8": BinaryRule(
         "as tflite-double, cut to 16 bits, in which it wraps where z is added",
         "LiteRT 2.3 optimised, s8",
         "product in 16 bits",
@@ -105,7 +105,7 @@ MUL = {
         16,
         "tflite-double",
     ),
-    "tflite-opt-u8": PairRule(
+    "tflite-opt-u8": BinaryRule(
         "the same",
         "LiteRT 2.3 optimised, u8",
         "product in 16 bits",
@@ -115,7 +115,7 @@ MUL = {
         8,
         "tflite-double",
     ),
-    "tflm-double": PairRule(
+    "tflm-double": BinaryRule(
         "tflite-double of a * b, scale double",
         "TFLM 90b983c; CMSIS-NN 99f736a",
         "product",
@@ -124,7 +124,7 @@ MUL = {
         "real scale",
         takes_int16=True,
     ),
-    "tflite-single": PairRule(
+    "tflite-single": BinaryRule(
         "tflite-single of a * b, scale double",
         "CMSIS-NN 99f736a and TFLM 90b983c built with single rounding",
         "product",
@@ -133,14 +133,14 @@ MUL = {
         "real scale",
         takes_int16=True,
     ),
-    "fp32-even": PairRule(
+    "fp32-even": BinaryRule(
         "fp32-even of a * b, scale f32",
         "XNNPACK 75db3c0 on x86, so LiteRT 2.3 by default",
         "float product",
         "fp32-even",
         "f32",
     ),
-    "ort-x86": PairRule(
+    "ort-x86": BinaryRule(
         "fp32-even-zp-inside of a * b, scale f32",
         "onnxruntime 1.31 and 1.32 QLinearMul",
         "float product",
@@ -148,7 +148,7 @@ MUL = {
         "f32",
         beyond="lowest",
     ),
-    "torch": PairRule(
+    "torch": BinaryRule(
         "fp32-even of a * b, scale f32-reciprocal",
         "torch 2.13 and 2.14 on AVX2 and AVX-512, every engine",
         "float product",
@@ -158,7 +158,7 @@ MUL = {
         tail="torch-tail",
         beyond="lowest, wraps",
     ),
-    "torch-tail": PairRule(
+    "torch-tail": BinaryRule(
         "as torch; only results beyond int32 differ",
         "torch 2.13 and 2.14, the last n % 64 elements",
         "float product",

@@ -163,7 +163,7 @@ def rows(name: str, call: Callable[..., Array], rule: str, exact: Callable[[Arra
     return both(case) if name in PREPARED else [case]
 
 
-RULES_PAIRS = [
+RULES_BINARY = [
     case
     for name, call, table in (("add", rules.add, ADD), ("mul", rules.mul, MUL))
     for rule, exact in table.items()

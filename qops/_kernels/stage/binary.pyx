@@ -6,8 +6,8 @@ cimport numpy as cnp
 from qops._kernels.arrays.checks cimport array_of, output
 from qops._kernels.arrays.numbers cimport integer
 from qops._kernels.stage.given cimport row_named, row_of
-from qops._kernels.stage.pair_rules cimport Operands
-from qops._kernels.stage.pair_stage cimport PairStage
+from qops._kernels.stage.binary_rules cimport Operands
+from qops._kernels.stage.binary_stage cimport BinaryStage
 from qops._kernels.stage.rules cimport as_words
 
 cnp.import_array()
@@ -47,7 +47,7 @@ def dtype_of(a, b, rule, dict rules):
 
 
 @cython.final
-cdef class Pair:
+cdef class BinaryKernel:
     """All arguments of `qops.rules.add` or `mul` but the data, checked, and the stage that they make.
 
     rules: `qops.rules.ADD` or `MUL`; `words` are the rules that these requantize by. given: what checks the integers of
@@ -59,7 +59,7 @@ cdef class Pair:
     cdef readonly cnp.dtype dtype
     cdef object row, by, given
     cdef str rule
-    cdef PairStage stage
+    cdef BinaryStage stage
 
     def __init__(self, dict rules, dict words, given, codes, rule, tuple zero_points, tuple scales, integers,
                  qmin, qmax):

@@ -1,40 +1,40 @@
-/* What pair_stage.pyx makes of two codes, many lanes at a time. */
+/* What binary_stage.pyx makes of two codes, many lanes at a time. */
 #ifdef TIER
 
 /* The code less its zero point; in float32 scaled as well. */
-TARGET static inline __attribute__((always_inline)) vec TIER(less_zero)(const uint8_t *q, ptrdiff_t i, pair_codes type,
-                                                                       pair_side s)
+TARGET static inline __attribute__((always_inline)) vec TIER(less_zero)(const uint8_t *q, ptrdiff_t i, operand_type type,
+                                                                       binary_operand s)
 {
-    const vec code = type == PAIR_S16 ? load_s16_s32((const int16_t *)q + i) : type == PAIR_S8 ? load_s8_s32(q + i)
+    const vec code = type == BINARY_S16 ? load_s16_s32((const int16_t *)q + i) : type == BINARY_S8 ? load_s8_s32(q + i)
                                                                                                : load_u8_s32(q + i);
     return sub_s32(code, set1_s32(s.zero));
 }
 
-TARGET static inline __attribute__((always_inline)) vecf TIER(real)(const uint8_t *q, ptrdiff_t i, pair_codes type,
-                                                                   pair_side s, vecf plus)
+TARGET static inline __attribute__((always_inline)) vecf TIER(real)(const uint8_t *q, ptrdiff_t i, operand_type type,
+                                                                   binary_operand s, vecf plus)
 {
     return fma_f32(s32_to_f32(TIER(less_zero)(q, i, type, s)), set1_f32(s.scale), plus);
 }
 
 /* `type` and `form` are constants of the calls, so no loop asks for them. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pair_loop)(const uint8_t *a, const uint8_t *b, int32_t *x,
-                                                                             ptrdiff_t n, pair_side p, pair_side s,
-                                                                             pair_codes type, pair_form form)
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(binary_loop)(const uint8_t *a, const uint8_t *b, int32_t *x,
+                                                                             ptrdiff_t n, binary_operand p, binary_operand s,
+                                                                             operand_type type, binary_form form)
 {
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
     for (; i + w <= n; i += w) {
         vec made;
-        if (form == PAIR_SHIFTED)
+        if (form == BINARY_SHIFTED)
             made = sll_s32(TIER(less_zero)(b, i, type, s), s.multiplier);
-        else if (form == PAIR_ONTO)
+        else if (form == BINARY_ONTO)
             made = add_s32(load(x + i), sll_s32(TIER(less_zero)(a, i, type, p), p.multiplier));
-        else if (form == PAIR_PRODUCT)
+        else if (form == BINARY_PRODUCT)
             made = mullo_s32(TIER(less_zero)(a, i, type, p), TIER(less_zero)(b, i, type, s));
-        else if (form == PAIR_SUM)
+        else if (form == BINARY_SUM)
             made = add_s32(mullo_s32(TIER(less_zero)(a, i, type, p), set1_s32(p.multiplier)),
                            mullo_s32(TIER(less_zero)(b, i, type, s), set1_s32(s.multiplier)));
-        else if (form == PAIR_CHAIN)
+        else if (form == BINARY_CHAIN)
             made = TIER(bits)(TIER(real)(a, i, type, p, TIER(real)(b, i, type, s, set1_f32(s.plus))));
         else
             made = TIER(bits)(add_f32(TIER(real)(a, i, type, p, set1_f32(p.plus)),
@@ -51,20 +51,20 @@ TARGET static inline ptrdiff_t TIER(products_s16)(const int16_t *a, const int16_
     for (; i + LANES / 2 <= n; i += LANES / 2) {
         const vec p = to_widen_once(load(a + i)), q = to_widen_once(load(b + i));
         const vec low = mullo_s16(p, q), high = mulhi_s16(p, q);
-        store(x + i, pair_lo_s16(low, high), 0);
-        store(x + i + LANES / 4, pair_hi_s16(low, high), 0);
+        store(x + i, interleave_lo_s16(low, high), 0);
+        store(x + i + LANES / 4, interleave_hi_s16(low, high), 0);
     }
     return i;
 }
 
-TARGET static inline vec TIER(scaled_product)(vec product, pair_scale f)
+TARGET static inline vec TIER(scaled_product)(vec product, product_scale f)
 {
     return f32_to_s32_rint(add_f32(mul_f32(s32_to_f32(product), set1_f32(f.scale)), set1_f32(f.plus)));
 }
 
 /* Codes of 8 bits of products: what is widened within 128-bit blocks is narrowed within them, so all stays in order. */
 TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, int32_t a_zero,
-                                              int32_t b_zero, pair_scale f)
+                                              int32_t b_zero, product_scale f)
 {
     const vec flip = set1_s32(f.flip), za = set1_s16((int16_t)a_zero), zb = set1_s16((int16_t)b_zero);
     if (n < LANES)
@@ -76,8 +76,8 @@ TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b
             const vec x = sub_s16(j ? widen_hi_u8_s16(p) : widen_lo_u8_s16(p), za);
             const vec y = sub_s16(j ? widen_hi_u8_s16(q) : widen_lo_u8_s16(q), zb);
             const vec low = mullo_s16(x, y), high = mulhi_s16(x, y);
-            const vec near = narrow_s32_s16(TIER(scaled_product)(pair_lo_s16(low, high), f),
-                                            TIER(scaled_product)(pair_hi_s16(low, high), f));
+            const vec near = narrow_s32_s16(TIER(scaled_product)(interleave_lo_s16(low, high), f),
+                                            TIER(scaled_product)(interleave_hi_s16(low, high), f));
             code[j] = add_sat_s16(near, set1_s16(f.shift));
         }
         store(c + i, xor_bits(narrow_s16_u8(code[0], code[1]), flip), 0);
@@ -85,9 +85,9 @@ TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b
     return n;
 }
 
-/* Codes of 8 bits of sums that a row only shifts; zero points and the rounding are in `add`. */
+/* The 8-bit codes of sums that the last stage only shifts. `add` holds the zero points and the rounding. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(const uint8_t *a, const uint8_t *b, uint8_t *c,
-                                                                              ptrdiff_t n, pair_sum f, code_ends e,
+                                                                              ptrdiff_t n, sum_scale f, code_ends e,
                                                                               int is_signed)
 {
     const vec m = set1_s32(f.a), k = set1_s32(f.b), add = set1_s32(f.add);
@@ -106,32 +106,32 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(c
     return n;
 }
 
-TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, pair_sum f, code_ends e)
+TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, sum_scale f, code_ends e)
 {
     return e.flip ? TIER(sum_loop_8)(a, b, c, n, f, e, 1) : TIER(sum_loop_8)(a, b, c, n, f, e, 0);
 }
 
 #define BY_TYPE(form)                                                             \
-    (type == PAIR_S16  ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S16, form)         \
-     : type == PAIR_S8 ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S8, form)          \
-                       : TIER(pair_loop)(a, b, x, n, p, s, PAIR_U8, form))
-TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, int32_t *x, ptrdiff_t n, pair_side p,
-                                          pair_side s, pair_codes type, pair_form form)
+    (type == BINARY_S16  ? TIER(binary_loop)(a, b, x, n, p, s, BINARY_S16, form)         \
+     : type == BINARY_S8 ? TIER(binary_loop)(a, b, x, n, p, s, BINARY_S8, form)          \
+                       : TIER(binary_loop)(a, b, x, n, p, s, BINARY_U8, form))
+TARGET static ptrdiff_t TIER(binary_values)(const uint8_t *a, const uint8_t *b, int32_t *x, ptrdiff_t n, binary_operand p,
+                                          binary_operand s, operand_type type, binary_form form)
 {
-    if (form == PAIR_PRODUCT && type == PAIR_S16 && p.zero == 0 && s.zero == 0)
+    if (form == BINARY_PRODUCT && type == BINARY_S16 && p.zero == 0 && s.zero == 0)
         return TIER(products_s16)((const int16_t *)a, (const int16_t *)b, x, n);
-    return form == PAIR_PRODUCT ? BY_TYPE(PAIR_PRODUCT)
-         : form == PAIR_SUM     ? BY_TYPE(PAIR_SUM)
-         : form == PAIR_CHAIN   ? BY_TYPE(PAIR_CHAIN)
-         : form == PAIR_SHIFTED ? BY_TYPE(PAIR_SHIFTED)
-         : form == PAIR_ONTO    ? BY_TYPE(PAIR_ONTO)
-                                : BY_TYPE(PAIR_FLOAT_SUM);
+    return form == BINARY_PRODUCT ? BY_TYPE(BINARY_PRODUCT)
+         : form == BINARY_SUM     ? BY_TYPE(BINARY_SUM)
+         : form == BINARY_CHAIN   ? BY_TYPE(BINARY_CHAIN)
+         : form == BINARY_SHIFTED ? BY_TYPE(BINARY_SHIFTED)
+         : form == BINARY_ONTO    ? BY_TYPE(BINARY_ONTO)
+                                : BY_TYPE(BINARY_FLOAT_SUM);
 }
 #undef BY_TYPE
 
 #else
-#ifndef QOPS_PAIR_STAGE_H
-#define QOPS_PAIR_STAGE_H
+#ifndef QOPS_BINARY_STAGE_H
+#define QOPS_BINARY_STAGE_H
 #include "stage/code_ends.h"
 #include "stage/float_params.h"
 #include "stage/integer_params.h"
@@ -140,42 +140,42 @@ TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, in
 #include <stdint.h>
 #include <stdlib.h>
 
-typedef enum { PAIR_PRODUCT, PAIR_SUM, PAIR_FLOAT_SUM, PAIR_CHAIN, PAIR_SHIFTED, PAIR_ONTO } pair_form;
-typedef enum { PAIR_U8, PAIR_S8, PAIR_S16 } pair_codes;
+typedef enum { BINARY_PRODUCT, BINARY_SUM, BINARY_FLOAT_SUM, BINARY_CHAIN, BINARY_SHIFTED, BINARY_ONTO } binary_form;
+typedef enum { BINARY_U8, BINARY_S8, BINARY_S16 } operand_type;
 typedef struct {
     int32_t zero, multiplier;
     float scale, plus;
-} pair_side;
-typedef struct { float scale, plus; int32_t flip; int16_t shift; } pair_scale;
-typedef struct { int32_t a, b, add, shift; } pair_sum;
+} binary_operand;
+typedef struct { float scale, plus; int32_t flip; int16_t shift; } product_scale;
+typedef struct { int32_t a, b, add, shift; } sum_scale;
 
-#define QOPS_BODY "stage/pair_stage.h"
+#define QOPS_BODY "stage/binary_stage.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t pair_values__simd(int tier, const void *a, const void *b, pair_codes type, void *x, ptrdiff_t n,
-                                          pair_side p, pair_side s, pair_form form)
+static inline ptrdiff_t binary_values__simd(int tier, const void *a, const void *b, operand_type type, void *x, ptrdiff_t n,
+                                          binary_operand p, binary_operand s, binary_form form)
 {
-    return RUN_TIER(tier, pair_values, a, b, x, n, p, s, type, form);
+    return RUN_TIER(tier, binary_values, a, b, x, n, p, s, type, form);
 }
 
-/* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row, and where
- * a result may be one that int32 does not hold. */
+/* Makes 8-bit codes of products, if the last stage only multiplies by its scale and rounds half to even; returns 0 if it
+ * does more, or if a result may be beyond int32. */
 static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
-                                              pair_side p, pair_side s, const float_params *f)
+                                              binary_operand p, binary_operand s, const float_params *f)
 {
     code_ends e;
     const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */
     if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
-        float_steps(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
+        float_flags(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
         return 0;
-    const pair_scale by = {f->scale, f->plus, e.flip, e.zero};
+    const product_scale by = {f->scale, f->plus, e.flip, e.zero};
     return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);
 }
 
-/* Codes of 8 bits, of sums that a row multiplies by a power of two and shifts, with one addend, by fewer than 32 bits; 0 of
- * any other row, and where a sum may be one that int32 does not hold. */
+/* Makes 8-bit codes of sums, if the last stage multiplies by a power of two, adds one number and shifts by fewer than 32
+ * bits; returns 0 if it does more, or if a sum may be beyond int32. */
 static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
-                                          pair_side p, pair_side s, const integer_params *f)
+                                          binary_operand p, binary_operand s, const integer_params *f)
 {
     code_ends e;
     integer_params row = *f;
@@ -190,7 +190,7 @@ static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b
         !by_addend(f->first) || most > INT32_MAX || llabs(zeros) > INT32_MAX - most ||
         !has_code_ends(f->zero_point, f->lowest_code, f->highest_code, is_signed, &e))
         return 0;
-    const pair_sum by = {p.multiplier, s.multiplier, (int32_t)(add - zeros), shift};
+    const sum_scale by = {p.multiplier, s.multiplier, (int32_t)(add - zeros), shift};
     return RUN_TIER(tier, sum_codes_8, a, b, c, n, by, e);
 }
 #endif

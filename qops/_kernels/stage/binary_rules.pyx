@@ -11,12 +11,14 @@ from qops._kernels.arrays.numbers cimport int32, number
 from qops._kernels.stage.given cimport row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind, multiplier
-from qops._kernels.stage.pair_stage cimport CHAIN, FLOAT_SUM, PRODUCT, SUM, Form, PairStage, Side, pair_stage, staged
+from qops._kernels.stage.binary_stage cimport (
+    CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryStage, Form, Operand, binary_stage, staged,
+)
 from qops._kernels.stage.prepared cimport (
-    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, Steps, TwoStages,
+    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
-from qops._kernels.stage.rules cimport NO_FACTORS, Numbers, Words, as_words
+from qops._kernels.stage.rules cimport NO_SCALES, Numbers, Words, as_words
 from qops._kernels.stage.scales cimport derived_scale
 
 cdef enum:
@@ -61,7 +63,7 @@ cdef double real(Multiplier p) noexcept:
     return ldexp(<double>p.m, -<int>p.right_shift)
 
 
-cdef PreparedStage integer_stage(Multiplier p, Steps s):
+cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
     cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
     made.set_one(p.m, <int>p.right_shift, &s)
     return made
@@ -96,7 +98,7 @@ cdef class Operands:
         return 0
 
     def integers(self, row not None, rule):
-        """What a port of the rule has: three pairs of a multiplier and a right shift, of a product one."""
+        """Give the integers of a port: (multiplier, right shift) of a, b and the result; of a product one."""
         cdef Integers p
         if row[SCALE]:
             return self.numbers_of(row_of(row), as_words(rule)).integers
@@ -156,10 +158,10 @@ cdef class Operands:
         """The stage that makes codes of values, by a rule of `qops.rules.TABLE`."""
         return self.numbers(rule, (p.m, p.right_shift)).stage()
 
-    cdef Numbers numbers(self, Words rule, steps):
-        """The rule with these steps, and the numbers of the result."""
+    cdef Numbers numbers(self, Words rule, factor):
+        """The rule with its scale or integers, and the numbers of the result."""
         cdef Numbers made = Numbers.__new__(Numbers)
-        made.set(rule, steps, self.y_zero_point, self.qmin, self.qmax, NO_FACTORS)
+        made.set(rule, factor, self.y_zero_point, self.qmin, self.qmax, NO_SCALES)
         return made
 
     cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift):
@@ -172,15 +174,15 @@ cdef class Operands:
 
     cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps):
         """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
-        cdef Steps near = Steps(HALF_UP, HALF_AWAY, AT_31, wraps, 0, self.y_zero_point, lo, hi)
-        cdef Steps up_and_back = Steps(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, self.qmin, self.qmax)
+        cdef IntegerRule near = IntegerRule(HALF_UP, HALF_AWAY, AT_31, wraps, 0, self.y_zero_point, lo, hi)
+        cdef IntegerRule up_and_back = IntegerRule(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, self.qmin, self.qmax)
         return TwoStages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
 
     def stage(self, row not None, rule):
         """What makes codes of two arrays by a row; ValueError if these scales or integers are out of its range."""
         return self.make(row_of(row), None if rule is None else as_words(rule))
 
-    cdef PairStage make(self, tuple row, Words rule):
+    cdef BinaryStage make(self, tuple row, Words rule):
         """Do what `stage` does, by the fields of a row."""
         cdef Made made = MADES[row[MADE]]
         cdef Integers p
@@ -196,25 +198,25 @@ cdef class Operands:
         if made == RATIOS:
             return self.by_ratios(rule, p)
         if made == SHIFT:
-            return self.shifted(p, self.left_shift, self.left_shift, rule.steps.second, rule.steps.split == ONCE,
-                                self.last(rule, p.y))
+            return self.shifted(p, self.left_shift, self.left_shift, rule.integer_rule.second,
+                                rule.integer_rule.split == ONCE, self.last(rule, p.y))
         return self.optimised(rule, p, made == SHIFT_S8)
 
     # sums
 
-    cdef PairStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last):
+    cdef BinaryStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last):
         """Shift each operand to the left, multiply and round it once or twice, first half up; `last` takes the sum.
 
         TFLite multiplies the operand with the larger scale by exactly 1/2. That is a left shift of one bit less, and
         needs no rounding. If both scales are equal, this holds for both operands, and the form is a plain sum.
         """
-        cdef Side a = Side(self.a_zero_point, 0, 0, 0), b = Side(self.b_zero_point, 0, 0, 0)
+        cdef Operand a = Operand(self.a_zero_point, 0, 0, 0), b = Operand(self.b_zero_point, 0, 0, 0)
         cdef bint a_half = p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
         cdef bint b_half = p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
         cdef PreparedStage of_a = None, of_b = None
         if a_half and b_half:
             a.multiplier, b.multiplier = 1 << (a_left - 1), 1 << (b_left - 1)
-            return pair_stage(SUM, a, b, last, self.typenum)
+            return binary_stage(SUM, a, b, last, self.typenum)
         a.multiplier, b.multiplier = a_left - 1, b_left - 1
         if not a_half:
             a.multiplier = a_left + self.spare(p.a)
@@ -235,10 +237,10 @@ cdef class Operands:
 
     cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once):
         """The stage of an operand that is multiplied and rounded."""
-        return integer_stage(p, Steps(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
-                                      self.spare(p), 0, INT32_MIN, INT32_MAX))
+        return integer_stage(p, IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
+                                            self.spare(p), 0, INT32_MIN, INT32_MAX))
 
-    cdef PairStage optimised(self, Words rule, Integers p, bint is_signed):
+    cdef BinaryStage optimised(self, Words rule, Integers p, bint is_signed):
         """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end.
         """
         cdef int a_less = p.a.right_shift - 31, b_less = p.b.right_shift - 31
@@ -255,32 +257,33 @@ cdef class Operands:
         p.a.right_shift = p.b.right_shift = 31
         return self.shifted(p, 20 - a_less, 20 - b_less, FLOOR, True, last)
 
-    cdef PairStage by_ratios(self, Words rule, Integers p):
+    cdef BinaryStage by_ratios(self, Words rule, Integers p):
         """Two multipliers and one shift."""
         cdef int wider = max(0, 34 - p.y.right_shift)  # the same factor; lanes need only the upper half of the product
         if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
             raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
         last = self.last(rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
-        return pair_stage(SUM, Side(self.a_zero_point, p.a.m, 0, 0), Side(self.b_zero_point, p.b.m, 0, 0), last,
-                          self.typenum)
+        return binary_stage(SUM, Operand(self.a_zero_point, p.a.m, 0, 0), Operand(self.b_zero_point, p.b.m, 0, 0), last,
+                            self.typenum)
 
-    cdef PairStage ort(self, tuple row):
+    cdef BinaryStage ort(self, tuple row):
         """A chain of two fused sums, whose constant has all zero points."""
         cdef float ra = <float>self.a_scale / <float>self.y_scale, rb = <float>self.b_scale / <float>self.y_scale
         cdef float constant = <float>self.y_zero_point - fma_f32(ra, self.a_zero_point, rb * <float>self.b_zero_point)
-        return self.in_float32(CHAIN, Side(0, 0, ra, 0), Side(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
+        return self.in_float32(CHAIN, Operand(0, 0, ra, 0), Operand(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
 
-    cdef PairStage torch(self, tuple row, Made made):
+    cdef BinaryStage torch(self, tuple row, Made made):
         """The sum of both values over the scale: whole vectors take the zero points apart, tails do not."""
         cdef float a = <float>self.a_scale, b = <float>self.b_scale, inverse = <float>1 / <float>self.y_scale
         cdef int inside = self.y_zero_point if made == TORCH_TAIL else 0
         cdef PreparedStage last = self.last_float(row, inverse, inside, self.y_zero_point - inside)
         if made == TORCH:
-            return self.in_float32(FLOAT_SUM, Side(0, 0, a, -<float>self.a_zero_point * a),
-                                   Side(0, 0, b, -<float>self.b_zero_point * b), last)
-        return self.in_float32(FLOAT_SUM, Side(self.a_zero_point, 0, a, 0), Side(self.b_zero_point, 0, b, 0), last)
+            return self.in_float32(FLOAT_SUM, Operand(0, 0, a, -<float>self.a_zero_point * a),
+                                   Operand(0, 0, b, -<float>self.b_zero_point * b), last)
+        return self.in_float32(FLOAT_SUM, Operand(self.a_zero_point, 0, a, 0), Operand(self.b_zero_point, 0, b, 0),
+                               last)
 
-    cdef PairStage in_float32(self, Form form, Side a, Side b, PreparedStage last):
+    cdef BinaryStage in_float32(self, Form form, Operand a, Operand b, PreparedStage last):
         """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
         cdef double step = <float>self.y_scale
         cdef double of_a, of_b
@@ -293,11 +296,11 @@ cdef class Operands:
                 fits = fits and isfinite(<float>of_a) and isfinite(<float>of_b) and isfinite(<float>(of_a + of_b))
         if not fits:
             raise ValueError("float32 does not hold what is computed of the lowest or highest codes")
-        return pair_stage(form, a, b, last, self.typenum)
+        return binary_stage(form, a, b, last, self.typenum)
 
     # products
 
-    cdef PairStage product(self, tuple row, Words rule, bint in_16_bits):
+    cdef BinaryStage product(self, tuple row, Words rule, bint in_16_bits):
         """In integers. TFLite's optimised products are cut to 16 bits, and wrap where the zero point is added."""
         cdef Numbers n = self.numbers_of(row, rule)
         cdef double width = self.highest - self.lowest
@@ -312,7 +315,7 @@ cdef class Operands:
         """The rule of a product, with its integers or the real scale."""
         return self.numbers(rule, self.given or self.real_scale(row))
 
-    cdef PairStage float_product(self, tuple row, Words rule):
+    cdef BinaryStage float_product(self, tuple row, Words rule):
         """In float32, with the zero point inside of the rounding or after it, as the rule has it."""
         cdef float scale = self.real_scale(row)
         cdef int zero = self.y_zero_point
@@ -320,7 +323,7 @@ cdef class Operands:
             self.last_float(row, scale, zero, 0) if rule.is_inside else self.last_float(row, scale, 0, zero)
         )
 
-    cpdef PairStage times(self, PreparedStage last):
+    cpdef BinaryStage times(self, PreparedStage last):
         """What multiplies codes less their zero points; `last` makes codes of the products."""
-        return pair_stage(PRODUCT, Side(self.a_zero_point, 0, 0, 0), Side(self.b_zero_point, 0, 0, 0), last,
-                          self.typenum)
+        return binary_stage(PRODUCT, Operand(self.a_zero_point, 0, 0, 0), Operand(self.b_zero_point, 0, 0, 0), last,
+                            self.typenum)

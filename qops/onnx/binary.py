@@ -1,4 +1,4 @@
-"""`QLinearPair`, the base of QLinearAdd and QLinearMul: two tensors that broadcast, by a rule of `qops.rules`."""
+"""`QLinearBinary`, the base of QLinearAdd and QLinearMul: two tensors that broadcast, by a rule of `qops.rules`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
-from qops.checks import broadcast_shape
+from qops.checks import broadcast_shape, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.prepared import argument
 
-__all__ = ["QLinearPair"]
+__all__ = ["QLinearBinary"]
 
 Rule = rules.Add | rules.Mul
 
 
-class QLinearPair(ByType):
+class QLinearBinary(ByType):
     """Two tensors of codes into a third. The first of the two rules takes A and B, the second B and A."""
 
     __slots__ = ()
@@ -79,7 +79,7 @@ class QLinearPair(ByType):
             raise ValueError(f"A, B: shapes {a.shape} and {b.shape} do not broadcast") from None
         check.out(out, a.dtype, shape, a, (b,))
         a, b, rule = (b, a, both[1]) if _exchanged(a.shape, b.shape) else (a, b, both[0])
-        return check.put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)
+        return put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)
 
 
 def _exchanged(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from qops.checks import choice
 from qops.rules.averages import AVERAGE_POOL
-from qops.rules.pairs import ADD, MUL
+from qops.rules.binary import ADD, MUL
 from qops.rules.table import TABLE
 
 __all__ = ["OPS", "Text", "text_of"]

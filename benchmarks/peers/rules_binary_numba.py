@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from benchmarks import rules_pairs as pairs
+from benchmarks import rules_binary as pairs
 from benchmarks.case import Candidate, shared
 
 f32, i32, i64 = np.float32, np.int32, np.int64

@@ -1,4 +1,4 @@
-"""Two tensors of codes make a third: each pair of codes gives a value, and a stage takes the value to a code.
+"""Two tensors of codes make a third: two codes make a value, and a stage takes the value to a code.
 
     product    (a - a_zero) * (b - b_zero)
     sum        (a - a_zero) * a_multiplier + (b - b_zero) * b_multiplier
@@ -20,46 +20,43 @@ from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport fma_f32
-from qops._kernels.stage.stage cimport INTEGER, REAL, stage_run
+from qops._kernels.stage.stage cimport BLOCK, INTEGER, REAL, stage_run
 
 import numpy as np
 
 cnp.import_array()
 
-cdef extern from "stage/pair_stage.h":
-    ctypedef enum Type "pair_codes":
-        U8 "PAIR_U8"
-        S8 "PAIR_S8"
-        S16 "PAIR_S16"
-    Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
+cdef extern from "stage/binary_stage.h":
+    ctypedef enum Type "operand_type":
+        U8 "BINARY_U8"
+        S8 "BINARY_S8"
+        S16 "BINARY_S16"
+    Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Operand, Operand,
                                      const FloatParams*) nogil
-    Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
+    Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Operand, Operand,
                                  const IntegerParams*) nogil
-    Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
-
-cdef enum:
-    BLOCK = 1024  # so many values are made before their codes: 4 KB
+    Py_ssize_t binary_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Operand, Operand, Form) nogil
 
 ctypedef fused code:
     uint8_t
     int8_t
     int16_t
 
-cdef inline float real(int32_t q, Side s, float plus) noexcept nogil:
+cdef inline float real(int32_t q, Operand s, float plus) noexcept nogil:
     """Give fma(q - zero, scale, plus)."""
     return fma_f32(<float>(q - s.zero), s.scale, plus)
 
 
-cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Side p, Side s,
+cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Operand p, Operand s,
                            Form form) noexcept nogil:
-    """Set x to the int32 or float32 values of n pairs; p is the side of a, s that of b.
+    """Set x to the int32 or float32 values of n elements; p are the parameters of a, s those of b.
 
     SHIFTED sets x to the shifted code of b alone. ONTO adds the shifted code of a to x.
     """
     cdef int32_t* whole = <int32_t*>x
     cdef float* reals = <float*>x
     cdef Type type = S16 if code is int16_t else S8 if code is int8_t else U8
-    cdef Py_ssize_t i = pair_values__simd(tier(), a, b, type, x, n, p, s, form)
+    cdef Py_ssize_t i = binary_values__simd(tier(), a, b, type, x, n, p, s, form)
     if form == PRODUCT:
         for i in range(i, n):
             whole[i] = (a[i] - p.zero) * (b[i] - s.zero)
@@ -80,8 +77,8 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
             reals[i] = real(a[i], p, p.plus) + real(b[i], s, s.plus)
 
 
-cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, const Pairs* p) noexcept nogil:
-    """Set x to the values of at most BLOCK pairs, after the stages of the operands if the form is "staged"."""
+cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, const BinaryParams* p) noexcept nogil:
+    """Set x to the values of at most BLOCK elements, after the stages of the operands if the form is "staged"."""
     cdef int32_t[BLOCK] near, part
     cdef int32_t* sum = <int32_t*>x
     cdef Py_ssize_t i
@@ -97,7 +94,7 @@ cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, c
         values_of(a, b, x, n, p.a, p.b, ONTO)
 
 
-cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noexcept nogil:
+cdef void binary_codes(char** data, Py_ssize_t i, Py_ssize_t n, const BinaryParams* p) noexcept nogil:
     """Make the codes of elements i to n - 1. data: the first array, the second, the result."""
     cdef int32_t[BLOCK] x
     cdef const char* a = data[1 if p.exchanged else 0]
@@ -122,31 +119,31 @@ cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noex
         i += some
 
 
-cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+cdef void binary_codes_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """Make n codes, those that do not fill a width with `tail`; for `walk`."""
-    cdef const Pairs* p = <Pairs*>using
+    cdef const BinaryParams* p = <BinaryParams*>using
     cdef Py_ssize_t whole = n
     if p.tail is not NULL:
         whole -= n % p.width
-        pairs_of(data, whole, n, p.tail)
-    pairs_of(data, 0, whole, p)
+        binary_codes(data, whole, n, p.tail)
+    binary_codes(data, 0, whole, p)
 
 
-cdef class PairStage:
+cdef class BinaryStage:
     """A form with its numbers. `run` makes the codes of two arrays."""
 
-    def with_tail(self, Py_ssize_t width, PairStage tail):
+    def with_tail(self, Py_ssize_t width, BinaryStage tail):
         """Give this stage for whole groups of `width` elements, with `tail` for the elements behind the last group."""
-        cdef PairStage made = PairStage.__new__(PairStage)
-        if width < 1 or tail.pairs.typenum != self.pairs.typenum:
+        cdef BinaryStage made = BinaryStage.__new__(BinaryStage)
+        if width < 1 or tail.params.typenum != self.params.typenum:
             raise ValueError(f"width, tail: expected 1 or more, and a tail of the same dtype, got {width}")
-        made.pairs, made.alive = self.pairs, (self.alive, tail)
-        made.pairs.width, made.pairs.tail = width, &tail.pairs
+        made.params, made.alive = self.params, (self.alive, tail)
+        made.params.width, made.params.tail = width, &tail.params
         return made
 
     def run(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
         """Make the codes of `a` and `b` in `out`; all have one shape."""
-        cdef Pairs p = self.pairs
+        cdef BinaryParams p = self.params
         cdef cnp.ndarray made = out
         if cnp.PyArray_TYPE(a) != p.typenum or cnp.PyArray_TYPE(b) != p.typenum or cnp.PyArray_TYPE(out) != p.typenum:
             types = ", ".join(str(x.dtype) for x in (<object>a, <object>b, <object>out))
@@ -156,18 +153,18 @@ cdef class PairStage:
         else:  # the tail is at the end of all elements, in row-major order
             a, b = plain(a), plain(b)
             made = out if cnp.PyArray_IS_C_CONTIGUOUS(out) else np.empty(np.shape(out), (<object>out).dtype)
-        walk(pairs_loop, &p, a, b, made)
+        walk(binary_codes_loop, &p, a, b, made)
         if made is not out:
             cnp.PyArray_CopyInto(out, made)
 
 
-cdef PairStage pair_stage(Form form, Side a, Side b, PreparedStage last, int typenum):
+cdef BinaryStage binary_stage(Form form, Operand a, Operand b, PreparedStage last, int typenum):
     """A form with the numbers of both operands. `last` takes values to codes.
 
     typenum: numpy's number of the dtype of all three arrays.
     """
-    cdef PairStage made = PairStage.__new__(PairStage)
-    cdef Pairs* p = &made.pairs
+    cdef BinaryStage made = BinaryStage.__new__(BinaryStage)
+    cdef BinaryParams* p = &made.params
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
         raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")
     p.form, p.a, p.b, p.typenum, p.exchanged = form, a, b, typenum, False
@@ -176,14 +173,14 @@ cdef PairStage pair_stage(Form form, Side a, Side b, PreparedStage last, int typ
     return made
 
 
-cdef PairStage staged(Side a, Side b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
-                      bint exchanged):
+cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
+                        bint exchanged):
     """The form "staged": `of_b` is the stage of b, `of_a` that of a, or None.
 
     exchanged: a and b of the form are the second and the first array.
     """
-    cdef PairStage made = pair_stage(SHIFTED, a, b, last, typenum)
-    cdef Pairs* p = &made.pairs
+    cdef BinaryStage made = binary_stage(SHIFTED, a, b, last, typenum)
+    cdef BinaryParams* p = &made.params
     p.of_b, p.has_of_a, p.exchanged = of_b.stage, of_a is not None, exchanged
     if p.has_of_a:
         p.of_a = of_a.stage

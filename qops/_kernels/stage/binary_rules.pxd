@@ -3,8 +3,8 @@
 from libc.stdint cimport int64_t
 
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
-from qops._kernels.stage.pair_stage cimport Form, PairStage, Side
-from qops._kernels.stage.prepared cimport PreparedStage, Steps
+from qops._kernels.stage.binary_stage cimport BinaryStage, Form, Operand
+from qops._kernels.stage.prepared cimport IntegerRule, PreparedStage
 from qops._kernels.stage.rounding cimport Rounding
 from qops._kernels.stage.rules cimport Numbers, Words
 
@@ -35,19 +35,19 @@ cdef class Operands:
     cdef Integers relative(self, MultiplierKind kind) except *
     cdef Integers ratios(self, int bits) except *
     cdef PreparedStage last(self, Words rule, Multiplier p)
-    cdef Numbers numbers(self, Words rule, steps)
+    cdef Numbers numbers(self, Words rule, factor)
     cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift)
     cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps)
-    cdef PairStage make(self, tuple row, Words rule)
-    cdef PairStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last)
+    cdef BinaryStage make(self, tuple row, Words rule)
+    cdef BinaryStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last)
     cdef int spare(self, Multiplier p) noexcept
     cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once)
-    cdef PairStage optimised(self, Words rule, Integers p, bint is_signed)
-    cdef PairStage by_ratios(self, Words rule, Integers p)
-    cdef PairStage ort(self, tuple row)
-    cdef PairStage torch(self, tuple row, Made made)
-    cdef PairStage in_float32(self, Form form, Side a, Side b, PreparedStage last)
-    cdef PairStage product(self, tuple row, Words rule, bint in_16_bits)
+    cdef BinaryStage optimised(self, Words rule, Integers p, bint is_signed)
+    cdef BinaryStage by_ratios(self, Words rule, Integers p)
+    cdef BinaryStage ort(self, tuple row)
+    cdef BinaryStage torch(self, tuple row, Made made)
+    cdef BinaryStage in_float32(self, Form form, Operand a, Operand b, PreparedStage last)
+    cdef BinaryStage product(self, tuple row, Words rule, bint in_16_bits)
     cdef Numbers numbers_of(self, tuple row, Words rule)
-    cdef PairStage float_product(self, tuple row, Words rule)
-    cpdef PairStage times(self, PreparedStage last)
+    cdef BinaryStage float_product(self, tuple row, Words rule)
+    cpdef BinaryStage times(self, PreparedStage last)
