@@ -44,8 +44,8 @@ class Prepared:
 
     def _make(self, *arguments: Any) -> None:
         """Keep all arguments of the constructor, in their order, and of arrays a copy; then prepare the op."""
-        named = zip(arguments, parameters(type(self)), strict=True)
-        self._keep(*(_own(value, parameter.name) for value, parameter in named))
+        named = zip(arguments, argument_names(type(self)), strict=True)
+        self._keep(*(_own(value, name) for value, name in named))
         self._prepare(once=False)
 
     @classmethod
@@ -121,6 +121,12 @@ def _read_only(slot: Any) -> property:
         slot.__set__(op, value)
 
     return property(slot.__get__, set_in_constructor, doc="")  # its class describes it
+
+
+def argument_names(kind: type[Prepared]) -> tuple[str, ...]:
+    """Give the names of the constructor's arguments, in a hundredth of the time of their signature."""
+    code = kind.__init__.__code__
+    return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 
 
 def parameters(kind: type[Prepared]) -> list[Parameter]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from qops.checks import int32, integers, shown
 
 __all__ = ["Padding", "TwoInts", "padding_of", "pair"]
@@ -36,14 +38,20 @@ def pair(value: Any, name: str, least: int) -> TwoInts:
     Examples
     --------
     >>> from qops.window import pair
-    >>> pair(2, "stride", 1), pair([1, 3], "stride", 1)
+    >>> pair(2, "stride", 1), pair(np.array([1, 3]), "stride", 1)
     ((2, 2), (1, 3))
     """
+    value = _as_list(value)
     if not isinstance(value, tuple | list):
         both = int32(value, name, least)
         return both, both
     down, across = integers(value, name, 2, least)
     return down, across
+
+
+def _as_list(value: Any) -> Any:
+    """Give an array with axes as lists, and anything else as it is."""
+    return value.tolist() if isinstance(value, np.ndarray) and value.ndim else value
 
 
 def padding_of(padding: Any) -> str | tuple[TwoInts, TwoInts]:
@@ -74,5 +82,6 @@ def padding_of(padding: Any) -> str | tuple[TwoInts, TwoInts]:
         if padding.upper() not in ("SAME", "VALID"):
             raise ValueError(f"padding: expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
         return padding.upper()
+    padding = _as_list(padding)
     down, across = padding if isinstance(padding, tuple | list) and len(padding) == 2 else (padding, padding)
     return pair(down, "padding", 0), pair(across, "padding", 0)

@@ -56,11 +56,20 @@ def pytest_collection_finish(session):
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _same_tier_afterwards():
-    before = isa.name()
+TIER = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    item.stash[TIER] = isa.name()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    """Fail if the test left another tier. A fixture that does so would take longer than many tests."""
     yield
-    after = isa.name()
+    before, after = item.stash[TIER], isa.name()
     isa.use(before)
     assert after == before, f"the test left the tier {after} behind, not {before}"
 

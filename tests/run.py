@@ -53,6 +53,7 @@ def run(files: list[str]) -> tuple[bool, str]:
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *sys.argv[1:], *files]
     # a hundred processes import the same modules: compiled once, they are read by all, whatever the caller has set
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["OPENBLAS_NUM_THREADS"] = "1"  # a part has one core, and threads of numpy that wait take the others'
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment
     )

@@ -48,7 +48,9 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     reference : array_like of float
         True values, of a shape that broadcasts to the data's.
     op : str, optional
-        The op that made the tensor; the report then has its `bound` (`qops.bound`).
+        The op that made the tensor; the report then has its `bound` (`qops.bound`), which is against the exact result
+        for the codes that the op got. A reference that was computed from floats before they were quantized adds what
+        that rounding did, so the largest error may be above the bound.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     >>> print(qops.error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0], "quantize"))
     elements      3
     LSB           0.00392157
-    max error     0.5000 LSB, bound 0.5001
+    max error     0.5000 LSB, of which at most 0.5001 from the op
     mean |error|  0.1667 LSB
     rms error     0.2887 LSB
     bias          -0.1667 LSB

@@ -127,7 +127,8 @@ def _bias(bias: ArrayLike, channels: int) -> NDArray[Any]:
     """Check a bias, and give a copy of it."""
     given = as_array(bias, "bias")
     if given.dtype.kind != "f" and (given.dtype.kind, given.dtype.itemsize) != ("i", 4):
-        raise TypeError(f"bias: expected real values (float) or codes (int32), got {given.dtype}")
+        which = ", which could be either" if given.dtype.kind in "iu" else ""
+        raise TypeError(f"bias: expected floats for real values, or int32 for codes, got {given.dtype}{which}")
     if given.shape != (channels,):
         raise ValueError(f"bias: expected shape {(channels,)}, one value for each output channel, got {given.shape}")
     with np.errstate(over="ignore"):

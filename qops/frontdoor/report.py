@@ -71,7 +71,8 @@ class ErrorReport:
     histogram : Histogram
         Counts of the signed error.
     bound : float, optional
-        The largest error, in LSB, that the op may have made, if `error` got its name; the larger one of a sum of two.
+        The largest error, in LSB, that the op itself may have made, if `error` got its name; the larger one of a sum of
+        two reports. It does not count what rounding the op's inputs did.
     """
 
     max: float
@@ -129,7 +130,8 @@ class ErrorReport:
         lines = {
             "elements": f"{self.count}",
             "LSB": " to ".join(f"{size:.6g}" for size in sizes[:: max(1, len(sizes) - 1)]),
-            "max error": f"{self.max:.4f} LSB" + (f", bound {self.bound:.4f}" if self.bound else ""),
+            "max error": f"{self.max:.4f} LSB"
+            + (f", of which at most {self.bound:.4f} from the op" if self.bound else ""),
             "mean |error|": f"{self.mean:.4f} LSB",
             "rms error": f"{self.rms:.4f} LSB",
             "bias": f"{self.bias:+.4f} LSB",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from inspect import signature
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -253,7 +252,7 @@ class _Reader:
 
 def _is_number(method: Any) -> bool:
     """Whether a method of the schema gives the one value of a field; those of vectors take an index."""
-    return callable(method) and len(signature(method).parameters) == 1
+    return callable(method) and method.__code__.co_argcount == 1
 
 
 def _itemsize(dtype: str) -> int:

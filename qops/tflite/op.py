@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, choice, flag, int32, native, number
-from qops.prepared import Prepared, parameters
+from qops.prepared import Prepared, argument_names
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
 
@@ -54,8 +54,7 @@ class Op(Prepared):
     _facts: Kernel
 
     def _prepare(self, once: bool) -> None:
-        named = zip(parameters(type(self)), self._arguments, strict=True)
-        given = SimpleNamespace(**{parameter.name: value for parameter, value in named})
+        given = SimpleNamespace(**dict(zip(argument_names(type(self)), self._arguments, strict=True)))
         self._dtype = check.dtype_of(given.dtype, self._name)
         self._facts = kernel_for(given.kernel, self._name, self._dtype)
         for name, value in vars(given).items():

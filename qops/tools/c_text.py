@@ -36,15 +36,15 @@ def comment(text: str) -> str:
     return f"/* {plain.replace('*/', '* /').replace('??', '? ?')} */"
 
 
-def _number(value: Any) -> str:
-    """A number in C, exactly."""
-    if isinstance(value, np.floating | float):
-        single = isinstance(value, np.float32)
-        if not np.isfinite(value):
-            raise ValueError(f"no finite number: {value}")
-        return float(value).hex() + "f" * single
-    whole = int(value)
-    return f"({whole + 1} - 1)" if whole in (-(2**31), -(2**63)) else str(whole)
+def _numbers(values: Any) -> list[str]:
+    """Numbers of one type in C, exactly."""
+    flat = np.asarray(values).reshape(-1)
+    if flat.dtype.kind == "f":
+        if not np.isfinite(flat).all():
+            raise ValueError(f"no finite number: {flat[~np.isfinite(flat)][0]}")
+        return [x.hex() + "f" * (flat.dtype == np.float32) for x in flat.tolist()]
+    lowest = (-(2**31), -(2**63))  # what C has no literal for
+    return [f"({x + 1} - 1)" if x in lowest else str(x) for x in flat.astype(np.int64).tolist()]
 
 
 def array(name: str, values: Any) -> str:
@@ -61,8 +61,7 @@ def array(name: str, values: Any) -> str:
     -------
     str
     """
-    flat = values.reshape(-1)
-    words = [_number(value) for value in flat]
+    words = _numbers(values)
     lines, line = [], "   "
     for word in words:
         if len(line) + len(word) + 2 > _COLUMN:
@@ -71,7 +70,7 @@ def array(name: str, values: Any) -> str:
         line += f" {word},"
     kind = _TYPES.get(values.dtype.name, f"{values.dtype.name}_t")
     shape = f" {comment(' x '.join(map(str, values.shape)))}" if values.ndim > 1 else ""
-    return "\n".join([f"static const {kind} {name}[{flat.size}] = {{{shape}", *lines, line, "};"])
+    return "\n".join([f"static const {kind} {name}[{values.size}] = {{{shape}", *lines, line, "};"])
 
 
 def constants(name: str, values: Mapping[str, Any]) -> str:
@@ -94,9 +93,9 @@ def constants(name: str, values: Mapping[str, Any]) -> str:
             rest.append(array(f"{name}_{key}", value))
         elif isinstance(value, np.ndarray | np.floating | float) and np.asarray(value).dtype.kind == "f":
             kind = _TYPES[np.asarray(value).dtype.name]
-            rest.append(f"static const {kind} {name}_{key} = {_number(np.asarray(value)[()])};")
+            rest.append(f"static const {kind} {name}_{key} = {_numbers(value)[0]};")
         else:
-            whole.append(f"    {name}_{key} = {_number(value)},")
+            whole.append(f"    {name}_{key} = {_numbers(value)[0]},")
     return "\n".join([*(["enum {", *whole, "};"] if whole else []), *rest, ""])
 
 

@@ -1,5 +1,7 @@
 """The candidates for a dump: every rule of its kind, with each real scale that the systems of the rule form."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, cast, get_args
@@ -154,7 +156,7 @@ def _derivations(rule: str, dump: Dump) -> list[Derivation]:
     """How the systems of a rule form the scale; one of them where the dump has it already, or they form none."""
     words = TABLE[rule].scales.split(", ")
     has_one = "in_scale" not in dump.numbers or TABLE[rule].is_stepwise
-    return ["double"] if has_one else cast(list[Derivation], words)
+    return ["double"] if has_one else cast("list[Derivation]", words)
 
 
 def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:

@@ -54,6 +54,15 @@ def test_conv2d_within_bound_however_the_window_moves(padding, stride, dilation,
     check((x, -1.0, 1.0), (w, -0.7, 2.0), stride, dilation, padding)
 
 
+def test_windows_may_be_given_as_arrays(rng):
+    x, w = (drawn(rng, (1, 9, 9, 3), np.uint8), -1.0, 1.0), (drawn(rng, (3, 2, 3, 2), np.uint8), -1.0, 1.0)
+    moves = {"stride": [2, 1], "dilation": [1, 2], "padding": [[1, 0], [2, 1]]}
+    arrays = {name: np.array(value) for name, value in moves.items()}
+    assert qops.conv2d(x, w, **arrays) == qops.conv2d(x, w, **moves)
+    assert qops.Conv2D(w, **arrays)(x) == qops.Conv2D(w, **moves)(x)
+    assert qops.max_pool(x, np.array([3, 2]), stride=np.array([1, 2])) == qops.max_pool(x, (3, 2), stride=(1, 2))
+
+
 @pytest.mark.parametrize("a", RANGES)
 @pytest.mark.parametrize("b", RANGES)
 def test_conv2d_within_bound_whatever_the_ranges(a, b):

@@ -3,6 +3,7 @@
 import math
 import pickle
 import re
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -113,6 +114,13 @@ def test_codes_of_the_other_type_are_refused(name, wrong):
 @pytest.mark.parametrize(("name", "key"), NUMBERS)
 def test_ends_of_ranges_are_refused(name, key, value, text):
     refuses(name, {key: value}, f"^({key}|min, max): .*{text}", sentinel(name))
+
+
+@pytest.mark.parametrize("name", [name for name in FRONT_DOOR if "dtype" in signature(function(name)).parameters])
+@pytest.mark.parametrize("dtype", ["codes", "float32", None, 8])
+def test_a_dtype_that_codes_do_not_have_is_a_type_error(name, dtype):
+    with pytest.raises(TypeError, match=r"^dtype: expected "):
+        function(name)(**ARGUMENTS[name] | {"dtype": dtype})
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in NUMBERS}))

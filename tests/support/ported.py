@@ -1,8 +1,12 @@
 """Programs around the C of `params`: they read what a layer takes, and print what it gives."""
 
 import os
+import re
 import shlex
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,41 +25,64 @@ NODES = {
 """Attributes of the nodes of onnxruntime's own that are tried with all their forms of codes."""
 
 
-def ran(folder, text, values):
-    """Compile a program beside the constants, feed it values, and give the words that it prints."""
-    (folder / "main.c").write_text(text)
+DEFINED = re.compile(r"^(?:static .*?(\w+)(?:\[\d+\] =|\(| =)|    (\w+) = .*,$)", re.MULTILINE)
+"""The names that a header defines: functions, constants, and members of an enum."""
+
+
+class Program(NamedTuple):
+    """What stands in a function beside the constants in a folder, what it reads, and what its words mean."""
+
+    folder: Path
+    text: str
+    values: np.ndarray
+    meaning: Callable
+
+
+def given(folder, programs):
+    """Compile all programs as one, as a compiler takes longer to start than to compile, and give their results.
+
+    The headers of each program define the same names, so a macro gives each name the number of its program.
+    """
+    parts, told = [], []
+    for i, program in enumerate(programs):
+        texts = [(program.folder / name).read_text() for name in ("rules.h", "params.h")]
+        names = sorted({name for text in texts for pair in DEFINED.findall(text) for name in pair if name})
+        parts += [f"#define {name} {name}_{i}" for name in names]
+        parts += [f'#include "{program.folder}/params.h"', "#include <stdio.h>"]
+        parts += [f"static int program_{i}(void)\n{{\n    {program.text}\n    return 0;\n}}"]
+        parts += [f"#undef {name}" for name in ("QOPS_PARAMS_H", "QOPS_RULES_H", *names)]
+        told += [float(v).hex() if isinstance(v, float) else str(v) for v in program.values.ravel().tolist()]
+    steps = "".join(f'    if (program_{i}())\n        return 1;\n    puts("end");\n' for i in range(len(programs)))
+    (folder / "main.c").write_text("\n".join([*parts, f"int main(void)\n{{\n{steps}    return 0;\n}}\n"]))
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    subprocess.run([*compiler, *FLAGS, f"-I{folder}", "-o", folder / "main", folder / "main.c", "-lm"], check=True)
-    told = "\n".join(float(v).hex() if isinstance(v, float) else str(v) for v in values)
-    return subprocess.run([folder / "main"], input=told, capture_output=True, text=True, check=True).stdout.split()
+    subprocess.run([*compiler, *FLAGS, "-o", folder / "main", folder / "main.c", "-lm"], check=True)
+    done = subprocess.run([folder / "main"], input="\n".join(told), capture_output=True, text=True, check=True)
+    *words, rest = done.stdout.split("end\n")
+    assert not rest
+    return [program.meaning(said.split()) for program, said in zip(programs, words, strict=True)]
 
 
-def numbers_of(words, wanted):
-    return np.array([float.fromhex(w) if wanted.dtype.kind == "f" else int(w) for w in words]).reshape(wanted.shape)
+def numbers_like(wanted):
+    """Words as an array like another one."""
+    to_number = float.fromhex if wanted.dtype.kind == "f" else int
+    return lambda words: np.array([to_number(word) for word in words]).reshape(wanted.shape)
 
 
 def reading(values, body, more=""):
-    """A program that reads values as `in`, and does what `body` says."""
+    """Text that reads values as `in`, and does what `body` says."""
     kind, scan = ("float", "%f") if values.dtype.kind == "f" else ("int32_t", "%d")
     if values.dtype == np.int64:
         kind, scan = "long long", "%lld"
-    return f"""#include "params.h"
-#include <stdio.h>
-static {kind} in[{max(1, values.size)}];
-{more}
-int main(void)
-{{
+    return f"""static {kind} in[{max(1, values.size)}];
+    {more}
     for (int i = 0; i < {values.size}; i++)
         if (scanf("{scan}", &in[i]) != 1)
             return 1;
-    {body}
-    return 0;
-}}
-"""
+    {body}"""
 
 
 def each(layer, arguments, wanted, what="code"):
-    """A program that calls the function of a layer for each element of its arguments."""
+    """Text that calls the function of a layer for each element of its arguments."""
     count, is_float = arguments[0].size, arguments[0].dtype.kind == "f"
     values = np.concatenate([x.ravel() for x in arguments])
     call = f"{layer.name}_{what}({', '.join(f'in[{i * count} + i]' for i in range(len(arguments)))})"
@@ -65,7 +92,7 @@ def each(layer, arguments, wanted, what="code"):
 
 
 def rows(layer, x, call, more=""):
-    """A program that gives rows of codes to the function of a layer, which writes to `out`, and prints these."""
+    """Text that gives rows of codes to the function of a layer, which writes to `out`, and prints these."""
     wide, count = x.astype(np.int32), x.shape[-1]
     body = f"""for (int i = 0; i < {x.size}; i += {count}) {{
         {call}
@@ -122,15 +149,15 @@ def pools(layer, x, wanted):
 
 
 def placed(folder, layer, inputs, wanted, what=""):
-    """What stands at the places that the C of an op that moves codes names, in its inputs one after another."""
+    """A program of an op that moves codes: what stands at the places that its C names, in its inputs in a row."""
     text, values = each(layer._replace(name=layer.name + what), [np.arange(wanted.size)], np.empty(0, int), "place")
-    places = np.array(ran(folder, text, values.tolist()), int)
     put = np.full(1, layer.constants.get("pad_value", 0), wanted.dtype)
-    return np.concatenate([*(x.reshape(-1) for x in inputs), put])[places].reshape(wanted.shape)
+    codes = np.concatenate([*(x.reshape(-1) for x in inputs), put])
+    return Program(folder, text, values, lambda words: codes[np.array(words, int)].reshape(wanted.shape))
 
 
 def bilinear(layer, x, wanted):
-    """A program that resizes images."""
+    """Text that resizes images."""
     _, height, width, channels = wanted.shape
     body = f"""for (int i = 0; i < {x.size}; i += {x[0].size})
         for (int row = 0; row < {height}; row++)
@@ -141,7 +168,7 @@ def bilinear(layer, x, wanted):
 
 
 def steps(layer, x, wanted, zero):
-    """A program that runs an LSTM over sequences (batch, steps, inputs), or SVDF for one step of each row."""
+    """Text that runs an LSTM over sequences (batch, steps, inputs), or SVDF for one step of each row."""
     cells, count = wanted.shape[-1], x.shape[-1]
     memory = 1 if layer.arguments != ("state",) else layer.constants["filters"] * layer.constants["memory"]
     call = {
@@ -157,15 +184,16 @@ def steps(layer, x, wanted, zero):
         {call}
         for (int k = 0; k < {cells}; k++)
             printf("%d\\n", out[k]);"""
-    more = f"static int32_t out[{cells}], cell[{cells}], state[{memory}];"
+    more = f"static int32_t out[{cells}], cell[{cells}], state[{memory}];\n    (void)cell, (void)state;"
     assert count * len(x.reshape(-1, count)) == x.size
     return rows(layer, x, body, more)
 
 
-def judged(folder, layer, op, inputs, wanted):
-    """What the C of a layer gives for the inputs of its op."""
+def program(folder, layer, op, inputs, wanted):
+    """A program of what the C of a layer gives for the inputs of its op."""
     if layer.arguments == ("place",):
         return placed(folder, layer, inputs, wanted)
+    meaning = numbers_like(wanted)
     if layer.arguments == ("row",):
         count = inputs[0].shape[-1]
         show = f'for (int k = 0; k < {count}; k++)\n            printf("%d\\n", out[k]);'
@@ -181,8 +209,8 @@ def judged(folder, layer, op, inputs, wanted):
         x, y = (a.swapaxes(0, 1) if is_major else a for a in (inputs[0], wanted))
         zero = layer.constants["state_zero_point" if layer.arguments == ("state",) else "hidden_zero_point"]
         text, values = steps(layer, x, y, zero)
-        made = numbers_of(ran(folder, text, values.ravel().tolist()), y)
-        return made.swapaxes(0, 1) if is_major else made
+        numbers = numbers_like(y)
+        meaning = (lambda words: numbers(words).swapaxes(0, 1)) if is_major else numbers
     else:
         text, values = each(layer, calls(layer, op, inputs, wanted), wanted)
-    return numbers_of(ran(folder, text, values.ravel().tolist()), wanted)
+    return Program(folder, text, values, meaning)

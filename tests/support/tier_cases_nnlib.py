@@ -51,7 +51,7 @@ def recoded_into_a_hull(rng, n):
 
 def recoded_by_a_gain(rng, n):
     """Gains on both sides of 1, and zeros beyond the codes."""
-    (x, out), gain = memory(rng, n, np.uint8, np.uint8), rng.choice([2.0 ** rng.uniform(-9, 14), 1.0])
+    (x, out), gain = memory(rng, n, np.uint8, np.uint8), tier_cases.one_of(rng, 2.0 ** rng.uniform(-9, 14), 1.0)
     zeros = rng.integers(-300, 500, 2)
     return lambda: (out, recode.requantize_8to8(x, gain, zeros[0], zeros[1], out))
 
@@ -80,7 +80,7 @@ def quantized(rng, n):
 def dequantized(rng, n):
     """Steps of few bits as well, of which many products are ties."""
     codes, x = memory(rng, n, np.uint8, np.float32)
-    step = rng.choice([rng.integers(1, 2**24), rng.integers(1, 2**9) * 2**15]) * 2.0 ** rng.integers(-80, 90)
+    step = tier_cases.one_of(rng, rng.integers(1, 2**24), rng.integers(1, 2**9) * 2**15) * 2.0 ** rng.integers(-80, 90)
     lo = -float(rng.integers(-50, 300) * step)
     return lambda: (x, quantize.dequantize(codes, lo, lo + 255 * step, x))
 

@@ -82,7 +82,10 @@ def pair(call, rule, beyond=False):
         dtype = [np.uint8, np.int8, np.int16][rng.integers(0, 3 if rule.startswith("tflite") else 2)]
         a, b = (tier_cases.drawn(rng, n, dtype) for _ in "ab")
         row, out = codes.of(a), tier_cases.unaligned(rng, n, dtype)
-        how = {f"{name}_scale": 2.0 ** rng.choice([rng.uniform(-3, 0), -1]) * [1, 4][name == "y"] for name in "aby"}
+        how = {
+            f"{name}_scale": 2.0 ** tier_cases.one_of(rng, rng.uniform(-3, 0), -1) * [1, 4][name == "y"]
+            for name in "aby"
+        }
         how["y_scale"] *= 2.0 ** -rng.integers(14, 26) if beyond and rng.integers(0, 3) == 0 else 1
         zeros = (0, 0) if dtype == np.int16 else (row.lowest, row.highest)
         how |= {f"{name}_zero_point": int(rng.integers(*zeros, endpoint=True)) for name in "aby"}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import tier_cases
+from tier_cases import one_of
 
 from qops._kernels.tensorflow import uniform
 
@@ -11,7 +12,7 @@ def quantized(dtype):
 
     def case(rng, n):
         x, out = tier_cases.drawn(rng, n, np.float32), tier_cases.unaligned(rng, n, dtype)
-        zero, inverse = int(rng.choice([0, 5, -9, 2**31 - 1, -(2**31)])), float(rng.choice([1.0, -0.3, 50.0, 0.0]))
+        zero, inverse = one_of(rng, 0, 5, -9, 2**31 - 1, -(2**31)), one_of(rng, 1.0, -0.3, 50.0, 0.0)
         lowest, highest = (int(end) for end in (np.iinfo(dtype).min, np.iinfo(dtype).max))
         return lambda: (out, uniform.quantize(x, inverse, zero, lowest, highest - 9, out))
 
@@ -23,7 +24,7 @@ def scaling(rng, lowest, highest):
     zeros = map(int, rng.choice([0, 5, -9, 2**31 - 1, -(2**31)], 2, p=[0.4, 0.2, 0.2, 0.1, 0.1]))
     multiplier, right_shift = (
         int(rng.integers(2**30, 2**31)),
-        int(rng.choice([1, 30, 31, 31, 32, 32, 33, 50, 51, 52, 62])),
+        one_of(rng, 1, 30, 31, 31, 32, 32, 33, 50, 51, 52, 62),
     )
     return uniform.Scaling(multiplier, right_shift, *zeros, lowest, highest)
 
@@ -43,7 +44,7 @@ def added(rng, n):
     """Two at other scales."""
     x, y = tier_cases.drawn(rng, n, np.int32), tier_cases.drawn(rng, n, np.int32)
     out, steps = tier_cases.unaligned(rng, n, np.int32), [scaling(rng, -(2**31), 2**31 - 1) for _ in range(2)]
-    zero = int(rng.choice([0, 7, 2**31 - 1]))
+    zero = one_of(rng, 0, 7, 2**31 - 1)
     return lambda: (out, uniform.add(x, steps[0], y, steps[1], zero, -(2**31), 2**31 - 9, out))
 
 

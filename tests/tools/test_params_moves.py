@@ -64,10 +64,11 @@ def moved(folder, graph, port, x):
     found.write(folder)
     (layer,) = found.layers
     made = graph.run(x, keep="all")
-    for i, name in enumerate(op.outputs):
-        part = f"_part{i}" if len(op.outputs) > 1 else ""
-        got = ported.placed(folder, layer, [made[n] for n in op.reads], made[name], part)
-        np.testing.assert_array_equal(got, made[name])
+    parts = [f"_part{i}" for i in range(len(op.outputs))] if len(op.outputs) > 1 else [""]
+    data, results = [made[name] for name in op.reads], [made[name] for name in op.outputs]
+    programs = [ported.placed(folder, layer, data, y, part) for y, part in zip(results, parts, strict=True)]
+    for got, wanted in zip(ported.given(folder, programs), results, strict=True):
+        np.testing.assert_array_equal(got, wanted)
     return layer
 
 
@@ -142,7 +143,8 @@ def test_nodes_that_c_has_itself(kind, tmp_path, rng):
     (layer,) = params(graph, "onnxruntime").layers
     params(graph, "onnxruntime").write(tmp_path)
     text, values = ported.each(layer, [x.astype(np.int64) for x in (*more, *data)], wanted)
-    np.testing.assert_array_equal(ported.numbers_of(ported.ran(tmp_path, text, values.tolist()), wanted), wanted)
+    (got,) = ported.given(tmp_path, [ported.Program(tmp_path, text, values, ported.numbers_like(wanted))])
+    np.testing.assert_array_equal(got, wanted)
 
 
 def test_what_shapes_tell_is_a_constant(tmp_path):
@@ -208,7 +210,7 @@ def test_sums_that_become_floats_or_stay_integers(kind, tmp_path, rng):
         sums = sums_of(kind, x, w, more).reshape(wanted.shape)
         channel = np.broadcast_to(np.arange(3), (4, 3)).reshape(wanted.shape)
         text, values = ported.each(layer, [sums, channel][: len(layer.arguments)], wanted)
-    got = ported.numbers_of(ported.ran(tmp_path, text, values.ravel().tolist()), wanted)
+    (got,) = ported.given(tmp_path, [ported.Program(tmp_path, text, values, ported.numbers_like(wanted))])
     np.testing.assert_array_equal(got.astype(wanted.dtype), wanted)
     np.testing.assert_array_equal(layer.constants["weights"], w)
 
@@ -229,7 +231,8 @@ def test_ranges_of_floats(runtime, values, tmp_path):
     printf("%a\\n", scale);
     for (int i = 0; i < {x.size}; i++)
         printf("%d\\n", codes[i]);"""
-    zero_word, scale_word, *rest = ported.ran(tmp_path, ported.reading(x, body), x.tolist())
+    (words,) = ported.given(tmp_path, [ported.Program(tmp_path, ported.reading(x, body), x, list)])
+    zero_word, scale_word, *rest = words
     assert (int(zero_word), float.fromhex(scale_word)) == (int(zero), float(scale))
     assert [int(word) for word in rest] == codes.tolist()
 
@@ -242,7 +245,7 @@ def test_codes_of_channels_to_floats(tmp_path, rng):
     found = params(graph, "onnxruntime")
     found.write(tmp_path)
     text, values = ported.each(found.layers[0], [x, np.broadcast_to(np.arange(3), x.shape)], wanted)
-    got = ported.numbers_of(ported.ran(tmp_path, text, values.tolist()), wanted)
+    (got,) = ported.given(tmp_path, [ported.Program(tmp_path, text, values, ported.numbers_like(wanted))])
     np.testing.assert_array_equal(got.astype(F32), wanted)
 
 

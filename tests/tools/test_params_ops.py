@@ -1,5 +1,7 @@
 """The C of `params` for every operator: compiled, it gives the codes of the op, of golden models and of ONNX nodes."""
 
+from collections import Counter
+
 import numpy as np
 import ported
 import pytest
@@ -15,40 +17,57 @@ F32 = np.float32
 MANY_FORMS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM")
 
 
+class Tried:
+    """Programs of cases, compiled and run together, and what they must give."""
+
+    def __init__(self, folder):
+        self.folder, self.programs, self.wanted = folder, [], []
+
+    def add(self, found, op, inputs, wanted, case):
+        folder = self.folder / f"port{len(self.programs)}"
+        found.write(folder)
+        self.programs.append(ported.program(folder, *found.layers, op, inputs, wanted))
+        self.wanted.append((case, wanted))
+
+    def compare(self):
+        got = ported.given(self.folder, self.programs)
+        wrong = [case for (case, y), made in zip(self.wanted, got, strict=True) if not np.array_equal(made, y)]
+        assert wrong == []
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("port", RUNTIMES)
 @pytest.mark.parametrize("kind", tflite_models.kinds())
-def test_c_gives_the_codes_of_every_operator(kind, port, tmp_path):
-    """Of a golden case of each combination of types that the port has."""
+def test_c_gives_the_codes_of_every_operator(kind, tmp_path):
+    """Of a golden case of each combination of types that each port has."""
     found, arrays = tflite_models.cases(kind)
-    seen, tried = {}, 0
+    seen, tried = Counter(), Tried(tmp_path)
     for case in found[:: max(1, len(found) // 30)]:
         file, inputs = tflite_models.model(case, arrays)
         (tmp_path / "one.tflite").write_bytes(file)
-        try:
-            graph = load(tmp_path / "one.tflite", runtime=RUNTIMES[port])
-            made = graph.run(inputs, keep="all")
-        except ValueError:
-            continue
-        (op,) = graph.ops
-        types = tuple(graph.tensors[name].dtype for name in (*op.reads, *op.outputs))
-        seen[types] = seen.get(types, 0) + 1
-        if seen[types] > (5 if kind in MANY_FORMS else 1) or (port == "xnnpack" and types[0] == "int16"):
-            continue
-        (layer,) = params(graph, port).layers
-        if not layer.code:
-            continue
-        if kind == "BATCH_MATMUL":
-            object.__setattr__(op, "options", case.get("options", {}))
-            op.options.update({key[0].upper() + key[1:]: value for key, value in op.options.items()})
-        folder = tmp_path / f"{port}{tried}"
-        params(graph, port).write(folder)
-        wanted = made[op.outputs[0]]
-        if wanted.size:
-            got = ported.judged(folder, layer, op, [made[name] for name in op.reads], wanted)
-            np.testing.assert_array_equal(got, wanted, err_msg=str((case["id"], types)))
-            tried += 1
-    assert tried or (kind, port) in NOT_THERE
+        for port, runtime in RUNTIMES.items():
+            try:
+                graph = load(tmp_path / "one.tflite", runtime=runtime)
+            except ValueError:
+                continue
+            (op,) = graph.ops
+            types = port, *(graph.tensors[name].dtype for name in (*op.reads, *op.outputs))
+            if seen[types] >= (5 if kind in MANY_FORMS else 1) or (port == "xnnpack" and types[1] == "int16"):
+                continue
+            try:
+                made = graph.run(inputs, keep="all")
+            except ValueError:
+                continue
+            seen[types] += 1
+            constants, wanted = params(graph, port), made[op.outputs[0]]
+            if not constants.layers[0].code or not wanted.size:
+                continue
+            if kind == "BATCH_MATMUL":
+                object.__setattr__(op, "options", case.get("options", {}))
+                op.options.update({key[0].upper() + key[1:]: value for key, value in op.options.items()})
+            tried.add(constants, op, [made[name] for name in op.reads], wanted, (case["id"], types))
+    of_ports = {types[0] for _, types in [case for case, _ in tried.wanted]}
+    assert {(kind, port) for port in RUNTIMES if port not in of_ports} <= NOT_THERE
+    tried.compare()
 
 
 def test_c_of_a_pool_of_one_tap_takes_codes_to_another_scale(tmp_path):
@@ -65,7 +84,8 @@ def test_c_of_a_pool_of_one_tap_takes_codes_to_another_scale(tmp_path):
     params(graph, "xnnpack").write(tmp_path / "port")
     wanted = op.call(x)[0]
     assert len(np.unique(wanted)) > 40
-    np.testing.assert_array_equal(ported.judged(tmp_path / "port", layer, op, [x], wanted), wanted)
+    (got,) = ported.given(tmp_path, [ported.program(tmp_path / "port", layer, op, [x], wanted)])
+    np.testing.assert_array_equal(got, wanted)
 
 
 @pytest.mark.long
@@ -73,7 +93,7 @@ def test_c_of_a_pool_of_one_tap_takes_codes_to_another_scale(tmp_path):
 @pytest.mark.parametrize("kind", ["SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"])
 def test_c_of_steps_keeps_the_state(kind, port, tmp_path, rng):
     found, arrays = tflite_models.cases(kind)
-    tried = 0
+    tried = Tried(tmp_path)
     for case in found[::5]:
         (tmp_path / "one.tflite").write_bytes(tflite_models.model(case, arrays)[0])
         try:
@@ -93,14 +113,12 @@ def test_c_of_steps_keeps_the_state(kind, port, tmp_path, rng):
         else:
             wanted = op.prepared(data).y
         try:
-            (layer,) = params(graph, port).layers
+            constants = params(graph, port)
         except ValueError:
             continue
-        folder = tmp_path / f"{port}{tried}"
-        params(graph, port).write(folder)
-        np.testing.assert_array_equal(ported.judged(folder, layer, op, [data], wanted), wanted, err_msg=case["id"])
-        tried += 1
-    assert tried > 1
+        tried.add(constants, op, [data], wanted, case["id"])
+    assert len(tried.wanted) > 1
+    tried.compare()
 
 
 NOT_THERE = {(kind, "tflm") for kind in ("EXP", "GELU", "NEG", "RELU_0_TO_1", "RELU_N1_TO_1", "SQRT")}
@@ -147,11 +165,10 @@ def test_c_gives_the_codes_of_every_node_of_onnxruntime(kind, dtype, tmp_path):
     elif kind == "QLinearGlobalAveragePool":
         inputs = [x.astype(np.int64).sum((2, 3))]
     if layer.arguments in (("sum",), ("largest",)):
-        text, values = ported.each(layer, inputs, wanted)
-        got = ported.numbers_of(ported.ran(tmp_path, text, values.tolist()), wanted)
+        program = ported.Program(tmp_path, *ported.each(layer, inputs, wanted), ported.numbers_like(wanted))
     else:
-        got = ported.judged(tmp_path, layer, op, inputs, wanted)
-    np.testing.assert_array_equal(got, wanted)
+        program = ported.program(tmp_path, layer, op, inputs, wanted)
+    np.testing.assert_array_equal(ported.given(tmp_path, [program])[0], wanted)
 
 
 def test_a_graph_between_codes_and_floats(tmp_path):
@@ -167,5 +184,5 @@ def test_a_graph_between_codes_and_floats(tmp_path):
     found.write(tmp_path)
     for layer, op in zip(found.layers, graph.ops, strict=True):
         data, wanted = made[op.reads[0]], made[op.outputs[0]]
-        got = ported.judged(tmp_path, layer, op, [data], wanted)
+        (got,) = ported.given(tmp_path, [ported.program(tmp_path, layer, op, [data], wanted)])
         np.testing.assert_array_equal(got.astype(wanted.dtype), wanted)

@@ -156,9 +156,16 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
     return sums
 
 
-def window_sums(Images images, tuple kernel, Py_ssize_t groups=1):
-    """Give the sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
+def window_sums(Images images, tuple kernel, Py_ssize_t groups=1, Py_ssize_t num_threads=1):
+    """Give the sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32.
+
+    For groups of one channel that is a depthwise convolution with ones. Else one thread adds up all channels of each
+    pixel first, which is quick.
+    """
     cdef Py_ssize_t channels = cnp.PyArray_DIM(images.x, 3) // groups, padding = images.pad_value
+    if channels == 1 < groups:
+        ones = pack_weights(np.ones((groups, 1, *kernel), np.int8), groups=groups)
+        return convolve(images, ones, num_threads=num_threads)
     x = np.ascontiguousarray(images.x)
     rows = x.shape[0] * x.shape[1] * x.shape[2] * groups
     # the sums of each pixel, less those of a pixel of padding
@@ -241,7 +248,7 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
     starts = finish.starts(p, packed)
     if starts is not None:
         p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
-    windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
+    windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups, num_threads)
     _kept = set_w_zero_points(p, zeros, windows)  # memory that p reads
     return run_convolution(p, cnp.PyArray_DIM(images.x, 0), num_threads)
 

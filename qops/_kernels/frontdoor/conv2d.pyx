@@ -83,15 +83,17 @@ cdef class Conv2D(Layer):
             apart(out, codes, None)
         images = Images(codes, window, zero, zero)
         if not e.is_centred:
-            rows = self.sums_of(images, shape[0] * shape[1] * shape[2])
+            rows = self.sums_of(images, shape[0] * shape[1] * shape[2], threads)
         terms = None if left.base == 0 else self.terms((<object>codes).shape, window)
         return self.made(cls, images, zero, left, rows, terms, out, 4, shape, tops, threads)
 
-    cdef cnp.ndarray sums_of(self, images, Py_ssize_t places):
+    cdef cnp.ndarray sums_of(self, images, Py_ssize_t places, Py_ssize_t num_threads):
         """Give the sum of the codes of each window; with groups, the sum of the codes that each filter takes."""
-        cdef Py_ssize_t groups = self.packed.groups
-        sums = window_sums(images, self.packed.shape[2:], groups).reshape(places, groups)
-        return sums.reshape(-1) if groups == 1 else sums.repeat(self.packed.shape[0] // groups, axis=1)
+        cdef Py_ssize_t groups = self.packed.groups, each = self.packed.shape[0] // groups
+        sums = window_sums(images, self.packed.shape[2:], groups, num_threads).reshape(places, groups)
+        if groups == 1:
+            return sums.reshape(-1)
+        return sums if each == 1 else sums.repeat(each, axis=1)
 
     cdef tuple terms(self, tuple shape, Window window):
         """Give the sums of the filters for each cut. Padding adds nothing, so only taps inside the image count."""

@@ -73,7 +73,7 @@ cdef int typenum_of(dtype) except -1:
     except (TypeError, ValueError):
         wanted = None
     if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
-        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}")
+        raise TypeError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}")
     return wanted.num
 
 
