@@ -53,6 +53,11 @@ def clamp(value, lowest, highest):
     return max(lowest, min(highest, value))
 
 
+UNIT = math.lcm(255, *(zero * (255 - zero) for zero in range(1, 255)))
+SHARES = [UNIT // (zero * (255 - zero) or 255) for zero in range(256)]
+"""What to multiply by instead of dividing by zero * (255 - zero): integers are compared quicker than fractions."""
+
+
 def holding_zero(lo, hi):
     """(scale, zero_point): of all zero points the one that needs the smallest scale, the lowest of equals."""
     lo, hi = min(Fraction(0), exact32(lo)), max(Fraction(0), exact32(hi))
@@ -66,8 +71,8 @@ def holding_zero(lo, hi):
 
     def scale(zero):
         if zero in (0, 255):
-            return math.inf if (above if zero else below) else Fraction(max(below, above), 255)
-        return Fraction(max(below * (255 - zero), above * zero), zero * (255 - zero))
+            return math.inf if (above if zero else below) else max(below, above) * SHARES[zero]
+        return max(below * (255 - zero), above * zero) * SHARES[zero]
 
     zero_point = min(range(256), key=scale)
-    return float(scale(zero_point) / unit), zero_point
+    return float(Fraction(scale(zero_point), UNIT * unit)), zero_point

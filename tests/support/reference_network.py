@@ -76,5 +76,9 @@ def softmax(codes, lo, hi):
 
 def farthest(codes, exact):
     """The largest distance of 8-bit codes from exact positions."""
-    steps = codes.ravel().astype(int) - LOWEST[codes.dtype.name]
-    return max((abs(int(q) - p) for q, p in zip(steps, np.ravel(exact), strict=True)), default=0)
+    steps = (codes.ravel().astype(int) - LOWEST[codes.dtype.name]).tolist()
+    pairs = [(q, *p.as_integer_ratio()) for q, p in zip(steps, np.ravel(exact).tolist(), strict=True)]
+    near = [abs(q * bottom - top) / bottom for q, top, bottom in pairs]  # rounded; exact for those that may be the most
+    most = max(near, default=0) * (1 - 2**-50)
+    some = [pair for pair, off in zip(pairs, near, strict=True) if off >= most]
+    return max((abs(q - Fraction(top, bottom)) for q, top, bottom in some), default=0)

@@ -1,5 +1,9 @@
 """A small int8 network in a file of its own: convolutions, a residual sum, a pool, a dense layer, softmax."""
 
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 
 from qops.models import Operator, Tensor, load, tflite_bytes
@@ -86,19 +90,26 @@ def _range(values):
     return low - (high - low) / 4, high + (high - low) / 4
 
 
+@cache
+def made(dtype):
+    """The bytes of the network with ranges that its own real numbers have."""
+    scales, draw = {}, np.random.default_rng(3)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "small.tflite"
+        for _ in range(3):  # the biases' scales follow those of the results before them
+            path.write_bytes(network(dtype, scales).bytes())
+            graph = load(path)
+            values = [graph.real(draw.uniform(-1, 1, (1, 8, 8, 3)), keep="all") for _ in range(4)]
+            scales = {n: _range([v[n] for v in values]) for n in values[0]}
+    return network(dtype, scales).bytes()
+
+
 def file(path, dtype="int8", images=1):
-    """Write the network with ranges that its own real numbers have; give its graph and some images."""
-    path.write_bytes(network(dtype).bytes())
-    scales = {}
-    draw = np.random.default_rng(3)
-    for _ in range(3):  # the biases' scales follow those of the results before them
-        graph = load(path)
-        values = [graph.real(draw.uniform(-1, 1, (1, 8, 8, 3)), keep="all") for _ in range(4)]
-        scales = {n: _range([v[n] for v in values]) for n in values[0]}
-        path.write_bytes(network(dtype, scales).bytes())
-    graph = load(path)
-    tensor = graph.tensors["image"]
-    return graph, tensor.codes(draw.uniform(-1, 1, (images, 8, 8, 3)))
+    """Write the network; give its graph and some images."""
+    path.write_bytes(made(dtype))
+    graph, draw = load(path), np.random.default_rng(3)
+    others = draw.uniform(-1, 1, (12 + images, 8, 8, 3))[12:]  # not those whose ranges it has
+    return graph, graph.tensors["image"].codes(others)
 
 
 def as_floats(path, other):
@@ -117,8 +128,9 @@ def as_floats(path, other):
     other.write_bytes(tflite_bytes([*made.values()], operators, *ends))
 
 
-def wide(path, count=1400):
-    """Write three layers of 16 by 8 bits, whose sums go beyond 32 bits; give the graph and some rows."""
+@cache
+def made_wide(count):
+    """The bytes of three layers of 16 by 8 bits, whose sums go beyond 32 bits, and some rows."""
     draw, net = np.random.default_rng(5), Network("int16")
     x = net.activation("row", (1, count), 1 / 32768, 0)
     for i in range(3):
@@ -127,5 +139,11 @@ def wide(path, count=1400):
         weights = net.constant(f"w{i}", (draw.integers(90, 128, (count, count)) * signs).astype(np.int8), scale, 0)
         y = net.activation(f"wide{i}", (1, count), 200 * float(x.scale), 0)
         x = net.operator("FULLY_CONNECTED", [x, weights, None], [y], FusedActivationFunction=0)
-    path.write_bytes(net.bytes())
-    return load(path), draw.integers(20_000, 32_768, (2, count)).astype(np.int16)
+    return net.bytes(), draw.integers(20_000, 32_768, (2, count)).astype(np.int16)
+
+
+def wide(path, count=1400):
+    """Write these layers; give the graph and the rows."""
+    content, x = made_wide(count)
+    path.write_bytes(content)
+    return load(path), x.copy()
