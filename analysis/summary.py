@@ -33,7 +33,7 @@ class Claim(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is true of what was measured; NaN is not."""
+        """Whether the sentence is true of the measured numbers; NaN makes it false."""
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
 

@@ -115,7 +115,7 @@ SHARES = np.float32([1, 0.5, 2, 0.75, 1.5, 0.25, 1.25, 0.125])  # of the widest 
 
 
 def requantized_channels(x: Array) -> Array:
-    """Give the real-valued codes of eight channels in turn, cut to the ends."""
+    """Give the real-valued codes of eight channels, one after the other, cut to the ends."""
     return np.clip(x * (np.resize(SHARES, x.size) * (STEP / A.scale)) + A.zero_point, 0, 255)
 
 

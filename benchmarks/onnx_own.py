@@ -41,7 +41,7 @@ def near(v: Array, numbers: tuple[float, int] = Y) -> Array:
 
 
 def softmax(x: Array) -> Array:
-    """Give the softmax of columns, of which 1/256 is a step."""
+    """Give the softmax of columns, whose step is 1/256."""
     each = np.exp((x.astype(float) - x.max(0)) * 0.0625)
     return np.minimum(np.rint(each / each.sum(0) * 256), 255)
 

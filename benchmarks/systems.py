@@ -44,7 +44,7 @@ def pair(rng: np.random.Generator, n: int) -> dict[str, Array]:
 
 
 def integers(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """Draw int32 codes, none of which is beyond the range of the results."""
+    """Draw int32 codes within the range of the results."""
     return {"x": rng.integers(-(2**28), 2**28, n, dtype=np.int32)}
 
 

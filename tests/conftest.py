@@ -1,4 +1,4 @@
-"""Settings of hypothesis, random numbers of each test's own, each SIMD tier in turn, and a guard of the tier."""
+"""Settings of hypothesis, random numbers of each test's own, a fixture of each SIMD tier, and a guard of the tier."""
 
 import gc
 import os
@@ -82,7 +82,7 @@ def rng(request):
 
 @pytest.fixture(params=isa.available())
 def tier(request):
-    """Each tier of this CPU in turn, by its name."""
+    """The name of a tier of this CPU; a test runs once for each."""
     before = isa.name()
     isa.use(request.param)
     yield request.param

@@ -72,7 +72,7 @@ def codes_u8(x):
 
 
 def elementwise(op, options, output):
-    """Give a maker for an op of two tensors of the steps of A and B, its output of those of `output`."""
+    """Give a maker for an op of two tensors with the steps of A and B; the steps of its output are `output`."""
 
     def make(a, b):
         declared = [s8(a.size, A), s8(a.size, B), s8(a.size, output)]

@@ -13,7 +13,7 @@ ONE_STEP = 1.01  # its QLinearAdd dequantizes and rounds in float32; one step wh
 
 
 def elementwise(op, output):
-    """Give a maker for an op of two tensors of the steps of A and B, its output of those of `output`."""
+    """Give a maker for an op of two tensors with the steps of A and B; the steps of its output are `output`."""
 
     def make(a, b):
         out = shared(a.size, np.uint8)

@@ -148,7 +148,7 @@ const TERM_WORDS = {
 floor of that is the nearest integer.`,
 };
 
-/** What is to be said of a tie, and of what made it where the exact value is none. */
+/** The sentence about a tie, and about its cause if the exact value is no tie. */
 function tieWords(step, maker) {
   if (!step.tie || !step.rounding.startsWith("half")) return "";
   const origin = maker && ` <em>${maker} made this tie: the exact value is not one.</em>`;
@@ -260,7 +260,7 @@ function makerOf(found, index, state) {
   return shifts(found.steps.slice(0, index)) ? "The rounding before" : "The rounded multiplier";
 }
 
-/** All steps of what `requantize` found, as HTML. */
+/** All steps of a requantization, as HTML. */
 function stepsHtml(found, state) {
   return found.steps.map((step, index) => {
     if (step.kind === "shift") return shiftStep(step, makerOf(found, index, state));

@@ -1,6 +1,6 @@
 """Compiled kernels: *prepare* (float ranges -> the integers of a loop) and the loops themselves.
 
-Nothing here knows of the rest of qops. `core` has what all rooms share: the checks of what users pass (`checks`), the
-walk of a loop over arrays, the stages from an accumulator to a code. Front-door ops are whole in `frontdoor`: check,
-prepare, run. The kernels of the systems take what their Python functions have checked.
+Nothing here imports the rest of qops. All rooms share `machine`, `lanes`, `arrays` and `stage`; products, pools and
+convolutions of all systems are in `gemm`, `pool` and `conv`. Front-door ops are whole in `frontdoor`: check, prepare,
+run. For the other systems, their Python functions check the arguments.
 """

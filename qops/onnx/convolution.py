@@ -20,7 +20,7 @@ __all__ = ["ConvInteger", "conv_integer"]
 
 
 class Kernel(NamedTuple):
-    """What runs for data of one type; `planes` is all of it, if there are two axes with a padding that is known."""
+    """The kernel for data of one type. `planes`: the whole convolution, if it has two axes and its padding is known."""
 
     x_zero: int
     finish: Finish
@@ -54,7 +54,7 @@ class Convolution(Prepared):
         return Kernel(zero, finish, dtype, whole)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
-        """Make what the sums of data of type `x` become, and give the type of the result."""
+        """Make the epilogue for data of type `x`, and give the type of the result."""
         raise NotImplementedError
 
     def _check_ort_moves(self) -> None:

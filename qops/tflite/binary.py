@@ -1,4 +1,4 @@
-"""What ADD, SUB, MUL and their like have in common: two arrays of codes that broadcast, and the codes of a third."""
+"""The base of ADD, SUB, MUL and other ops that make an array of codes of two that broadcast."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["Binary", "added", "multiplied", "named_factors"]
 
 
 class Binary(Op):
-    """A prepared op of two arrays. Where there is a stage, it makes the codes; else numpy does, step by step."""
+    """A prepared op of two arrays. Its stage makes the codes; without a stage numpy does."""
 
     __slots__ = ("_block", "_block_by_one", "_stage", "_zeros")
 
     _stage: BinaryStage | None
-    """What makes codes of arrays of one shape."""
+    """The stage that makes codes of arrays of one shape; None if there is none."""
     _block: int
-    """How many neighbours are computed together in another way; 1 if there is no such way."""
+    """How many neighbours are computed together, by `_blocks`; 1 if each is computed by itself."""
     _block_by_one: int
-    """The same where one of the operands is one number for all of them."""
+    """The same, if one operand is a single number for all these neighbours."""
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._stage, self._block = None, 1
@@ -66,7 +66,7 @@ class Binary(Op):
         return put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
 
     def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:
-        """Give the codes, those in whole blocks as they are computed together."""
+        """Give the codes: whole blocks by `_blocks`, all others by `_plain`."""
         made = self._plain(x, y)
         section, by_one = sections(x.shape, y.shape) if self._block > 1 and made.size else (0, False)
         block = self._block_by_one if by_one else self._block
@@ -118,7 +118,7 @@ def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operand
 
 
 def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> BinaryStage | None:
-    """Give what adds codes by a rule of `qops.rules.ADD`; None if it cannot."""
+    """Give the stage that adds codes by a rule of `qops.rules.ADD`; None if it cannot."""
     p, row = operands(given, ends, dtype), ADD[rule]
     if p is None:
         return None

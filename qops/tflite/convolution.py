@@ -50,13 +50,13 @@ class Convolution(Layer):
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             first, each = len(w) // block * block, len(w) // groups
-            pixel = first // each  # the channel of x from which the rest is made
-            start = pixel * each
-            rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - pixel)
+            channel = first // each  # the channel of x from which on the rest is made
+            start = channel * each
+            rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - channel)
             some = scale[start:] if isinstance(scale, np.ndarray) else scale
             bias = None if self._bias is None else self._bias[start:]
             finish = Finish(w_zero, bias, Rounding(facts.tail, some, *y).stage(), typenum)
-            self._tail = first, pixel, start, Kernel(rest, window, finish, zero, typenum, same=same)
+            self._tail = first, channel, start, Kernel(rest, window, finish, zero, typenum, same=same)
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""
@@ -85,8 +85,8 @@ class Convolution(Layer):
             return self._wide(x, out, num_threads)
         codes: NDArray[Any] = self._kernel(x, out, num_threads)
         if self._tail is not None:
-            first, pixel, start, rest = self._tail
-            codes[..., first:] = rest(as_array(x, "x")[..., pixel:], None, num_threads)[..., first - start :]
+            first, channel, start, rest = self._tail
+            codes[..., first:] = rest(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
         return codes
 
     def _wide(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops.tools.probes import Probe
 
-__all__ = ["Explanation", "Verdict", "Witness"]
+__all__ = ["Explanation", "Verdict", "Witness", "all_integers"]
 
 _NEAREST = 10
 _LINES, _LABELS = 6, 4  # how many lines of excluded rules are printed, and how many rules in one
@@ -145,16 +145,16 @@ class Explanation:
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
 
     def __str__(self) -> str:
-        lines = []
+        lines, every = [], all_integers(self.size)
         if not self.exact:
-            lines.append(f"no rule gives all {self.size:,} integers with the numbers that are given")
+            lines.append(f"no rule gives {every} with the numbers that are given")
         elif len(self.exact) == 1:
-            lines.append(f"{self.exact[0]}: all {self.size:,} integers")
+            lines.append(f"{self.exact[0]}: {every}")
         elif "\n" in (names := _names(self.exact)):
-            same = f"{len(self.exact)} rules give all {self.size:,} integers (the same function on these data):"
+            same = f"{len(self.exact)} rules give {every} (the same function on these data):"
             lines.append(same + names)
         else:
-            lines.append(f"{names}: all {self.size:,} integers (the same function on these data)")
+            lines.append(f"{names}: {every} (the same function on these data)")
         by_words: dict[str, list[str]] = {}
         for v in self.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
@@ -167,6 +167,11 @@ class Explanation:
         if self.separated is not None:
             lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)
+
+
+def all_integers(size: int) -> str:
+    """Say "all 300 integers", or "the only integer"."""
+    return f"all {size:,} integers" if size != 1 else "the only integer"
 
 
 def _names(rules: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from qops.rules.binary import ADD, MUL
 from qops.rules.quantize import QUANTIZE
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools import candidates
-from qops.tools.explanation import Explanation
+from qops.tools.explanation import Explanation, all_integers
 from qops.tools.html import table, whole_page
 from qops.tools.seen import Dump
 from qops.tools.svg import bars
@@ -55,16 +55,17 @@ def page_of(dump: Dump, found: Explanation, name: str) -> str:
 
 
 def _head(dump: Dump, found: Explanation, name: str) -> Iterator[str]:
+    every = all_integers(found.size)
     yield f'<p class="soft"><code>{escape(name)}</code></p>'
     if found.exact:
         rules = "1 rule gives" if len(found.exact) == 1 else f"{len(found.exact)} rules give"
-        yield f'<h1 class="good">{rules} all {found.size:,} integers: {escape(", ".join(found.exact))}</h1>'
+        yield f'<h1 class="good">{rules} {every}: {escape(", ".join(found.exact))}</h1>'
     elif found.mistakes:
         mistakes = dict.fromkeys(v.before for v in found.mistakes)
-        yield f'<h1 class="bad">A rule gives all {found.size:,} integers once a mistake is undone: '
+        yield f'<h1 class="bad">A rule gives {every} once a mistake is undone: '
         yield f"{escape('; or '.join(mistakes))}</h1>"
     else:
-        yield f'<h1 class="bad">No rule gives all {found.size:,} integers</h1>'
+        yield f'<h1 class="bad">No rule gives {every}</h1>'
     said = [f"{word} = {_short(value)}" for word, value in dump.numbers.items() if value is not None]
     yield f'<p class="soft">{dump.kind}, {dump.y.dtype} codes of shape {dump.y.shape}; {escape(", ".join(said))}</p>'
 

@@ -34,7 +34,7 @@ def refused(name, key, value, begins=None):
 
 
 def ops_with(cases):
-    """Each op that has some of these cases, in turn: one item of pytest a case takes longer than most cases."""
+    """Each op that has some of these cases: one item of pytest a case takes longer than most cases."""
     return pytest.mark.parametrize("name", [name for name in OPS if any(True for _ in cases(name))])
 
 

@@ -82,7 +82,7 @@ def test_an_end_from_the_codes_is_on_its_side_of_0():
     assert (qops.requantize(below, 0.0).min, qops.requantize(below, 0.0).max) == (0.0, 0.0)
     assert (qops.requantize(above, None, 0.0).min, qops.requantize(above, None, 0.0).max) == (0.0, 0.0)
     assert qops.requantize(above, 0.0).data.tolist() == [255, 0]
-    with pytest.raises(ValueError, match=r"^min, max: min 5.0 > max 4.0, of which the data gave one"):
+    with pytest.raises(ValueError, match=r"^min, max: min 5.0 > max 4.0; one of them comes from the data"):
         qops.requantize(t, min=5.0)
 
 

@@ -183,6 +183,14 @@ def test_one_accumulator_has_one_code(rule):
         assert rules.requantize(2**40, rule, scale=2.0**-30, dtype=np.int16).item() == 1024
 
 
+def test_channels_of_the_other_byte_order_keep_their_scales(rng):
+    """More elements than numpy's iterator copies at a time, and no multiple of the number of channels among them."""
+    acc = rng.integers(-9000, 9000, (12_000, 3)).astype(np.int32)
+    swapped = acc.astype(acc.dtype.newbyteorder())
+    op = rules.Requantize("tflite-double", scale=[0.01, 0.02, 0.03])
+    assert np.array_equal(op(swapped), op(acc))
+
+
 def test_no_accumulators_have_no_codes():
     for scale in ([], 0.5):
         assert rules.requantize(np.zeros((3, 0), np.int32), "tflite-double", scale=scale).shape == (3, 0)

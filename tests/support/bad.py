@@ -90,7 +90,7 @@ ALLOWED = {  # what the original takes too
         for kind in ("list", "array")
         for end in ("min", "max")
     ),
-    *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
+    *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # one scale, or one for each output
     ("rules.requantize", "scale", "list"),  # one for each channel
     *(("explain", "scale", kind) for kind in ("list", "array")),  # which finds the axis of so many channels
     *(("rules.real_scale", f"{end}_scale", kind) for end in ("in", "w", "out") for kind in ("list", "array")),

@@ -75,6 +75,12 @@ def test_values_beyond_float32_are_clamped():
     assert "div-even" in qops.explain(x, y, kind="quantize", scale=0.1, zero_point=0).exact
 
 
+def test_one_integer_is_told_as_one():
+    said = str(qops.explain(np.int32([100]), np.int8([50]), scale=0.5)).splitlines()[0]
+    assert "the only integer" in said
+    assert "integers" not in said
+
+
 def test_range_rules_have_a_line_each(rng):
     x = rng.normal(0, 1, 300).astype(np.float32)
     scale, zero, _ = rules.choose_range(-1.0, 3.0, "tflite")

@@ -46,7 +46,7 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
 
 
 cdef cnp.ndarray plain(cnp.ndarray ends):
-    """`ends` if they are contiguous and native, else such a copy."""
+    """Give `ends` if they are contiguous and native, else a copy that is."""
     return ends if cnp.PyArray_ISCARRAY_RO(ends) else np.require(ends, np.float32, ["C", "A"])
 
 
@@ -100,7 +100,7 @@ cdef tuple by_channel(cnp.ndarray codes, tuple ends, Py_ssize_t* inner):
     """Lay `ends`, which are arrays that broadcast against the codes, or numbers, out by channel.
 
     Gives float64 arrays with one element for each channel. `inner` is set to how many neighbours in C order belong to
-    one channel; then come those of the next one, and after the last channel those of the first again.
+    one channel. The next neighbours belong to the next channel; after the last channel comes the first again.
     """
     cdef int first = codes.ndim, last = -1, axis
     cdef list made = []

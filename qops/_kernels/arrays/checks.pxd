@@ -20,10 +20,8 @@ cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
         if -FLT_MAX <= ends.min <= ends.max <= FLT_MAX:
             return 0
     return span_checked(lo, hi, name, ends)
-cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef cnp.ndarray data_of(t, str name, Ends* ends)
-cdef cnp.ndarray codes_of(t, str name, CodeType* found_type, Ends* ends)
 cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1
 cdef inline int check_ends(const CodeType* found_type, Ends ends, cnp.ndarray data, str name) except -1:
     """Raise ValueError if the code type has symmetric ranges and this range is not symmetric."""

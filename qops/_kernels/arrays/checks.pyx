@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN
 
-from qops._kernels.arrays.codes cimport Tensor, code_type, read_code_type, tensor_of, typenum_of
+from qops._kernels.arrays.codes cimport Tensor, code_type, tensor_of, typenum_of
 
 import numpy as np
 
@@ -95,11 +95,6 @@ cpdef cnp.ndarray float32s(x, str name):
         return source.astype(np.float32)
 
 
-def is_int32(cnp.ndarray x):
-    """Whether the dtype of `x` is int32."""
-    return has_type(x, cnp.NPY_INT32)
-
-
 cpdef cnp.ndarray int32s(x, str name):
     """Give `x` as int32; TypeError if its elements are not integers, ValueError if int32 does not hold them."""
     cdef cnp.ndarray data = array_of(x, name)
@@ -147,15 +142,6 @@ cdef cnp.ndarray data_of(t, str name, Ends* ends):
     or an array-like object may run a user's code, which may change an array that is checked already.
     """
     return array_of(range_of(t, name, ends), name)
-
-
-cdef cnp.ndarray codes_of(t, str name, CodeType* found_type, Ends* ends):
-    """Give the codes of the triple `t`, checked; set `found_type` to their code type and `ends` to their range."""
-    cdef Tensor read = tensor_of(t, name)
-    cdef cnp.ndarray data = data_of(read, name, ends)
-    read_code_type(read, data, name, found_type)
-    check_ends(found_type, ends[0], data, name)
-    return data
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):

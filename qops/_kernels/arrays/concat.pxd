@@ -4,7 +4,7 @@ from qops._kernels.arrays.walk cimport Loop
 
 cdef struct Part:  # one input of a concatenation
     Loop loop  # makes codes of the result from codes of the input
-    void* using  # what the loop gets as its last argument
+    void* using  # the last argument of the loop
     char* data  # the memory of the input; `concat` sets this and the size
     Py_ssize_t size  # bytes of the input for one index of the axes before that of the concatenation
 

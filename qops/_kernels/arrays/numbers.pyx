@@ -99,14 +99,6 @@ cdef int code_typenum(dtype, bint or_int32) except -1:
     return cnp.NPY_UINT8
 
 
-def are_plain(tuple values):
-    """Whether all values are Python's own floats and integers, which are immutable."""
-    for value in values:
-        if type(value) is not float and type(value) is not int:
-            return False
-    return True
-
-
 cdef bint has_axes(value):
     """Whether `value` is a list or an array of at least one dimension, as the ends of ranges per channel are."""
     return isinstance(value, (list, tuple)) or cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0

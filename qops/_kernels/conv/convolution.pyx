@@ -23,7 +23,8 @@ from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.matmul cimport Coded, run_coded
 from qops._kernels.gemm.offsets cimport row_sums
 from qops._kernels.conv.rows cimport Convolution, run_convolution
-from qops._kernels.gemm.tile cimport SHIFTED, plain_kernel, quads_of, shifts, takes_amx
+from qops._kernels.gemm.plain cimport plain_kernel
+from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, takes_amx
 from qops._kernels.conv.weights cimport PackedWeights
 from qops._kernels.arrays.window cimport Window
 
@@ -256,7 +257,7 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
 cdef void set_weights(Convolution *p, PackedWeights packed):
     """Set the fields of p that depend on the weights only."""
     p.kernel = packed.kernel
-    p.image.kernel = plain_kernel() if packed.depthwise else packed.kernel
+    p.image.kernel = plain_kernel(False) if packed.depthwise else packed.kernel
     p.groups, p.oc, p.kh, p.kw = packed.groups, packed.oc, packed.kh, packed.kw
     p.image.groups = 1 if packed.depthwise else p.groups
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.padded_sums)

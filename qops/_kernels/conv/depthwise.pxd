@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.gemm.tile cimport gemm_depthwise
 
-ctypedef struct Woven:  # what a depthwise convolution keeps for all rows
+ctypedef struct Woven:  # the parts of a depthwise convolution that all rows share
     gemm_depthwise row
     Py_ssize_t left, inside  # bytes of padding and of the image in a row
     Py_ssize_t plane  # from one quad of rows to the next, in quads

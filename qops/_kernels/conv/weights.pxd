@@ -15,5 +15,5 @@ cdef class PackedWeights:
     cdef bint depthwise
     cdef bint merged  # whether a row of taps is one run of quads, whose channels fill no quads by themselves
     cdef cnp.ndarray memory  # holds the panels, or depthwise weights as gemm/depthwise.h takes them
-    cdef cnp.ndarray padded_sums  # the sums, those of each group padded to whole vectors
+    cdef cnp.ndarray padded_sums  # the sums, padded to whole vectors in each group
     cdef uint8_t *panels  # the first cache line in memory

@@ -42,10 +42,8 @@ typedef struct { uint16_t ka, kb; int16_t offset; } add_u8;
 #define QOPS_BODY "frontdoor/add.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t add_u8u8_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
-                                          add_u8 p, code_flips flips, int16_t *lowest, int16_t *highest, int stream)
-{
-    return RUN_TIER(tier, add_u8u8_u8, a, b, c, n, p, flips, lowest, highest, stream);
-}
+SIMD(add_u8u8_u8, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_u8 p, code_flips flips,
+                   int16_t *lowest, int16_t *highest, int stream),
+     a, b, c, n, p, flips, lowest, highest, stream)
 #endif
 #endif

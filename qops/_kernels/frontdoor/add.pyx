@@ -80,7 +80,7 @@ cdef void add_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
 cdef struct Wide:
     int64_t ta[256]
     int64_t tb[256]
-    uint8_t flip  # of c; those of a and b are in the tables
+    uint8_t flip  # of c; the tables contain the flips of a and b
     int64_t lowest, highest
 
 

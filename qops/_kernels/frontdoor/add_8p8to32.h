@@ -61,10 +61,8 @@ typedef struct { int32_t ka, kb, k; } add_s32;
 #define QOPS_BODY "frontdoor/add_8p8to32.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t add_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                           add_s32 p, code_flips flips, int stream)
-{
-    return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, flips, stream);
-}
+SIMD(add_u8u8_s32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p, code_flips flips,
+                    int stream),
+     a, b, c, n, p, flips, stream)
 #endif
 #endif

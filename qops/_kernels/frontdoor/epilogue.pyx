@@ -116,7 +116,7 @@ cdef class Epilogue:
         return found if self.has_ranges else top
 
     cdef Positions positions(self, double each, double first, double lowest, double highest) noexcept nogil:
-        """Give the positions of values as codes from `lowest` to `highest`, of which the clip may cut off more."""
+        """Give the positions of values as codes from `lowest` to `highest`, or a part of these if there is a clip."""
         cdef Positions p = Positions(each, first, lowest, highest)
         if isfinite(self.clip.min):
             p.lowest = rint(clamp_f64(self.clip.min * each - first, lowest, highest))

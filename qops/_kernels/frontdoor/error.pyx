@@ -56,7 +56,7 @@ def sums(cnp.ndarray code, cnp.ndarray true, list line, cnp.ndarray off):
     """Write the errors, in steps, to `off`; give the index and size of the largest, and sums, as a dict.
 
     `line` is (step, zero, base): arrays with one element for each code, or 0-d arrays. A step of 0 counts as 1. The
-    sums are those of |off|, off and off**2, and of the squared errors and squared true values in real units.
+    sums are of |off|, off and off**2, and of the squared errors and squared true values in real units.
     """
     cdef cnp.ndarray step = line[0], zero = line[1], base = line[2]
     cdef Lines of = Lines(<double*>cnp.PyArray_DATA(step), <double*>cnp.PyArray_DATA(zero),

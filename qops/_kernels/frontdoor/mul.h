@@ -85,16 +85,11 @@ typedef struct { int64_t k, ka, kb, kab; } mul_terms;
 #define QOPS_BODY "frontdoor/mul.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t mul_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                           mul_terms p, code_flips flips, int stream)
-{
-    return RUN_TIER(tier, mul_u8u8_s32, a, b, c, n, p, flips, stream);
-}
-
-static inline ptrdiff_t mul_u8u8_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
-                                          mul_terms p, code_flips flips, int32_t *lowest, int32_t *highest, int stream)
-{
-    return RUN_TIER(tier, mul_u8u8_u8, a, b, c, n, p, flips, lowest, highest, stream);
-}
+SIMD(mul_u8u8_s32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p, code_flips flips,
+                    int stream),
+     a, b, c, n, p, flips, stream)
+SIMD(mul_u8u8_u8, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p, code_flips flips,
+                   int32_t *lowest, int32_t *highest, int stream),
+     a, b, c, n, p, flips, lowest, highest, stream)
 #endif
 #endif

@@ -49,10 +49,7 @@ typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, ptrdiff_t n, quantize_8 p, int stream,
-                                             int *saw_nan)
-{
-    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, n, p, stream, saw_nan);
-}
+SIMD(quantize_f32_8, (const float *x, void *c, ptrdiff_t n, quantize_8 p, int stream, int *saw_nan),
+     x, (uint8_t *)c, n, p, stream, saw_nan)
 #endif
 #endif

@@ -16,7 +16,7 @@ cnp.import_array()
 
 cdef tuple CODES = (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_UINT16, cnp.NPY_INT16, cnp.NPY_INT32)
 
-cdef struct Kept:  # what a relu keeps: codes from first to last, of a range that is (value, value) if one value is left
+cdef struct Kept:  # the codes that a relu keeps, first to last, and its range, which is (value, value) if one is left
     int64_t first, last
     double min, max
 

@@ -178,7 +178,7 @@ def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
 
 cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind, const CodeType* into,
                              cnp.ndarray result) except -1:
-    """Requantize codes whose ranges, or whose output ranges, differ; `ends` are those of both, numbers or arrays."""
+    """Requantize codes with ranges per channel; `ends` are (min, max, out min, out max), numbers or arrays."""
     cdef Py_ssize_t i, inner, count
     cdef bytearray params
     cdef double[:] lows, highs, los, his

@@ -45,10 +45,8 @@ enum { VECTOR = 64, NUMBERS = VECTOR / 8 };
 #define QOPS_BODY "frontdoor/requantize_8.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t recode_8__simd(int tier, const uint8_t *q, uint8_t flip, const double *of_code,
-                                       const double *added, int each, uint8_t *c, uint8_t c_flip, ptrdiff_t n)
-{
-    return RUN_TIER(tier, recode_8, q, flip, of_code, added, each, c, c_flip, n);
-}
+SIMD(recode_8, (const uint8_t *q, uint8_t flip, const double *of_code, const double *added, int each, uint8_t *c,
+                uint8_t c_flip, ptrdiff_t n),
+     q, flip, of_code, added, each, c, c_flip, n)
 #endif
 #endif

@@ -29,7 +29,7 @@ cdef enum:
 
 
 cdef uint8_t flip_of(cnp.ndarray codes) noexcept:
-    """What makes codes of 8 bits count from the lowest, or makes them of such, if they are xored with it."""
+    """Give the byte with which 8-bit codes are xored to count from the lowest code, and back."""
     return 128 if cnp.PyArray_TYPE(codes) == cnp.NPY_INT8 else 0
 
 
@@ -44,7 +44,7 @@ cdef RecodeParams recode_params(Ends ends, Ends wanted) noexcept nogil:
     """The numbers that take 8-bit codes of the range `ends` to the range `wanted`; to the lowest code if it is 0 wide.
 
     `centre` is the code nearest to the wanted range. Its position is exact to about 2**-43 output steps. HALF_UP is far
-    more than what the positions of others lose, so ties are rounded up.
+    more than the rounding errors of other positions, so ties are rounded up.
     """
     cdef double width = wanted.max - wanted.min, step = (ends.max - ends.min) / STEPS, centre = 0, position
     cdef RecodeParams r = RecodeParams(0, 0)

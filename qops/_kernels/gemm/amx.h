@@ -12,7 +12,7 @@
  * later. Its instructions then take 1.5 times as long if no others lie between them: AMX_SPACING puts some there. At
  * full speed that costs nothing.
  *
- * gcc does not know that these instructions read memory, so AMX_WRITTEN is a fence for what was written for them. */
+ * gcc does not know that these instructions read memory, so AMX_WRITTEN is a fence after writes that they read. */
 #include "machine/amx.h"
 
 #if QOPS_HAS_AMX
@@ -137,7 +137,7 @@ AMX_INLINE void amx_prefetch(const uint8_t *b, ptrdiff_t vector_stride, const in
             _mm_prefetch(b + v * vector_stride + AMX_BYTES * q, _MM_HINT_T0);
 }
 
-/* Computes up to 4 tiles of C, of which the first is at row 0 and column 16 v. */
+/* Computes up to 4 tiles of C; the first one is at row 0 and column 16 v. */
 AMX_INLINE void amx_block(const gemm_tile *t, amx_chunks chunks, ptrdiff_t rows, ptrdiff_t v, const int tall,
                           const int vectors, const int kind)
 {

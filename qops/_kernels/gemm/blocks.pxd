@@ -8,7 +8,7 @@ cdef enum:
 
 ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     const gemm_kernel *kernel
-    Caches caches  # as they were when the op began, see `begin`
+    Caches caches  # their sizes when the op began, see `begin`
     Py_ssize_t m, n, k
     const uint8_t *a  # u8 or s8, row-major
     Py_ssize_t lda

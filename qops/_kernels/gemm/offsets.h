@@ -50,11 +50,8 @@ TARGET static ptrdiff_t TIER(sum_row_s8)(const uint8_t *x, ptrdiff_t n, uint32_t
 #define QOPS_BODY "gemm/offsets.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t subtract_row__simd(int tier, uint32_t *c, const uint32_t *columns, const uint32_t *offsets,
-                                           uint32_t row, ptrdiff_t n)
-{
-    return RUN_TIER(tier, subtract_row, c, columns, offsets, row, n);
-}
+SIMD(subtract_row, (uint32_t *c, const uint32_t *columns, const uint32_t *offsets, uint32_t row, ptrdiff_t n),
+     c, columns, offsets, row, n)
 
 static inline ptrdiff_t sum_row__simd(int tier, const uint8_t *x, int is_signed, ptrdiff_t n, uint32_t *sum)
 {

@@ -33,7 +33,7 @@ cdef void shift(char* codes, Py_ssize_t n) noexcept nogil:
 
 
 cdef cnp.ndarray signed_codes(cnp.ndarray b):
-    """Give B as s8 codes, of which those of a u8 B are 128 less, because the kernels multiply by s8 only."""
+    """Give B as s8 codes, because the kernels multiply by s8 only; u8 codes become s8 codes that are 128 less."""
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
         return b
     b = cnp.PyArray_NewCopy(b, cnp.NPY_KEEPORDER)

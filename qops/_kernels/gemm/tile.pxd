@@ -81,7 +81,6 @@ cdef inline Py_ssize_t most_quads(const Caches *of) noexcept nogil:
 cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil
 cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil
 cdef const gemm_kernel *find_depthwise_kernel(int on) noexcept nogil
-cdef const gemm_kernel *plain_kernel() noexcept nogil
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil
 cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:

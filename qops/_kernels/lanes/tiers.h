@@ -5,12 +5,11 @@
  *     #else
  *         #define QOPS_BODY "x.h"
  *         #include "lanes/tiers.h"
- *         ... static inline ptrdiff_t kernel__simd(int tier, ...) { return RUN_TIER(tier, kernel, ...); }
+ *         SIMD(kernel, (parameters), arguments)
  *     #endif
  *
- * RUN_TIER calls the body of the best such tier up to `tier`; it gives 0, no elements done, if there is none.
- * LANES_OF gives the bytes of a vector of that body.
- * */
+ * SIMD makes kernel__simd(int tier, parameters), which calls the body of the best such tier up to `tier`, as RUN_TIER
+ * does; it gives 0, no elements done, if there is none. LANES_OF gives the bytes of a vector of that body. */
 #include "machine/cpu.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -79,4 +78,11 @@
 #define RUN_TIER(tier, kernel, ...) (0 ? qops_unused(tier, __VA_ARGS__) : 0)
 #define LANES_OF(tier) 1
 #endif
+
+#define SIMD(kernel, parameters, ...)                                                      \
+    static inline ptrdiff_t kernel##__simd(int tier, PARAMETERS_OF parameters)             \
+    {                                                                                      \
+        return RUN_TIER(tier, kernel, __VA_ARGS__);                                        \
+    }
+#define PARAMETERS_OF(...) __VA_ARGS__
 #undef QOPS_BODY

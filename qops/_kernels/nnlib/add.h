@@ -66,16 +66,11 @@ typedef struct { int32_t ka, kb, zero, offset, first_shift, right_shift; float u
 #define QOPS_BODY "nnlib/add.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t add_spec__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
-                                       add_spec p, int16_t *lowest, int16_t *highest, int stream)
-{
-    return RUN_TIER(tier, add_spec, a, b, c, n, p, lowest, highest, stream);
-}
-
-static inline ptrdiff_t add_flat__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
-                                       add_flat p, int32_t *lowest, int32_t *highest, int stream)
-{
-    return RUN_TIER(tier, add_flat, a, b, c, n, p, lowest, highest, stream);
-}
+SIMD(add_spec, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_spec p, int16_t *lowest,
+                int16_t *highest, int stream),
+     a, b, c, n, p, lowest, highest, stream)
+SIMD(add_flat, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p, int32_t *lowest,
+                int32_t *highest, int stream),
+     a, b, c, n, p, lowest, highest, stream)
 #endif
 #endif

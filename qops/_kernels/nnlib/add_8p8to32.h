@@ -29,10 +29,7 @@ typedef struct { int32_t ka, kb, offset; float max; } add_8p8to32_params; /* |ka
 #define QOPS_BODY "nnlib/add_8p8to32.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t add_8p8to32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                          add_8p8to32_params p, int stream)
-{
-    return RUN_TIER(tier, add_8p8to32, a, b, c, n, p, stream);
-}
+SIMD(add_8p8to32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_8p8to32_params p, int stream),
+     a, b, c, n, p, stream)
 #endif
 #endif

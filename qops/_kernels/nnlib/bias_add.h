@@ -29,10 +29,7 @@ typedef struct { int32_t zx, zb; float mx, mb, max; } bias_add_s32;
 #define QOPS_BODY "nnlib/bias_add.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t bias_add_u8u8_s32__simd(int tier, const uint8_t *x, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                                bias_add_s32 p, int stream)
-{
-    return RUN_TIER(tier, bias_add_u8u8_s32, x, b, c, n, p, stream);
-}
+SIMD(bias_add_u8u8_s32, (const uint8_t *x, const uint8_t *b, int32_t *c, ptrdiff_t n, bias_add_s32 p, int stream),
+     x, b, c, n, p, stream)
 #endif
 #endif

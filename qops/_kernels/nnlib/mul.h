@@ -60,16 +60,9 @@ typedef struct { mul_zeros zeros; int32_t multiplier, offset, right_shift; float
 #define QOPS_BODY "nnlib/mul.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t mul_range__simd(int tier, const uint8_t *a, const uint8_t *b, ptrdiff_t n, mul_zeros z,
-                                        int32_t *lowest, int32_t *highest)
-{
-    return RUN_TIER(tier, mul_range, a, b, n, z, lowest, highest);
-}
-
-static inline ptrdiff_t mul_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_params r,
-                                     int stream)
-{
-    return RUN_TIER(tier, mul_u8, a, b, c, n, r, stream);
-}
+SIMD(mul_range, (const uint8_t *a, const uint8_t *b, ptrdiff_t n, mul_zeros z, int32_t *lowest, int32_t *highest),
+     a, b, n, z, lowest, highest)
+SIMD(mul_u8, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_params r, int stream),
+     a, b, c, n, r, stream)
 #endif
 #endif

@@ -57,16 +57,8 @@ typedef struct { int32_t common_exponent, offset, scaling; float min, max; } qua
 #define QOPS_BODY "nnlib/quantize.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t quantize_mantissas__simd(int tier, const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p,
-                                                 int stream)
-{
-    return RUN_TIER(tier, quantize_mantissas, x, c, n, p, stream);
-}
-
-static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, int zero, float step,
-                                                int stream)
-{
-    return RUN_TIER(tier, dequantize_u8_f32, c, x, n, zero, step, stream);
-}
+SIMD(quantize_mantissas, (const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p, int stream), x, c, n, p, stream)
+SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, int zero, float step, int stream),
+     c, x, n, zero, step, stream)
 #endif
 #endif

@@ -27,9 +27,6 @@ typedef struct { int32_t offset, wraps, multiplier, right_shift, zero; } recode_
 #define QOPS_BODY "nnlib/recode.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t recode_u8__simd(int tier, const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_params p, int stream)
-{
-    return RUN_TIER(tier, recode_u8, x, c, n, p, stream);
-}
+SIMD(recode_u8, (const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_params p, int stream), x, c, n, p, stream)
 #endif
 #endif

@@ -100,10 +100,7 @@ typedef struct {
 #define QOPS_BODY "pool/means.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t pool_means__simd(int tier, const int16_t *sums, ptrdiff_t n, pool_mean p, void *y)
-{
-    return RUN_TIER(tier, pool_means, sums, n, p, y);
-}
+SIMD(pool_means, (const int16_t *sums, ptrdiff_t n, pool_mean p, void *y), sums, n, p, y)
 
 static inline ptrdiff_t pool_values__simd(int tier, const void *x, ptrdiff_t n, pool_real_mean p, float *y)
 {

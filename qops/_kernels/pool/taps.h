@@ -67,9 +67,6 @@ typedef struct {
 #define QOPS_BODY "pool/taps.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t pool_combine__simd(int tier, const void *x, pool_taps p, void *y, pool_kind kind)
-{
-    return RUN_TIER(tier, pool_combine, x, p, y, kind);
-}
+SIMD(pool_combine, (const void *x, pool_taps p, void *y, pool_kind kind), x, p, y, kind)
 #endif
 #endif

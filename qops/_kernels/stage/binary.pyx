@@ -1,4 +1,4 @@
-"""`qops.rules.add` and `mul` without a copy of their arguments: what a call checks, makes and runs."""
+"""The kernel of `qops.rules.add` and `mul`: it checks the arguments, makes the stage and runs it."""
 
 cimport cython
 cimport numpy as cnp
@@ -51,8 +51,8 @@ cdef class BinaryKernel:
     """All arguments of `qops.rules.add` or `mul` but the data, checked, and the stage that they make.
 
     rules: `qops.rules.ADD` or `MUL`; `words` are the rules that these requantize by. given: what checks the integers of
-    a port. codes: the `qops.codes.CodeType` of the three tensors. zero_points, scales: those of a, b and y. The others
-    are those of `add`.
+    a port. codes: the `qops.codes.CodeType` of the three tensors. zero_points, scales: of a, b and y. The other
+    arguments are explained in `add`.
     """
 
     cdef readonly Operands operands
@@ -103,7 +103,7 @@ cdef class BinaryKernel:
 
     @property
     def integers(self):
-        """What a port of the rule has: those that were given, or that the rule makes of the scales."""
+        """The integers of a port: the given ones, or what the rule makes of the scales."""
         self.check_integers()
         return self.given(self.operands.integers(self.row, self.by))
 

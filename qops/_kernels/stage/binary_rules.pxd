@@ -21,7 +21,7 @@ cdef enum Made:
     PRODUCT_IN_16_BITS
     PRODUCT_OF_REALS
 
-cdef struct Integers:  # what a port of a sum has
+cdef struct Integers:  # the integers of a port of a sum
     Multiplier a, b, y
 
 cdef class Operands:

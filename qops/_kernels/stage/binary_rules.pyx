@@ -59,7 +59,7 @@ cdef double above_0(value, str name) except? -1:
 
 
 cdef double real(Multiplier p) noexcept:
-    """The factor that a multiplier and a right shift are."""
+    """Give multiplier / 2**right_shift."""
     return ldexp(<double>p.m, -<int>p.right_shift)
 
 
@@ -70,7 +70,7 @@ cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
 
 
 cdef class Operands:
-    """Scales and zero points of two tensors and of the result, and what the result is clamped to.
+    """Scales and zero points of two tensors and of the result, and the ends of the result's clamp.
 
     codes: the `qops.codes.CodeType` of all three. given: integers of a port, in place of the scales, or None.
     """
@@ -295,7 +295,7 @@ cdef class Operands:
                 of_b = <double>(y - b.zero) * b.scale + b.plus
                 fits = fits and isfinite(<float>of_a) and isfinite(<float>of_b) and isfinite(<float>(of_a + of_b))
         if not fits:
-            raise ValueError("float32 does not hold what is computed of the lowest or highest codes")
+            raise ValueError("float32 does not hold a value of the lowest or highest codes")
         return binary_stage(form, a, b, last, self.typenum)
 
     # products

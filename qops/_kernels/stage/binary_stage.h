@@ -62,7 +62,7 @@ TARGET static inline vec TIER(scaled_product)(vec product, product_scale f)
     return f32_to_s32_rint(add_f32(mul_f32(s32_to_f32(product), set1_f32(f.scale)), set1_f32(f.plus)));
 }
 
-/* Codes of 8 bits of products: what is widened within 128-bit blocks is narrowed within them, so all stays in order. */
+/* The 8-bit codes of products. Widening and narrowing both work within 128-bit blocks, so the order stays. */
 TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, int32_t a_zero,
                                               int32_t b_zero, product_scale f)
 {
@@ -152,11 +152,9 @@ typedef struct { int32_t a, b, add, shift; } sum_scale;
 #define QOPS_BODY "stage/binary_stage.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t binary_values__simd(int tier, const void *a, const void *b, operand_type type, void *x, ptrdiff_t n,
-                                          binary_operand p, binary_operand s, binary_form form)
-{
-    return RUN_TIER(tier, binary_values, a, b, x, n, p, s, type, form);
-}
+SIMD(binary_values, (const void *a, const void *b, operand_type type, void *x, ptrdiff_t n, binary_operand p,
+                     binary_operand s, binary_form form),
+     a, b, x, n, p, s, type, form)
 
 /* Makes 8-bit codes of products, if the last stage only multiplies by its scale and rounds half to even; returns 0 if it
  * does more, or if a result may be beyond int32. */
@@ -164,7 +162,7 @@ static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const voi
                                               binary_operand p, binary_operand s, const float_params *f)
 {
     code_ends e;
-    const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */
+    const int32_t base = is_signed ? 128 : 0; /* int8 codes are read as uint8 codes that are 128 more */
     if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
         float_flags(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
         return 0;
@@ -183,7 +181,7 @@ static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b
     const int64_t most = (1LL << 8) * ((int64_t)labs(p.multiplier) + labs(s.multiplier)) + llabs(add);
     const int64_t zeros = (int64_t)p.zero * p.multiplier + (int64_t)s.zero * s.multiplier;
     int shift = f->first.right_shift;
-    row.high_wraps = 0; /* int32 holds all sums, so what is shifted does not wrap */
+    row.high_wraps = 0; /* int32 holds all sums, so the shift gets no wrapped one */
     for (int64_t power = unit; power > 1 && power % 2 == 0; power /= 2)
         shift--;
     if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_step(&row) ||

@@ -11,7 +11,7 @@ cdef extern from "stage/binary_stage.h":
         SUM "BINARY_SUM"
         FLOAT_SUM "BINARY_FLOAT_SUM"
         CHAIN "BINARY_CHAIN"
-        SHIFTED "BINARY_SHIFTED"  # of the second code alone
+        SHIFTED "BINARY_SHIFTED"  # the second code alone, shifted
         ONTO "BINARY_ONTO"  # the first code, shifted, onto the value that is there
     ctypedef struct Operand "binary_operand":
         int32_t zero, multiplier
@@ -30,7 +30,7 @@ cdef struct BinaryParams:
 
 cdef class BinaryStage:
     cdef BinaryParams params
-    cdef object alive  # what the stages point into
+    cdef object alive  # the owners of the memory that the stages point into
 
 cdef BinaryStage binary_stage(Form form, Operand a, Operand b, PreparedStage last, int typenum)
 cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,

@@ -120,7 +120,7 @@ cdef void binary_codes(char** data, Py_ssize_t i, Py_ssize_t n, const BinaryPara
 
 
 cdef void binary_codes_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """Make n codes, those that do not fill a width with `tail`; for `walk`."""
+    """Make n codes, for `walk`; `tail` makes the codes behind the last whole width."""
     cdef const BinaryParams* p = <BinaryParams*>using
     cdef Py_ssize_t whole = n
     if p.tail is not NULL:

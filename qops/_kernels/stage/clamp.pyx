@@ -1,4 +1,4 @@
-"""Clamped codes: numpy's own loops take a number beside an array ten times as long."""
+"""Clamped codes. numpy takes ten times as long where one operand of its loops is a number."""
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t

@@ -2,11 +2,16 @@
  * Codes of int8 are made as codes of uint8, whose top bit is then flipped. */
 #ifndef QOPS_CODE_ENDS_H
 #define QOPS_CODE_ENDS_H
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct { int16_t zero; uint8_t lowest, highest; int32_t flip; } code_ends;
 
-/* sets `e`; false if sums that are saturated to 16 bits might not saturate to the right code */
+/* The scales of channels, float32 or double. The first element has scale number `at`, the next one the next scale; after
+ * `period` scales they begin again. NULL: all elements have the scale of the parameters. */
+typedef struct { const void *each; ptrdiff_t period, at; } channel_scales;
+
+/* Sets `e`. It is false if a sum that saturates to 16 bits might not saturate to the right code. */
 static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t highest, int is_signed, code_ends *e)
 {
     const int64_t base = is_signed ? INT8_MIN : 0, zero = zero_point - base;
@@ -14,9 +19,7 @@ static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t high
     return -32000 <= zero && zero <= 32000 && base <= lowest && lowest <= highest && highest <= base + 255;
 }
 
-
-
-/* whether they are those of uint8, of int8 */
+/* Whether the codes are all codes of uint8, or of int8. */
 static inline int has_all_u8(code_ends e) { return !e.flip && e.lowest == 0 && e.highest == 255; }
 static inline int has_all_s8(code_ends e) { return e.flip && e.lowest == 0 && e.highest == 255; }
 
@@ -25,6 +28,6 @@ static inline int has_all_s8(code_ends e) { return e.flip && e.lowest == 0 && e.
 #define narrow_s32_codes(q, e)                                                                       \
     clamp_codes(in_order(narrow_s16_u8(add_sat_s16(narrow_s32_s16((q)[0], (q)[1]), set1_s16((e).zero)),  \
                                        add_sat_s16(narrow_s32_s16((q)[2], (q)[3]), set1_s16((e).zero)))), e)
-/* two vectors of codes of 16 bits, signed or not */
+/* Narrows two vectors to codes of 16 bits, signed or not. */
 #define narrow_s32_16(a, b, is_signed) ((is_signed) ? in_order_once(narrow_s32_s16(a, b)) : narrow_s32_u16(a, b))
 #endif

@@ -56,10 +56,6 @@ typedef struct { float plus, scale, base; int32_t through_int32; } dequantize_pa
 #define QOPS_BODY "stage/dequantize.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p,
-                                                int stream)
-{
-    return RUN_TIER(tier, dequantize_u8_f32, c, x, n, p, stream);
-}
+SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p, int stream), c, x, n, p, stream)
 #endif
 #endif

@@ -1,4 +1,4 @@
-"""The values of codes: (q + plus) * scale + base, in float32, one rounding an operation."""
+"""The values of codes: (q + plus) * scale + base; each operation is rounded to float32."""
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t

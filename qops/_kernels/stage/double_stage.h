@@ -1,6 +1,5 @@
 /* The loops of double_stage.pyx, many lanes at a time: half of an int32 vector fills one of doubles. */
 #ifdef TIER
-#include "stage/guess.h"
 
 /* Values in steps of the result, rounded. A value above the highest is cut to it, one below int32 becomes INT32_MIN. */
 TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_params p, vecd highest, qops_rounding rounding)
@@ -22,50 +21,36 @@ TARGET static inline vec TIER(double_ended)(vec high, vec lowest, vec shift)
     return add_s32(max_s32(high, lowest), shift);
 }
 
+/* Int32 codes; of channels only whole vectors. `rounding` is a constant of the calls. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
                                                                                double_params p, double_ends e,
-                                                                               qops_rounding rounding)
+                                                                               channel_scales s, qops_rounding rounding)
 {
+    const ptrdiff_t w = LANES / 4;
     const vecd scale = set1_f64(p.scale), highest = set1_f64(e.highest);
     const vec lowest = set1_s32(e.lowest), shift = set1_s32(e.shift);
-    FOR_VECTORS(i, n, LANES / 4, y)
+    ptrdiff_t end = 0, at = s.at;
+    for (; s.each && end + w <= n; end += w) {
+        const double *own = (const double *)s.each + at;
+        const vec high = TIER(double_high)(x + end, load_f64(own), load_f64(own + w / 2), p, highest, rounding);
+        store(y + end, TIER(double_ended)(high, lowest, shift), 0);
+        at += w;
+        at -= at >= s.period ? s.period : 0;
+    }
+    if (s.each)
+        return end;
+    FOR_VECTORS(i, n, w, y)
         store(y + i, TIER(double_ended)(TIER(double_high)(x + i, scale, scale, p, highest, rounding), lowest, shift), 0);
     return n;
 }
 
-/* All whole vectors. The first element has scale number `at`, the next one the next scale; after `period` scales they
- * begin again. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_each_loop)(const int32_t *x, int32_t *y,
-                                                                                    ptrdiff_t n, double_params p, double_ends e,
-                                                                                    const double *each, ptrdiff_t period,
-                                                                                    ptrdiff_t at, qops_rounding rounding)
-{
-    const ptrdiff_t w = LANES / 4;
-    const vecd highest = set1_f64(e.highest);
-    const vec lowest = set1_s32(e.lowest), shift = set1_s32(e.shift);
-    ptrdiff_t i = 0;
-    for (; i + w <= n; i += w) {
-        const vecd low = load_f64(each + at), high = load_f64(each + at + w / 2);
-        store(y + i, TIER(double_ended)(TIER(double_high)(x + i, low, high, p, highest, rounding), lowest, shift), 0);
-        at += w;
-        at -= at >= period ? period : 0;
-    }
-    return i;
-}
-
-TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_ends e)
+TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_ends e,
+                                           channel_scales s)
 {
     if (n < LANES / 4)
         return 0;
-    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop)(x, y, n, p, e, QOPS_HALF_EVEN)
-                                        : TIER(double_loop)(x, y, n, p, e, QOPS_HALF_AWAY);
-}
-
-TARGET static ptrdiff_t TIER(double_each)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_ends e,
-                                          const double *each, ptrdiff_t period, ptrdiff_t at)
-{
-    return p.rounding == QOPS_HALF_EVEN ? TIER(double_each_loop)(x, y, n, p, e, each, period, at, QOPS_HALF_EVEN)
-                                        : TIER(double_each_loop)(x, y, n, p, e, each, period, at, QOPS_HALF_AWAY);
+    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop)(x, y, n, p, e, s, QOPS_HALF_EVEN)
+                                        : TIER(double_loop)(x, y, n, p, e, s, QOPS_HALF_AWAY);
 }
 
 /* A vector of 8-bit codes. Values may be cut to 2^20, as that saturates too. */
@@ -118,7 +103,7 @@ static inline int has_double_rounding(double_params p)
     return (p.rounding == QOPS_HALF_EVEN || p.rounding == QOPS_HALF_AWAY) && fabs(p.shift) <= INT32_MAX;
 }
 
-/* Whether 32 bits hold what is rounded and cut to the ends. The ends are whole numbers, so values may be cut before they
+/* Whether 32 bits hold a value that is rounded and cut to the ends. The ends are whole numbers, so values may be cut before they
  * are rounded. With scales up to 1 (`largest`) no rounded value needs more than 32 bits. */
 static inline int has_double_ends(double_params p, double largest, double_ends *e)
 {
@@ -129,17 +114,11 @@ static inline int has_double_ends(double_params p, double largest, double_ends *
            ((lowest >= INT32_MIN && highest <= INT32_MAX) || (largest <= 1 && p.plus == 0));
 }
 
-static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p)
+static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p,
+                                           channel_scales s)
 {
     double_ends e;
-    return has_double_ends(p, fabs(p.scale), &e) ? RUN_TIER(tier, double_codes, x, y, n, p, e) : 0;
-}
-
-static inline ptrdiff_t double_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p,
-                                          const double *each, ptrdiff_t period, ptrdiff_t at)
-{
-    double_ends e;
-    return has_double_ends(p, INFINITY, &e) ? RUN_TIER(tier, double_each, x, y, n, p, e, each, period, at) : 0;
+    return has_double_ends(p, s.each ? INFINITY : fabs(p.scale), &e) ? RUN_TIER(tier, double_codes, x, y, n, p, e, s) : 0;
 }
 
 static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_params p,

@@ -84,67 +84,52 @@ TARGET static inline vecf TIER(float_near)(const int32_t *x, int is_int)
     return is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
 }
 
-/* `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
+/* The number of the scale of the next vector. */
+static inline ptrdiff_t TIER(next_scale)(channel_scales s, ptrdiff_t at)
+{
+    at += LANES / 4;
+    return at >= s.period ? at - s.period : at;
+}
+
+/* Int32 codes; of channels only whole vectors. `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
-                                                                              ptrdiff_t n, float_params p,
+                                                                              ptrdiff_t n, float_params p, channel_scales s,
                                                                               qops_rounding rounding, int flags, int stream)
 {
+    const ptrdiff_t w = LANES / 4;
     const vecf scale = set1_f32(p.scale);
-    FOR_VECTORS(i, n, LANES / 4, y)
+    ptrdiff_t end = 0;
+    for (ptrdiff_t at = s.at; s.each && end + w <= n; end += w, at = TIER(next_scale)(s, at)) {
+        const vecf own = load_f32((const float *)s.each + at);
+        store(y + end, TIER(float_code)(TIER(float_near)(x + end, is_int), own, p, flags, rounding), 0);
+    }
+    if (s.each)
+        return end;
+    FOR_VECTORS(i, n, w, y)
         store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding), stream);
     return done(n, stream);
 }
 
-/* All whole vectors. The first element has scale number `at`, the next one the next scale; after `period` scales they
- * begin again. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop)(const int32_t *x, int is_int, int32_t *y,
-                                                                                   ptrdiff_t n, float_params p,
-                                                                                   const float *each, ptrdiff_t period,
-                                                                                   ptrdiff_t at, qops_rounding rounding,
-                                                                                   int flags, int stream)
-{
-    const ptrdiff_t w = LANES / 4;
-    ptrdiff_t i = 0;
-    for (; i + w <= n; i += w) {
-        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), load_f32(each + at), p, flags, rounding), stream);
-        at += w;
-        at -= at >= period ? period : 0;
-    }
-    return i;
-}
-
-/* The same loop for codes of 8 bits. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop_8)(const int32_t *x, int is_int,
-                                                                                     uint8_t *c, ptrdiff_t n, float_params p,
-                                                                                     const float *each, ptrdiff_t period,
-                                                                                     ptrdiff_t at, code_ends ends,
-                                                                                     qops_rounding rounding, int flags,
-                                                                                     int stream)
-{
-    const ptrdiff_t w = LANES / 4;
-    ptrdiff_t i = 0;
-    vec q[4];
-    for (; i + LANES <= n; i += LANES) {
-        for (int j = 0; j < 4; j++) {
-            q[j] = TIER(float_sum)(TIER(float_near)(x + i + j * w, is_int), load_f32(each + at), p, flags, rounding);
-            at += w;
-            at -= at >= period ? period : 0;
-        }
-        store(c + i, narrow_s32_codes(q, ends), stream);
-    }
-    return i;
-}
-
-/* Without `ends`, int32 codes are cut to 8 bits as C cuts an int32. */
+/* The same for codes of 8 bits. Without `ends`, int32 codes are cut to 8 bits as C cuts an int32; channels have ends. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
-                                                                                ptrdiff_t n, float_params p, const code_ends *ends,
-                                                                                qops_rounding rounding, int flags, int stream)
+                                                                                ptrdiff_t n, float_params p, channel_scales s,
+                                                                                const code_ends *ends, qops_rounding rounding,
+                                                                                int flags, int stream)
 {
     const vecf scale = set1_f32(p.scale);
     const vec low_byte = set1_s32(0xFF);
     const ptrdiff_t w = LANES / 4;
     vec q[4];
-
+    ptrdiff_t end = 0, at = s.at;
+    for (; s.each && ends && end + LANES <= n; end += LANES) {
+        for (int j = 0; j < 4; j++, at = TIER(next_scale)(s, at)) {
+            const vecf near = TIER(float_near)(x + end + j * w, is_int), own = load_f32((const float *)s.each + at);
+            q[j] = TIER(float_sum)(near, own, p, flags, rounding);
+        }
+        store(c + end, narrow_s32_codes(q, *ends), 0);
+    }
+    if (s.each)
+        return end;
     FOR_LOADS(i, n, LANES, x, c, stream) {
         for (int j = 0; j < 4; j++) {
             const vecf near = TIER(float_near)(x + i + j * w, is_int);
@@ -179,39 +164,24 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
      : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
      : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done, stream) : 0)
 
-TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, int flags,
-                                          int stream)
+TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
+                                          channel_scales s, int flags, int stream)
 {
     if (n < LANES / 4)
         return 0;
-    return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p);
+    return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p, s) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p, s);
 }
 
-TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, const float *each,
-                                         ptrdiff_t period, ptrdiff_t at, int flags)
-{
-    const int stream = 0;
-    return is_int ? BY_ROUNDING(TIER(float_each_loop), x, 1, y, n, p, each, period, at)
-                  : BY_ROUNDING(TIER(float_each_loop), x, 0, y, n, p, each, period, at);
-}
-
-TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, const float *each,
-                                           ptrdiff_t period, ptrdiff_t at, code_ends ends, int flags)
-{
-    const int stream = 0;
-    return is_int ? BY_ROUNDING(TIER(float_each_loop_8), x, 1, c, n, p, each, period, at, ends)
-                  : BY_ROUNDING(TIER(float_each_loop_8), x, 0, c, n, p, each, period, at, ends);
-}
-
-TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, code_ends ends,
-                                            int has_ends, int flags, int stream)
+TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
+                                            code_ends ends, int has_ends, int flags, int stream)
 {
     if (n < LANES)
         return 0;
     if (has_ends)
-        return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, &ends)
-                      : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, &ends);
-    return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, 0) : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, 0);
+        return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, &ends)
+                      : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, &ends);
+    return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, 0)
+                  : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, 0);
 }
 
 TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, int is_signed,
@@ -233,58 +203,40 @@ TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c,
 #define QOPS_BODY "stage/float_stage.h"
 #include "lanes/tiers.h"
 
-/* The flags of a stage with one scale. It multiplies instead of dividing where no value that matters for a code is too small
- * for float32, and where the ends of the codes lie within the quotients that this gets right. */
-static inline int flags_of_one(float_params p, int is_int)
+/* The flags of a stage. With one scale it multiplies instead of dividing where no value that matters for a code is too
+ * small for float32, and where the ends of the codes lie within the quotients that this gets right. Scales of channels may
+ * be 0 or below, and larger than the first one. */
+static inline int flags_of_stage(float_params p, int is_int, int has_channels)
 {
     const int flags = float_flags(p, is_int), most = INVERSE_TO / 4;
+    if (has_channels)
+        return flags | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES);
     return flags == FLOAT_BY && p.scale > 0x1p-60f && p.scale < 0x1p60f && fabs(p.shift) < most && p.lowest > -most &&
            p.highest < most ? FLOAT_INVERSE : flags;
 }
 
 static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
-                                          int stream)
+                                          channel_scales s, int stream)
 {
-    const int flags = flags_of_one(p, is_int);
-    return !is_for_lanes(p, flags) ? 0 : RUN_TIER(tier, float_codes, x, is_int, y, n, p, flags, stream);
-}
-
-/* The flags of a stage with a scale for each channel. These may be 0 or below as well, and larger than the first one. */
-static inline int flags_of_each(float_params p, int is_int)
-{
-    return float_flags(p, is_int) | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES);
-}
-
-static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
-                                         const float *each, ptrdiff_t period, ptrdiff_t at)
-{
-    const int flags = flags_of_each(p, is_int);
-    return !is_for_lanes(p, flags) ? 0 : RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, flags);
-}
-
-static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                           float_params p, const float *each, ptrdiff_t period, ptrdiff_t at)
-{
-    code_ends ends;
-    const int flags = flags_of_each(p, is_int);
-    return p.wide || flags & FLOAT_BEYOND || !has_float_ends(p, is_signed, &ends)
-               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, at, ends, flags);
+    const int flags = flags_of_stage(p, is_int, s.each != NULL);
+    return is_for_lanes(p, flags) ? RUN_TIER(tier, float_codes, x, is_int, y, n, p, s, flags, stream) : 0;
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                            float_params p, int stream)
+                                            float_params p, channel_scales s, int stream)
 {
     code_ends ends;
-    const int flags = flags_of_one(p, is_int);
+    const int flags = flags_of_stage(p, is_int, s.each != NULL);
     const int has_ends = has_float_ends(p, is_signed, &ends) && !(flags & FLOAT_BEYOND);
-    return p.wide || !is_for_lanes(p, flags) ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, flags, stream);
+    return p.wide || !is_for_lanes(p, flags) || (s.each && !has_ends)
+               ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, s, ends, has_ends, flags, stream);
 }
 
 /* Only for codes whose ends lie within the type. */
 static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                              float_params p, int stream)
 {
-    const int base = is_signed ? INT16_MIN : 0, flags = flags_of_one(p, is_int);
+    const int base = is_signed ? INT16_MIN : 0, flags = flags_of_stage(p, is_int, 0);
     return p.wide || p.lowest < base || p.highest > base + UINT16_MAX || !is_for_lanes(p, flags)
                ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, flags, stream);
 }

@@ -6,8 +6,8 @@
 FUSED rounds product and sum once; OVER divides by the scale; both without `before` and `after`. With `wide`, a stage
 adds the shift and clamps in double, so that all codes of int32 are exact.
 
-`beyond` says what a rounded value that int32 does not hold becomes. SATURATES: the end of its sign. LOWEST: -2**31,
-whatever its sign. LOWEST_WRAPS: the same, and the sum with the shift wraps. CUT_WRAPS: values are cut to 2**31 - 128
+`beyond` is what a rounded value beyond int32 becomes. SATURATES: the end on its side. LOWEST: -2**31, on either side.
+LOWEST_WRAPS: also -2**31, and the sum with the shift wraps. CUT_WRAPS: values are cut to 2**31 - 128
 first, the largest float32 that int32 holds.
 """
 
@@ -15,7 +15,12 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.stage.rounding cimport Rounding
 
-cdef extern from "stage/float_stage.h":
+cdef extern from "stage/code_ends.h":
+    ctypedef struct ChannelScales "channel_scales":
+        const void* each  # the scales, float or double, repeated as `period_of` says; NULL: that of the parameters
+        Py_ssize_t period, at  # after which they begin again; the number of the first element's scale
+
+cdef extern from "stage/float_stage.h" nogil:
     ctypedef enum Form "float_form":
         TIMES "FLOAT_TIMES"
         FUSED "FLOAT_FUSED"
@@ -32,14 +37,12 @@ cdef extern from "stage/float_stage.h":
         Form form
         Beyond beyond
         bint wide
+    # the first codes of 8 or of 16 bits, all or none; of channels whole vectors. They return how many.
+    Py_ssize_t float_codes_8__simd(int tier, const void* x, bint is_int, void* c, bint is_signed, Py_ssize_t n,
+                                   FloatParams, ChannelScales, bint stream)
+    Py_ssize_t float_codes_16__simd(int tier, const void* x, bint is_int, void* c, bint is_signed, Py_ssize_t n,
+                                    FloatParams, bint stream)
 
 cdef FloatParams float_params(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
-cdef void float_codes(FloatParams p, const void* x, bint is_int, int32_t* c, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t float_codes_8(FloatParams p, const void* x, bint is_int, void* c, bint is_signed,
-                              Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t float_codes_16(FloatParams p, const void* x, bint is_int, void* c, bint is_signed,
-                               Py_ssize_t n) noexcept nogil
-cdef void float_each(FloatParams p, const float* scales, Py_ssize_t period, const void* x, bint is_int, int32_t* c,
-                     Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t float_each_8(FloatParams p, const float* scales, Py_ssize_t period, const void* x, bint is_int, void* c,
-                             bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef void float_codes(FloatParams p, ChannelScales s, const void* x, bint is_int, int32_t* c,
+                      Py_ssize_t n) noexcept nogil

@@ -10,13 +10,7 @@ from qops._kernels.stage.rounding cimport (
 )
 
 cdef extern from "stage/float_stage.h":
-    Py_ssize_t float_codes__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatParams, bint) nogil
-    Py_ssize_t float_each__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatParams, const float*, Py_ssize_t,
-                                Py_ssize_t) nogil
-    Py_ssize_t float_codes_8__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatParams, bint) nogil
-    Py_ssize_t float_each_8__simd(int, const void*, bint, void*, bint is_signed, Py_ssize_t, FloatParams, const float*,
-                                  Py_ssize_t, Py_ssize_t) nogil
-    Py_ssize_t float_codes_16__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatParams, bint) nogil
+    Py_ssize_t float_codes__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatParams, ChannelScales, bint) nogil
 
 ctypedef fused value:
     float
@@ -52,37 +46,14 @@ cdef inline int32_t coded(value x, float scale, FloatParams p) noexcept nogil:
     return truncate_x86_s32(clamp_f32(near + <float>p.shift, <float>p.lowest, <float>p.highest))
 
 
-cdef void float_codes(FloatParams p, const void* x, bint is_int, int32_t* c, Py_ssize_t n) noexcept nogil:
+cdef void float_codes(FloatParams p, ChannelScales s, const void* x, bint is_int, int32_t* c,
+                      Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of int32 accumulators, if `is_int`, or of float32 values."""
-    cdef Py_ssize_t i = float_codes__simd(tier(), x, is_int, c, n, p, 4 * n >= STREAM)
+    cdef Py_ssize_t i = float_codes__simd(tier(), x, is_int, c, n, p, s, 4 * n >= STREAM)
+    cdef Py_ssize_t at = (s.at + i) % s.period
+    cdef float scale = p.scale
     for i in range(i, n):
-        c[i] = coded((<const int32_t*>x)[i], p.scale, p) if is_int else coded((<const float*>x)[i], p.scale, p)
-
-
-cdef Py_ssize_t float_codes_8(FloatParams p, const void* x, bint is_int, void* c, bint is_signed,
-                              Py_ssize_t n) noexcept nogil:
-    """Make the first codes of 8 bits, all or none; return how many."""
-    return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, p, n >= STREAM)
-
-
-cdef Py_ssize_t float_codes_16(FloatParams p, const void* x, bint is_int, void* c, bint is_signed,
-                               Py_ssize_t n) noexcept nogil:
-    """Make the first codes of 16 bits, all or none; return how many."""
-    return float_codes_16__simd(tier(), x, is_int, c, is_signed, n, p, 2 * n >= STREAM)
-
-
-cdef void float_each(FloatParams p, const float* scales, Py_ssize_t period, const void* x, bint is_int, int32_t* c,
-                     Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of elements with a scale each: element i has scales[(first + i) % period]."""
-    cdef Py_ssize_t at = first % period
-    cdef Py_ssize_t i = float_each__simd(tier(), x, is_int, c, n, p, scales, period, at)
-    at = (at + i) % period
-    for i in range(i, n):
-        c[i] = coded((<const int32_t*>x)[i], scales[at], p) if is_int else coded((<const float*>x)[i], scales[at], p)
-        at = at + 1 if at + 1 < period else 0
-
-
-cdef Py_ssize_t float_each_8(FloatParams p, const float* scales, Py_ssize_t period, const void* x, bint is_int, void* c,
-                             bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """The same of 8 bits, whole vectors only; return how many."""
-    return float_each_8__simd(tier(), x, is_int, c, is_signed, n, p, scales, period, first % period)
+        if s.each != NULL:
+            scale = (<const float*>s.each)[at]
+            at = at + 1 if at + 1 < s.period else 0
+        c[i] = coded((<const int32_t*>x)[i], scale, p) if is_int else coded((<const float*>x)[i], scale, p)

@@ -1,5 +1,5 @@
 cdef inline tuple row_of(row):
-    """A row of a table, whose class is made of tuple, as a tuple: its fields are found by their places."""
+    """Give a row of a table, of a class that derives from tuple, as a tuple: its fields are found by their places."""
     if not isinstance(row, tuple):
         raise TypeError(f"row: expected that of a table, got {row!r}")
     return <tuple>row

@@ -1,4 +1,4 @@
-"""What callers of rules give, checked: the name of a rule, integers, and scales."""
+"""Checks of the arguments of rules: the name of a rule, integers, and scales."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
@@ -13,7 +13,7 @@ cnp.import_array()
 
 
 def rule_named(rule, table):
-    """Give the name of a rule of a table; ValueError, which says the right name for one with its op before it."""
+    """Give the name of a rule of a table; a ValueError tells the right name if the op stands before it."""
     if isinstance(rule, str) and rule not in table:
         alone = rule.rpartition("/")[2]
         if alone in table:
@@ -76,7 +76,7 @@ cpdef object given_scales(scale):
 
 
 cpdef tuple three_scales(scales):
-    """The scales of an input, of weights and of a result, checked; those of weights may be one for each channel."""
+    """The scales of an input, of weights and of a result, checked; weights may have one for each channel."""
     cdef object w, own
     names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
     if not isinstance(scales, (tuple, list)) or len(scales) != 3:

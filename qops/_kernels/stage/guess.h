@@ -75,6 +75,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
 #else
 #ifndef QOPS_GUESS_H
 #define QOPS_GUESS_H
+#include "stage/code_ends.h"
 #include <math.h>
 
 typedef struct { float m, t, apart; int pays; } guess;
@@ -88,5 +89,8 @@ static inline guess guess_of(double scale, double t, double if_negative)
     return (guess){(float)(scale * 65536), (float)rint(t + if_negative / 2 + 8), (float)(-if_negative / 2),
                    scale > 0 && ties != floor(ties) && fabs(t) <= most && fabs(t + if_negative) <= most};
 }
+
+#define QOPS_BODY "stage/guess.h"
+#include "lanes/tiers.h"
 #endif
 #endif

@@ -21,8 +21,8 @@ typedef struct {
 enum { INTEGER_CUT = 1, INTEGER_LEFT = 2, INTEGER_NEGATIVE = 4, INTEGER_LOW = 8, INTEGER_HIGH = 16, INTEGER_WRAPS = 32 };
 
 /* The parameters of channels, one set for each element of a period. Numbers of 64 bits are kept in two arrays, one for
- * each half of a vector: on x86 those of the even and of the odd elements. On ARM, where the halves are the lower and the upper
- * elements, one array has those of all elements, and the other begins two elements later. */
+ * each half of a vector: on x86 one for even and one for odd elements. On ARM the halves are the lower and the upper
+ * elements, so the second array is the first from its third element on. */
 typedef struct {
     int32_t *left, *m, *high;
     int64_t *add[2], *if_negative[2], *low[2];

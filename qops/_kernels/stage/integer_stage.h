@@ -1,6 +1,6 @@
-/* The loops of integer_stage.pyx, a vector at a time. Lanes of 32 bits do most rules, with AVX-512 those of 64 bits any. */
+/* The loops of integer_stage.pyx, a vector at a time. Most rules need lanes of 32 bits only; with AVX-512, lanes of 64
+ * bits do the others. */
 #ifdef TIER
-#include "stage/guess.h"
 
 /* Parameters in the lanes of vectors; `one` and `other` are for the products of each half of the lanes. */
 typedef struct { vec add, if_negative, low; } TIER(term);
@@ -102,7 +102,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
         vec q[2];
         for (int j = 0; j < 2; j++) {
             q[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
-            q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* what is narrowed saturates */
+            q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* narrowing saturates */
         }
         store(c + i, narrow_s32_16(q[0], q[1], is_signed), stream);
     }
@@ -209,7 +209,7 @@ static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, 
 {
     integer_params room;
     integer_ends e;
-    if (n < LANES_OF(tier) / 2) /* for a single vector the plain loop is as quick */
+    if (n < LANES_OF(tier) / 2) /* the plain loop is as quick for a single vector */
         return 0;
     const integer_params *const once = in_one_step(p, &room);
     const int flags = flags_of(once);

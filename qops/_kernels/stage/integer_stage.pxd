@@ -9,13 +9,13 @@ In some systems 32 bits wrap: the product, before and after its term is added (p
 the code before it is clamped (code_wraps).
 """
 
-from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t
 
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
 
 cdef extern from "stage/integer_params.h":
     ctypedef struct Shift "integer_shift":
-        int64_t add, if_negative, if_odd  # the term: added always, to what is below 0, to what is odd once shifted
+        int64_t add, if_negative, if_odd  # the term: always; if x < 0; if the shifted x is odd
         int32_t right_shift
     ctypedef struct IntegerParams "integer_params":
         int32_t lowest, highest, centre, left_shift, through_f32
@@ -27,18 +27,20 @@ cdef extern from "stage/integer_params.h":
     ctypedef struct LaneParams "params_of_lanes":
         pass
 
+cdef extern from "stage/integer_stage.h" nogil:
+    # the first codes of 8 or of 16 bits, all or none; they return how many
+    Py_ssize_t stage_8__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*,
+                             bint stream)
+    Py_ssize_t stage_16__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*,
+                              bint stream)
+
 cdef struct IntegerLanes:  # parameters of channels, laid out for vectors
     LaneParams params
     Py_ssize_t period  # after which they repeat
     int flags  # what the SIMD loop does for all of them; -1: it cannot
 
-cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
-    """What the floor of the shift rounds by the rule."""
-    return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
-
-
 cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
-    """A shift, with the term that is added first, so that the floor of the shift rounds by the rule."""
+    """Give a shift and the term that is added first, so that the floor of the shift rounds by the rule."""
     cdef int64_t one = <int64_t>1 << right_shift, half = one >> 1
     if rounding == FLOOR or right_shift == 0:
         return Shift(0, 0, 0, right_shift)
@@ -53,7 +55,7 @@ cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
 
 cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lowest_code,
                                          int highest_code) noexcept nogil:
-    """The parameters of x * multiplier, shifted once and clamped, without any other step."""
+    """Give the parameters of x * multiplier, shifted once and clamped, without any other step."""
     cdef IntegerParams p
     p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
     p.multiplier = multiplier
@@ -66,10 +68,6 @@ cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lo
 
 
 cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t integer_codes_8(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
-                                Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t integer_codes_16(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
-                                 Py_ssize_t n) noexcept nogil
 cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x,
                        bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,

@@ -20,12 +20,15 @@ cdef extern from "stage/integer_stage.h":
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
                                 const IntegerParams*, int) nogil
-    Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerParams*, bint) nogil
-    Py_ssize_t stage_16__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerParams*, bint) nogil
 
 ctypedef fused value:
     int32_t
     int64_t
+
+
+cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
+    """Give x and the term, so that the floor of the shift rounds by the rule."""
+    return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
 
 
 cdef inline int64_t coded(int64_t x, const IntegerParams* p, bint all_of_it) noexcept nogil:
@@ -69,18 +72,6 @@ cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int
         codes_from(wide, c, stage_s64__simd(tier(), wide, c, n, p), n, p)
     else:
         codes_from(near, c, stage_s32__simd(tier(), near, c, n, p, 4 * n >= STREAM), n, p)
-
-
-cdef Py_ssize_t integer_codes_8(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
-                                Py_ssize_t n) noexcept nogil:
-    """Make the first codes of 8 bits, all or none; return how many."""
-    return stage_8__simd(tier(), x, c, is_signed, n, p, n >= STREAM)
-
-
-cdef Py_ssize_t integer_codes_16(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
-                                 Py_ssize_t n) noexcept nogil:
-    """Make the first codes of 16 bits, all or none; return how many."""
-    return stage_16__simd(tier(), x, c, is_signed, n, p, 2 * n >= STREAM)
 
 
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const IntegerParams* params,

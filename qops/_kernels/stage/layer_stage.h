@@ -178,19 +178,8 @@ static inline layer_row row_of(const layer_params *p, ptrdiff_t i)
 #define QOPS_BODY "stage/layer_stage.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t layer_32__simd(int tier, const layer_params *p, int32_t *codes)
-{
-    return RUN_TIER(tier, layer_32, p, codes);
-}
-
-static inline ptrdiff_t layer_8__simd(int tier, const layer_params *p, uint8_t *codes, uint8_t flip)
-{
-    return RUN_TIER(tier, layer_8, p, codes, flip);
-}
-
-static inline ptrdiff_t layer_ends__simd(int tier, const layer_params *p, double *ends)
-{
-    return RUN_TIER(tier, layer_ends, p, ends);
-}
+SIMD(layer_32, (const layer_params *p, int32_t *codes), p, codes)
+SIMD(layer_8, (const layer_params *p, uint8_t *codes, uint8_t flip), p, codes, flip)
+SIMD(layer_ends, (const layer_params *p, double *ends), p, ends)
 #endif
 #endif

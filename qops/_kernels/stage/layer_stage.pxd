@@ -1,4 +1,4 @@
-"""From a sum of products of codes to the code of a layer's result, in double; rows and columns have terms of their own.
+"""From a sum of products of codes to the code of a layer's result, in double; each row and column has its own terms.
 
     position = sum * of_sum + (row * of_row + of_count) * per_value + added
     code = round_half_even(min(max(position, lowest), highest))
@@ -12,7 +12,7 @@ cdef extern from "stage/layer_stage.h" nogil:
     ctypedef struct LayerRow "layer_row":  # a row of sums, and tables with a number for each column
         const int32_t *sums
         const int32_t *rows  # the sums of the first operand's codes; NULL: they are not needed
-        int each  # whether there is one of each column, not one of the row
+        int each  # whether `rows` has a number for each column; else it has one for the row
         double *of_sum
         double *of_row
         double *of_count
@@ -22,13 +22,13 @@ cdef extern from "stage/layer_stage.h" nogil:
         double *highest
         float *near  # of_sum, added, lowest and highest of each column side by side, for float32; NULL: in double
     ctypedef struct LayerParams "layer_params":
-        LayerRow first  # its tables are those of the first cut; the sums are those of row `start`
+        LayerRow first  # the sums of row `start`, and the tables of the first cut
         Py_ssize_t start, m  # the number of the first row, and how many there are
         Py_ssize_t n, stride, sums_stride  # columns, and the distance of rows of codes and of sums
-        Py_ssize_t ld  # from the tables of one cut to those of the next, and from one table of `near` to the next
-        Py_ssize_t places  # the length of `which`: row i has the place i % places
-        const int64_t *which  # the number of the cut of each place
-        double *ends  # of watched sums: the lowest and the highest position of the rows from each on that were one run
+        Py_ssize_t ld  # the distance from a table of one cut to that of the next cut, and of the tables of `near`
+        Py_ssize_t places  # the length of `which`; row i is at place i % places
+        const int64_t *which  # for each place the number of its cut; a cut is what padding cuts off a window
+        double *ends  # of a WATCHED stage: ends[2 i] and [2 i + 1] are the extremes of a run that began at row i
 
 cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,

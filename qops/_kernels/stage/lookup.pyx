@@ -1,4 +1,4 @@
-"""What an op makes of each of the 256 codes of 8 bits, in a table: then the codes of a tensor are only looked up."""
+"""Tables of an op's results for all 256 codes of 8 bits, in which the codes of a tensor are looked up."""
 
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t

@@ -28,10 +28,7 @@ typedef struct { int32_t a_offset, b_offset, left_shift; } product_params;
 #define QOPS_BODY "stage/mul.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t products__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                       product_params r, int stream)
-{
-    return RUN_TIER(tier, products, a, b, c, n, r, stream);
-}
+SIMD(products, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, product_params r, int stream),
+     a, b, c, n, r, stream)
 #endif
 #endif

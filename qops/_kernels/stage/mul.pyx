@@ -49,7 +49,7 @@ cpdef object multiply(cnp.ndarray a, int32_t a_offset, cnp.ndarray b, int32_t b_
 
 
 cpdef double product_max(float a_min, float a_max, float b_min, float b_max, str names) except? -1:
-    """Upper end of the range of int32 codes whose step is the step of a times that of b; the lower end is its negative.
+    """Give the max of the range of int32 codes whose step is the step of a times the step of b; the min is -max.
 
     It is 2**31 * (step of a * step of b) in float32, for ranges of uint8 codes; ValueError beyond float32.
     """

@@ -1,4 +1,4 @@
-"""How a rule makes an integer multiplier of a real scale, or what it takes instead."""
+"""The kinds of multipliers: how a rule makes an integer multiplier of a real scale, or which float it keeps."""
 
 from libc.stdint cimport int64_t
 
@@ -6,15 +6,15 @@ cdef enum MultiplierKind:
     BITS_31
     BELOW_30
     HALF_DOWN
-    REDUCED_LATER  # 31 bits, of which the loop takes 16
+    REDUCED_LATER  # the rule names 31 bits, but its loop rounds them to 16
     REDUCED
     MANTISSA_24
     MANTISSA_31
     MANTISSA_15
     BITS_7
     BITS_8
-    GIVEN  # no multiplier is made of a scale
-    FLOAT_32  # from here on the scale stays real
+    GIVEN  # the caller gives the integers; the rule makes none of a scale
+    FLOAT_32  # this kind and all below keep the scale as a float
     FLOAT_32_OF_31
     FLOAT_64
     FLOAT_64_OF_32

@@ -31,10 +31,10 @@ cdef int64_t reduced(int64_t m) noexcept nogil:
 
 
 cdef int64_t bits_53(double x, int* exponent) noexcept nogil:
-    """The mantissa in 53 bits of a number not below 0, and what frexp gives as the exponent."""
+    """Give the mantissa of x >= 0 in 53 bits; set `exponent` as frexp does."""
     cdef uint64_t bits
     memcpy(&bits, &x, sizeof(double))
-    if bits >> 52 == 0:  # 0, and what has fewer bits
+    if bits >> 52 == 0:  # 0, and subnormal numbers
         return truncate_x86_s64(ldexp(frexp(x, exponent), 53))
     exponent[0] = <int>(bits >> 52) - 1022
     return <int64_t>((bits & ((<uint64_t>1 << 52) - 1)) | <uint64_t>1 << 52)
@@ -86,7 +86,7 @@ cdef Multiplier multiplier(double scale, MultiplierKind kind) noexcept nogil:
 
 
 cdef bint fits(Multiplier p) noexcept nogil:
-    """Whether the loops take them: 31 bits, and a shift that leaves some of 64."""
+    """Whether the loops take this multiplier: 31 bits, and a right shift of at most 62."""
     return 0 <= p.m <= INT32_MAX and 0 <= p.right_shift <= 62
 
 

@@ -34,14 +34,7 @@ TARGET static ptrdiff_t TIER(narrow_16)(const int32_t *codes, uint16_t *c, ptrdi
 #define QOPS_BODY "stage/narrow.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t narrow_8__simd(int tier, const int32_t *codes, uint8_t *c, ptrdiff_t n)
-{
-    return RUN_TIER(tier, narrow_8, codes, c, n);
-}
-
-static inline ptrdiff_t narrow_16__simd(int tier, const int32_t *codes, uint16_t *c, ptrdiff_t n)
-{
-    return RUN_TIER(tier, narrow_16, codes, c, n);
-}
+SIMD(narrow_8, (const int32_t *codes, uint8_t *c, ptrdiff_t n), codes, c, n)
+SIMD(narrow_16, (const int32_t *codes, uint16_t *c, ptrdiff_t n), codes, c, n)
 #endif
 #endif

@@ -1,4 +1,4 @@
-/* The loops of post_ops.pyx, many lanes at a time: what is loaded goes through all operations before it is stored. */
+/* The loops of post_ops.pyx, a vector at a time. A vector goes through all operations before it is stored. */
 #ifdef TIER
 
 #define FOR_EACH(result)                                                                                      \
@@ -8,7 +8,7 @@
         v[j] = result;                                                                                        \
     }
 
-/* v = `vectors`, a constant of the calls, of values from element i on; `at` is the number of the first operand. */
+/* Sets v to `vectors` vectors, a constant of the calls, from element i on; `at` is the number of the first operand. */
 TARGET static inline __attribute__((always_inline)) void TIER(some_float_ops)(const int32_t *sums, const float *x, ptrdiff_t i,
                                                                          const float_op *float_ops, ptrdiff_t count,
                                                                          const float *old, ptrdiff_t at, const int vectors,
@@ -25,7 +25,7 @@ TARGET static inline __attribute__((always_inline)) void TIER(some_float_ops)(co
         case OP_FMA: FOR_EACH(fma_f32(load_f32(old + here), operand, value)) break;
         case OP_RELU: FOR_EACH(((void)operand, max_f32(value, set1_f32(0)))) break; /* the last one beside NaN, or -0 */
         case OP_LEAK:
-            if (s->factor <= 1) /* the product is 0 of what is above 0: 0 times infinity is NaN */
+            if (s->factor <= 1) /* values above 0 are taken as 0 in the product, as 0 * infinity is NaN */
                 FOR_EACH(max_f32(value, mul_f32(operand, min_f32(set1_f32(0), value))))
             else
                 FOR_EACH(min_f32(value, mul_f32(operand, value)))
@@ -94,11 +94,9 @@ typedef struct {
 #define QOPS_BODY "stage/post_ops.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t float_ops__simd(int tier, const int32_t *sums, float *x, ptrdiff_t n, const float_op *float_ops,
-                                    ptrdiff_t count, const float *old, ptrdiff_t at)
-{
-    return RUN_TIER(tier, float_ops, sums, x, n, float_ops, count, old, at);
-}
+SIMD(float_ops, (const int32_t *sums, float *x, ptrdiff_t n, const float_op *float_ops, ptrdiff_t count,
+                 const float *old, ptrdiff_t at),
+     sums, x, n, float_ops, count, old, at)
 
 static inline ptrdiff_t float_ops_8__simd(int tier, const int32_t *sums, void *c, int is_signed, ptrdiff_t n,
                                       const float_op *float_ops, ptrdiff_t count, const float *old, ptrdiff_t at, float_params p)

@@ -11,9 +11,9 @@ cdef enum Split:  # where a shift that is rounded twice is split
     AT_31
     PAST_31  # shifts up to 31 are rounded once
     LAST_BIT
-    INTO_16  # two stages: the accumulator is shifted into 16 bits first
+    INTO_16  # there are two stages: the first shifts the accumulator into 16 bits
 
-cdef enum Wraps:  # what wraps in 32 bits, but for the left shift of a split at 31, which always does
+cdef enum Wraps:  # what wraps in 32 bits; the left shift of a split at 31 always does
     NOTHING
     PRODUCT
     HIGH
@@ -23,7 +23,7 @@ cdef struct IntegerRule:  # the numbers of an integer stage besides the multipli
     Rounding first, second
     int split, wraps, shifted, zero_point, lowest, highest
 
-# the words of a rule, and what they mean
+# the words of a rule, and their numbers
 cdef dict ROUNDINGS, FORMS, BEYONDS, SPLITS, WRAPS
 
 cdef class PreparedStage:

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 from qops._kernels.arrays.checks import dtype_names
 
 from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.arrays.concat cimport plain
 from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport (
     CUT_WRAPS, FUSED, LOWEST, LOWEST_WRAPS, OVER, SATURATES, TIMES, FloatParams, float_params,
@@ -35,11 +36,6 @@ WRAPS = {
 }
 
 
-cdef cnp.ndarray plain(cnp.ndarray x):
-    """`x` if it is contiguous and aligned, else a copy that is."""
-    return x if cnp.PyArray_ISCARRAY_RO(x) else np.require(x, None, ["C", "A"])
-
-
 cdef class PreparedStage:
     """A stage with its numbers: `stage.run(x, out)` sets out to the codes of accumulators or values."""
 
@@ -52,7 +48,7 @@ cdef class PreparedStage:
         return 0
 
     def run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=1):
-        """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel in turn."""
+        """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel."""
         cdef Stage s = self.stage, before
         cdef cnp.ndarray made = out
         self.takes(x)
@@ -73,7 +69,7 @@ cdef class PreparedStage:
             cnp.PyArray_CopyInto(out, made)
 
     def run_unless_nan(self, cnp.ndarray x, cnp.ndarray out):
-        """The same of float32 values by one channel; False if one is NaN, and then out may be partly written."""
+        """Do the same for float32 values by one channel. False: a value is NaN, and out may be partly written."""
         if self.stage.kind != REAL or self.stage.count != 1 or typenum_of(x) != cnp.NPY_FLOAT32:
             raise TypeError(f"x: expected float32 and a float stage of one channel, got {(<object>x).dtype}")
         return stage_unless_nan(&self.stage, x, out)
@@ -106,11 +102,11 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
 
 
 cdef class IntegerStage(PreparedStage):
-    """Times multiplier / 2**right_shift, two integers or two arrays of int64 with one for each channel.
+    """Multiply by multiplier / 2**right_shift: two integers, or two arrays of int64 with one for each channel.
 
     `rounds` are a rule's first rounding, its second and its split; `ends` the zero point, the lowest and highest code;
-    `wraps` what wraps. Accumulators must come shifted to the left by `shifted` bits, which the right shift takes back:
-    from a right shift of 33 on, lanes need no low words of the products.
+    `wraps` says what wraps. The caller shifts accumulators to the left by `shifted` bits, and the right shift is larger
+    by as many: from a right shift of 33 on, lanes need no low words of the products.
     """
 
     def __init__(self, multiplier, right_shift, tuple rounds, tuple ends, str wraps="", int shifted=0):
@@ -157,7 +153,7 @@ cdef PreparedStage stage_of_params(bytearray params):
 
 
 cdef class TwoStages(PreparedStage):
-    """One stage makes int32 codes, of which the other makes codes."""
+    """The first stage makes int32 codes, and the last one takes these to codes."""
 
     def __init__(self, PreparedStage first, PreparedStage last):
         self.first, self.last = first, last
@@ -166,7 +162,7 @@ cdef class TwoStages(PreparedStage):
 
 
 cdef cnp.ndarray repeated(scales, dtype):
-    """The scales of channels, over a period and SPARE more."""
+    """Give the scales of channels, repeated over a period and SPARE more."""
     return np.resize(np.asarray(scales, dtype), period_of(np.size(scales)) + SPARE)
 
 

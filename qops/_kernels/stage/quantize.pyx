@@ -1,4 +1,4 @@
-"""`qops.rules.quantize`, float32 values to codes: what a call checks, makes and runs."""
+"""The kernel of `qops.rules.quantize`, float32 values to codes: it checks arguments, makes the stage and runs it."""
 
 cimport cython
 cimport numpy as cnp
@@ -24,8 +24,8 @@ cdef double BELOW_INFINITY = 2.0**128 - 2.0**103  # where float32 begins to roun
 cdef class Quantization:
     """All arguments of `qops.rules.quantize` but the data, checked, and the stage that they make.
 
-    rules: the rows of `qops.rules.QUANTIZE`. codes: the `qops.codes.CodeType` of the result. The others are those of
-    `quantize`.
+    rules: the rows of `qops.rules.QUANTIZE`. codes: the `qops.codes.CodeType` of the result. The other arguments
+    are explained in `quantize`.
     """
 
     cdef readonly object dtype

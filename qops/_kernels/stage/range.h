@@ -1,6 +1,6 @@
 /* The loops of range.pyx, many lanes at a time: no order among the elements, so the vectors need none either. They do
  * little but load. From memory, loads of 32 bytes are faster than of 64. From the caches both are as fast on an idle
- * core, but those of 32 bytes need twice the instructions. */
+ * core, but loads of 32 bytes need twice the instructions. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(range_s32)(const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)

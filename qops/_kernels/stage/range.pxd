@@ -18,7 +18,6 @@ cdef inline float above(double v) noexcept nogil:
 
 
 cdef bint has_nan(const float* x, Py_ssize_t n) noexcept nogil
-cdef bint holds_nan(cnp.ndarray values) except -1
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1
 cpdef tuple range_float(cnp.ndarray values)
 cdef int completed(lo, hi, double lowest, double highest, Ends* ends) except -1

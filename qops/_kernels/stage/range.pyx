@@ -1,4 +1,4 @@
-"""The extremes of a tensor, and the range that is made of them and of what is given."""
+"""The extremes of a tensor, and the range that is made of them and of the caller's ends."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
@@ -44,17 +44,6 @@ cdef bint has_nan(const float* x, Py_ssize_t n) noexcept nogil:
     cdef bint found = largest > 0x7F800000  # an infinity
     for i in range(i, n):
         found = found or x[i] != x[i]
-    return found
-
-
-cdef void has_nan_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    (<bint*>using)[0] = (<bint*>using)[0] or has_nan(<float*>data[0], n)
-
-
-cdef bint holds_nan(cnp.ndarray values) except -1:
-    """Whether some float32 value is NaN."""
-    cdef bint found = False
-    walk(has_nan_loop, &found, values)
     return found
 
 
@@ -109,5 +98,5 @@ cdef int completed(lo, hi, double lowest, double highest, Ends* ends) except -1:
         return span_of(lo, hi, "min, max", ends)
     if ends.min > ends.max:
         zero = 0.0  # makes 0.0 of -0.0, as tiers differ in which of the two they find
-        raise ValueError(f"min, max: min {ends.min + zero} > max {ends.max + zero}, of which the data gave one")
+        raise ValueError(f"min, max: min {ends.min + zero} > max {ends.max + zero}; one of them comes from the data")
     return 0

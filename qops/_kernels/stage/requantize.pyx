@@ -1,4 +1,4 @@
-"""`qops.rules.requantize`, accumulators to codes: what a call checks, makes and runs."""
+"""The kernel of `qops.rules.requantize`, accumulators to codes: it checks arguments, makes the stage and runs it."""
 
 cimport cython
 cimport numpy as cnp
@@ -21,7 +21,7 @@ cnp.import_array()
 
 @cython.final
 cdef class Tail:
-    """It computes the tail of an array by the rule of a `qops.rules.BlockRule`, with the numbers of whole blocks."""
+    """The tail of an array, behind its last whole block, by a `qops.rules.BlockRule`."""
 
     cdef object blocks
     cdef PreparedStage stage  # None if no channel is in a tail
@@ -60,16 +60,16 @@ cdef class Requantization:
     """All arguments of `qops.rules.requantize` but the data, checked, and the stages that they make.
 
     rules: for each name the `Words` of its rule; for a rule of blocks also its `qops.rules.BlockRule` and the words of
-    the tail, else None twice. codes: the `qops.codes.CodeType` of the result. The others are those of `requantize`.
+    the tail, else None twice. codes: the `qops.codes.CodeType` of the result. The others: see `requantize`.
     """
 
     cdef readonly Numbers numbers
     cdef readonly object dtype
     cdef readonly int in_zero_point, axis
-    cdef readonly tuple scales  # those that were given, checked, or None
+    cdef readonly tuple scales  # the argument, checked, or None
     cdef str given  # the name of the argument that was given
     cdef int typenum
-    cdef PreparedStage stage, wide  # for int32 accumulators and for wider ones; None for an array of no scales
+    cdef PreparedStage stage, wide  # for int32 accumulators and for wider ones; None if there are no channels
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
@@ -111,7 +111,7 @@ cdef class Requantization:
         return out if made is out else made
 
     cdef Py_ssize_t inner(self, cnp.ndarray x) except -1:
-        """How many neighbours belong to each channel; ValueError if there are other than the channels' elements."""
+        """Give how many neighbours belong to each channel; ValueError if the axis does not fit the scales."""
         cdef tuple shape = (<object>x).shape
         channels = shape[integer(self.axis, "axis", -x.ndim, x.ndim - 1)] if shape else 0
         if channels != self.numbers.count:

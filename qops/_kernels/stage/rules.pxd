@@ -8,8 +8,8 @@ cdef class Words:
     cdef readonly object rule
     cdef readonly str name
     cdef MultiplierKind kind
-    cdef IntegerRule integer_rule  # without the zero point and the ends
-    cdef bint is_inside  # the zero point is added before the rounding
+    cdef IntegerRule integer_rule  # its zero point and ends are not set
+    cdef bint is_inside  # whether the zero point is added before the rounding
     cdef Beyond beyond
 
 cdef Words as_words(rule)
@@ -18,11 +18,11 @@ cdef class Numbers:
     cdef readonly object factor
     cdef readonly tuple before_after
     cdef readonly int zero_point, lo, hi
-    cdef readonly bint has_integers  # they are integers that were given
-    cdef readonly bint can_wrap  # sums of int64 accumulators with the zero point wrap, where those of int32 cannot
+    cdef readonly bint has_integers  # whether `factor` is a multiplier and a right shift, not a real scale
+    cdef readonly bint can_wrap  # whether the sum with the zero point wraps for int64 accumulators only
     cdef readonly Words words
     cdef MultiplierKind kind
-    cdef Py_ssize_t count  # of channels; -1: one scale for all
+    cdef Py_ssize_t count  # of channels; -1: all share one scale
     cdef int set(self, rule, factor, int zero_point, int lo, int hi, tuple before_after) except -1
     cdef Multiplier multiplier_of(self, double scale) except *
     cdef Multiplier at(self, Py_ssize_t channel) except *

@@ -26,7 +26,7 @@ NO_SCALES = 1.0, 1.0
 
 
 cdef class Words:
-    """The words of a rule as numbers, for ops that shall not look them up in each call."""
+    """The words of a rule as numbers, so that ops look them up only once."""
 
     def __init__(self, rule not None):
         if not isinstance(rule, tuple):
@@ -39,12 +39,12 @@ cdef class Words:
 
 
 cdef Words as_words(rule):
-    """The words of a rule, which may be such already."""
+    """Give the words of a rule, or `rule` itself if it is words already."""
     return <Words>rule if type(rule) is Words else Words(rule)
 
 
 cdef class Numbers:
-    """A rule with all that it needs to make codes of accumulators.
+    """A rule and the numbers with which it makes codes of accumulators.
 
     factor: the real scale, or the multiplier and the right shift; or arrays of these, one for each channel.
     lo, hi: the lowest and the highest code.

@@ -31,8 +31,8 @@ cpdef tuple formed(tuple scales, str derive):
     """Give the real scale that a system forms of three scales, and the factors before and after it.
 
     `derive` is a word of `real_scale`, or "stepwise": then the scale is that of w, and the factors are ``in_scale`` and
-    ``1 / out_scale``. The first two are divided by as reciprocals, so they are rounded twice; by "stepwise-conv" w is
-    not.
+    ``1 / out_scale``. The first two are reciprocals of reciprocals, so they are rounded twice; "stepwise-conv" takes
+    w itself.
     """
     F32, one = np.float32, np.float32(1)
     if derive == "given":

@@ -18,8 +18,8 @@ cdef enum Kind:
     REAL  # multiply and round in float32; from int32 or float32
     DOUBLE  # multiply and round in double; from int32
     POST_OPS  # oneDNN's float32 operations, then REAL parameters; from int32
-    LAYER  # a layer of the front door, in double, with terms of rows and columns; from int32, whole rows at a time
-    WATCHED  # of a layer, the sums themselves; it notes the ends of their results
+    LAYER  # a layer of the front door: double, with terms for rows and columns; from whole rows of int32
+    WATCHED  # copies the sums of a layer, and notes the extremes of their results
 
 cdef union Params:
     IntegerParams integer
@@ -28,8 +28,8 @@ cdef union Params:
 
 cdef struct Stage:
     Kind kind
-    Params params  # those of the first channel
-    Py_ssize_t count, inner  # `inner` neighbours belong to each of `count` channels, then come those of the next one
+    Params params  # of the first channel
+    Py_ssize_t count, inner  # `inner` neighbours belong to each of `count` channels
     const void* channels  # INTEGER: the IntegerParams of each channel; else the scales, repeated as `period_of` says
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
     const PostOps* post_ops  # POST_OPS: the operations
@@ -38,7 +38,7 @@ cdef struct Stage:
 
 cdef enum:
     BLOCK = 1024  # numbers of 32 bits that one loop leaves for the next: 4 KB
-    SPARE = 16  # entries behind a table of channels, which repeat the first ones: a vector may begin with the last one
+    SPARE = 16  # entries behind a table of channels, which repeat its first ones, as a vector may begin at the last one
 
 cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil
 cdef Stage integer_stage(const IntegerParams* params) noexcept nogil

@@ -5,11 +5,11 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
 from libc.string cimport memcpy
 
 from qops._kernels.arrays.codes cimport code_type, typenum_of
-from qops._kernels.arrays.walk cimport walk
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.stage.double_stage cimport double_codes, double_codes_8, double_each
-from qops._kernels.stage.float_stage cimport float_codes, float_codes_8, float_codes_16, float_each, float_each_8
-from qops._kernels.stage.integer_stage cimport integer_codes, integer_codes_8, integer_codes_16, integer_each
+from qops._kernels.stage.double_stage cimport double_codes, double_codes_8__simd
+from qops._kernels.stage.float_stage cimport ChannelScales, float_codes, float_codes_8__simd, float_codes_16__simd
+from qops._kernels.stage.integer_stage cimport integer_codes, integer_each, stage_8__simd, stage_16__simd
 from qops._kernels.stage.layer_stage cimport layer_codes, layer_ends
 from qops._kernels.stage.post_ops cimport float_ops_8__simd, run_float_ops
 from qops._kernels.stage.range cimport has_nan
@@ -30,21 +30,25 @@ cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil:
     return 2 * period if period % 2 else period
 
 
-cdef Stage integer_stage(const IntegerParams* params) noexcept nogil:
-    """The stage with these parameters for all elements."""
+cdef Stage one_channel(Kind kind) noexcept nogil:
+    """Give a stage of this kind, still without parameters, for elements that share them."""
     cdef Stage s
-    s.kind, s.params.integer = INTEGER, params[0]
-    s.count = s.inner = 1
+    s.kind, s.count, s.inner = kind, 1, 1
     s.channels, s.post_ops, s.layer, s.before = NULL, NULL, NULL, NULL
     return s
 
 
+cdef Stage integer_stage(const IntegerParams* params) noexcept nogil:
+    """Give the stage with these parameters for all elements."""
+    cdef Stage s = one_channel(INTEGER)
+    s.params.integer = params[0]
+    return s
+
+
 cdef Stage float_stage(const FloatParams* params) noexcept nogil:
-    """The stage with these parameters for all elements."""
-    cdef Stage s
-    s.kind, s.params.real = REAL, params[0]
-    s.count = s.inner = 1
-    s.channels, s.post_ops, s.layer, s.before = NULL, NULL, NULL, NULL
+    """Give the stage with these parameters for all elements."""
+    cdef Stage s = one_channel(REAL)
+    s.params.real = params[0]
     return s
 
 
@@ -68,43 +72,42 @@ cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept
             halves[i] = <uint16_t>codes[i]
 
 
+cdef inline ChannelScales scales_from(const Stage* s, Py_ssize_t first) noexcept nogil:
+    """Give the scales of elements from number `first` on."""
+    if s.count == 1:
+        return ChannelScales(NULL, 1, 0)
+    return ChannelScales(s.channels, period_of(s.count), first % period_of(s.count))
+
+
 cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first,
                    Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of n elements: one channel, or channels of one element each."""
-    cdef bint is_int = x_type == cnp.NPY_INT32
-    if s.kind == INTEGER:
-        if s.count == 1:
-            integer_codes(&s.params.integer, x, x_type == cnp.NPY_INT64, c, n)
-        else:
-            integer_each(<const IntegerParams*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
-    elif s.kind == REAL:
-        if s.count == 1:
-            float_codes(s.params.real, x, is_int, c, n)
-        else:
-            float_each(s.params.real, <const float*>s.channels, period_of(s.count), x, is_int, c, first, n)
+    if s.kind == REAL:
+        float_codes(s.params.real, scales_from(s, first), x, x_type == cnp.NPY_INT32, c, n)
+    elif s.kind == DOUBLE:
+        double_codes(s.params.wide, scales_from(s, first), <const int32_t*>x, c, n)
     elif s.count == 1:
-        double_codes(s.params.wide, <const int32_t*>x, c, n)
+        integer_codes(&s.params.integer, x, x_type == cnp.NPY_INT64, c, n)
     else:
-        double_each(s.params.wide, <const double*>s.channels, period_of(s.count), <const int32_t*>x, c, first, n)
+        integer_each(<const IntegerParams*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
 
 
 cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c, int size, bint is_signed,
                               Py_ssize_t first, Py_ssize_t n) noexcept nogil:
     """Make the first codes of 8 or 16 bits by a loop of that width, if there is one; return how many."""
-    cdef bint is_int = x_type == cnp.NPY_INT32
-    if s.kind == INTEGER and s.count == 1 and is_int:
-        if size == 1:
-            return integer_codes_8(&s.params.integer, <const int32_t*>x, c, is_signed, n)
-        return integer_codes_16(&s.params.integer, <const int32_t*>x, c, is_signed, n)
-    if s.kind == REAL and size == 1 and s.count > 1:
-        return float_each_8(s.params.real, <const float*>s.channels, period_of(s.count), x, is_int, c, is_signed, first,
-                            n)
-    if s.kind == REAL and s.count == 1:
-        if size == 1:
-            return float_codes_8(s.params.real, x, is_int, c, is_signed, n)
-        return float_codes_16(s.params.real, x, is_int, c, is_signed, n)
-    if s.kind == DOUBLE and size == 1 and s.count == 1:
-        return double_codes_8(s.params.wide, <const int32_t*>x, c, is_signed, n)
+    cdef bint is_int = x_type == cnp.NPY_INT32, stream = size * n >= STREAM
+    if s.kind == REAL and size == 1:
+        return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, s.params.real, scales_from(s, first), stream)
+    if s.count > 1:
+        return 0
+    if s.kind == REAL:
+        return float_codes_16__simd(tier(), x, is_int, c, is_signed, n, s.params.real, stream)
+    if s.kind == DOUBLE and size == 1:
+        return double_codes_8__simd(tier(), <const int32_t*>x, c, is_signed, n, s.params.wide, stream)
+    if s.kind == INTEGER and is_int and size == 1:
+        return stage_8__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer, stream)
+    if s.kind == INTEGER and is_int:
+        return stage_16__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer, stream)
     return 0
 
 
@@ -168,7 +171,7 @@ cdef void by_channel(const Stage* s, const void* x, int x_type, void* c, int c_t
 
 cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
                     Py_ssize_t n) noexcept nogil:
-    """c = the codes of the n elements x, of which the first is element number `first` of its tensor.
+    """c = the codes of n elements x; x[0] is element number `first` of its tensor.
 
     Types are numpy's numbers: x int32, int64 or float32, as the kind takes it; c uint8, int8, uint16, int16 or int32.
     """

@@ -26,7 +26,7 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
     return wraps ? _mm512_cvtepi32_epi64(_mm512_cvtepi64_epi32(x)) : x;
 }
 
-/* The code of x. Numbers that differ from element to element are in k; all others are in p, which also says what is skipped. */
+/* The code of x. Numbers of each element are in k; all others are in p, which also says what is skipped. */
 TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_params *p)
 {
     vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));

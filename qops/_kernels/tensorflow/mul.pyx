@@ -15,14 +15,14 @@ cdef double smallest = 2.0 ** (31 - 126)  # max of a range whose step is the sma
 
 
 cpdef int32_t offset(float lo, float hi) noexcept:
-    """The uint8 code of 0 in the range (lo, hi), of which subnormal ends are 0, not clamped. It wraps in 32 bits."""
+    """Give the uint8 code of 0 in the range (lo, hi), not clamped; subnormal ends count as 0. It wraps in 32 bits."""
     return wrap_s32(float_to_quantized(0, flush(lo), flush(hi), quint8()))
 
 
 def range_of_products(tuple a, tuple b, str names):
     """The max of the range of int32 codes whose step is step(a) * step(b); 0 if that is subnormal.
 
-    a and b are (uint8 codes, min, max), of which subnormal ends are 0.
+    a and b are (uint8 codes, min, max); subnormal ends count as 0.
     """
     cdef double top = product_max(flush(a[1]), flush(a[2]), flush(b[1]), flush(b[2]), names)
     return top if fabs(top) >= smallest else 0 * top

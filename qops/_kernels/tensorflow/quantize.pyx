@@ -22,7 +22,7 @@ from qops._kernels.tensorflow.formulas cimport (
 
 cnp.import_array()
 
-cpdef enum:  # ways to quantize and dequantize: the modes, and those of oneDNN
+cpdef enum:  # ways to quantize and dequantize: TensorFlow's modes and oneDNN's
     MIN_COMBINED
     MIN_FIRST
     SCALED

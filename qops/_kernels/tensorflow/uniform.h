@@ -68,21 +68,9 @@ typedef struct { int32_t zero_point, lowest, highest; float scale; int typenum; 
 #define QOPS_BODY "tensorflow/uniform.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t uniform_codes__simd(int tier, const float *x, void *c, int bytes, ptrdiff_t n, uniform_params p,
-                                            int stream)
-{
-    return RUN_TIER(tier, uniform_codes, x, c, bytes, n, p, stream);
-}
-
-static inline ptrdiff_t uniform_near__simd(int tier, const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point)
-{
-    return RUN_TIER(tier, uniform_near, q, y, n, zero_point);
-}
-
-static inline ptrdiff_t uniform_sum__simd(int tier, const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n,
-                                          uniform_params p)
-{
-    return RUN_TIER(tier, uniform_sum, x, y, z, n, p);
-}
+SIMD(uniform_codes, (const float *x, void *c, int bytes, ptrdiff_t n, uniform_params p, int stream),
+     x, c, bytes, n, p, stream)
+SIMD(uniform_near, (const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point), q, y, n, zero_point)
+SIMD(uniform_sum, (const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n, uniform_params p), x, y, z, n, p)
 #endif
 #endif

@@ -53,4 +53,4 @@ RANGES_IN_ANY_ORDER = [
     ("requantize_per_channel", "input"),
     ("quantize_down_and_shrink_range", "input"),
 ]
-"""Ops and their tensors, of which TensorFlow does not ask that min <= max."""
+"""Ops and their tensors whose min may be above their max in TensorFlow."""
