@@ -103,7 +103,7 @@ def test_quantize_one_end_comes_from_the_data():
 def test_quantize_calls_either_zero_of_the_data_0(ends, text):
     """Which of 0.0 and -0.0 is found as an end depends on the tier."""
     for zeros in np.float32([[0.0, -0.0] * 40, [-0.0, 0.0] * 40, [-0.0] * 80]):
-        with pytest.raises(ValueError, match=f"^min, max: {text}, of which"):
+        with pytest.raises(ValueError, match=f"^min, max: {text}; one of them"):
             qops.quantize(zeros, **ends)
 
 

@@ -17,7 +17,7 @@ cdef inline int32_t coded(int32_t x, double scale, DoubleParams p) noexcept nogi
 cdef void double_codes(DoubleParams p, ChannelScales s, const int32_t* x, int32_t* c, Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of int32 accumulators."""
     cdef Py_ssize_t i = double_codes__simd(tier(), x, c, n, p, s)
-    cdef Py_ssize_t at = (s.at + i) % s.period
+    cdef Py_ssize_t at = 0 if i == n else (s.at + i) % s.period
     cdef double scale = p.scale
     for i in range(i, n):
         if s.each != NULL:

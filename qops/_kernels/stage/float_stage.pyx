@@ -50,7 +50,7 @@ cdef void float_codes(FloatParams p, ChannelScales s, const void* x, bint is_int
                       Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of int32 accumulators, if `is_int`, or of float32 values."""
     cdef Py_ssize_t i = float_codes__simd(tier(), x, is_int, c, n, p, s, 4 * n >= STREAM)
-    cdef Py_ssize_t at = (s.at + i) % s.period
+    cdef Py_ssize_t at = 0 if i == n else (s.at + i) % s.period
     cdef float scale = p.scale
     for i in range(i, n):
         if s.each != NULL:

@@ -74,9 +74,11 @@ cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept
 
 cdef inline ChannelScales scales_from(const Stage* s, Py_ssize_t first) noexcept nogil:
     """Give the scales of elements from number `first` on."""
+    cdef Py_ssize_t period
     if s.count == 1:
         return ChannelScales(NULL, 1, 0)
-    return ChannelScales(s.channels, period_of(s.count), first % period_of(s.count))
+    period = period_of(s.count)
+    return ChannelScales(s.channels, period, first % period)
 
 
 cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first,
