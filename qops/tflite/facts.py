@@ -137,6 +137,8 @@ class Kernel(NamedTuple):
     """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
     float_softmax: bool
     """Whether SOFTMAX of 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
+    softmax_s16: type[Any]
+    """The type in which the tables of SOFTMAX of int16 are made."""
     sigmoid_s8: str
     """How LOGISTIC and TANH of int8 are made: a "table" of float32, or "gemmlowp"."""
     sigmoid_float: type[Any]

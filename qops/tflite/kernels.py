@@ -97,6 +97,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "sum":                     ("bytes",      "linear",      "float",       "integer"),
     "reduce_scales":           (False,        False,         True,          False),
     "float_softmax":           (False,        True,          True,          False),
+    "softmax_s16":             (_F64,         _F64,          _F64,          _F32),
     "sigmoid_s8":              ("table",      "table",       "table",       "gemmlowp"),
     "sigmoid_float":           (_F32,         _F32,          _F64,          _F32),
     "table_zero_point":        ("outside",    "outside",     "inside",      "outside"),

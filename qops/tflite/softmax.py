@@ -104,8 +104,9 @@ class Softmax(Rows):
         self._exp: Any = None
         if self._dtype == np.int16:
             self._by = quantized(given.x_scale * beta / float(F32(10) / F32(65535)))
-            self._exp = of_16_bits(np.exp, (10 / 65535, 32767), (2 / 65535, 0))
-            self._reciprocal = of_16_bits(lambda v: 1 / (1 + v), (1 / 65535, -32768), (2 / 65535, 0))
+            y, kind = (2 / 65535, 0), self._facts.softmax_s16
+            self._exp = of_16_bits(np.exp, (10 / 65535, 32767), y, kind)
+            self._reciprocal = of_16_bits(lambda v: 1 / (1 + v), (1 / 65535, -32768), y, kind)
         elif self._facts.float_softmax:
             steps = -F32(given.x_scale) * F32(beta) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
@@ -161,8 +162,8 @@ def softmax(
     """Give the softmax of each row, over the last axis.
 
     The reference and TFLM compute in fixed point: exp with 26 bits behind the point, and one over the sum by Newton's
-    method; of int16 both are read from tables of 513 points. The optimised kernels of 8 bits and XNNPACK add floats of
-    a table.
+    method; of int16 both are read from tables of 513 points, which LiteRT makes in double, and TFLM in float32. The
+    optimised kernels of 8 bits and XNNPACK add floats of a table.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ SIGMOIDS = _sigmoids()
 """TFLite's table of 256 sigmoids of i / 24, in 16 bits."""
 
 
-def _floats(function: Function, x: NDArray[Any]) -> NDArray[np.float32]:
+def _floats(function: Function, x: NDArray[Any], kind: Any = F32) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        return function(x.astype(np.float64)).astype(F32)
+        return function(x.astype(np.float64)).astype(kind)
 
 
 def of_8_bits(
@@ -48,22 +48,22 @@ def of_8_bits(
         return np.rint(steps + F32(zero)) if zero_point == "inside" else np.asarray(half_away(steps)) + zero
 
 
-def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int]) -> Codes:
-    """Give the 513 points of a function of codes of 16 bits; x and y are scale and zero point.
+def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int], kind: Any = F32) -> Codes:
+    """Give the 513 points of a function of codes of 16 bits; x and y are scale and zero point, `kind` the steps' type.
 
     In the middle between two points the line is off the function; both points are moved by half of that.
     """
     (x_min, x_max), (y_min, y_max) = (
-        [F32(scale) * F32(code - zero) for code in (-32768, 32767)] for scale, zero in (x, y)
+        [kind(scale) * kind(code - zero) for code in (-32768, 32767)] for scale, zero in (x, y)
     )
-    step, inverse = F32(x_max - x_min) / F32(512), F32(65536) / F32(y_max - y_min)
-    points = x_min + np.arange(513, dtype=F32) * step
-    values = _floats(function, points) * inverse
+    step, inverse = kind(x_max - x_min) / kind(512), kind(65536) / kind(y_max - y_min)
+    points = x_min + np.arange(513, dtype=kind) * step
+    values = _floats(function, points, kind) * inverse
     samples = half_away(values[:512])
-    middle = half_away(_floats(function, points[:512] + step / F32(2)) * inverse)
-    line = half_away((values[1:] + samples) / F32(2))
-    last = half_away(_floats(function, np.array([x_max])) * inverse)
-    table = np.append(samples - half_away((line - middle) / F32(2)), last)
+    middle = half_away(_floats(function, points[:512] + step / kind(2), kind) * inverse)
+    line = half_away((values[1:] + samples) / kind(2))
+    last = half_away(_floats(function, np.array([x_max]), kind) * inverse)
+    table = np.append(samples - half_away((line - middle) / kind(2)), last)
     return np.clip(table, -32768, 32767).astype(np.int64)
 
 

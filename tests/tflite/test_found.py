@@ -383,3 +383,15 @@ def test_gelu_rounds_each_step_to_float32(kernel):
     """5.13 is 85.5 steps, and its GELU in double is less than that."""
     how = {"x_scale": 0.03, "x_zero_point": -97, "y_scale": 0.06, "y_zero_point": 0}
     assert tflite.gelu(np.int8([74]), **how, kernel=kernel) == 86
+
+
+@pytest.mark.parametrize(
+    ("kernel", "want"),
+    [
+        *((kernel, [12480, 12480, 7810]) for kernel in ("reference", "optimized", "xnnpack")),
+        ("tflm", [12479, 12479, 7809]),
+    ],
+)
+def test_litert_makes_the_tables_of_a_softmax_of_16_bits_in_double(kernel, want):
+    how = {"x_scale": 2.0**-5, "x_zero_point": 0, "y_scale": 2.0**-15, "y_zero_point": 0}
+    assert tflite.softmax(np.int16([0, 0, -15]), **how, kernel=kernel).tolist() == want
