@@ -134,6 +134,17 @@ def test_a_graph_ends_with_codes_of_another_type(dtype, kinds):
     assert drawn.qops()[0].dtype == dtype
 
 
+def test_a_pool_of_xnnpack_in_a_graph_keeps_the_scale_of_the_layer_that_it_may_be_fused_with():
+    for kernel, differs in (("xnnpack", False), ("reference", True)):
+        net = Net(np.random.default_rng(1), kernel, "int8")
+        net.x = net.input((1, 9, 9, 2))
+        net.results = [net.x]
+        for _ in range(99):
+            tflite_draws.DRAWN["MAX_POOL_2D"](net)
+            net.x = net.results[0]
+        assert (len({float(op.outputs[0].scale) for op in net.operators}) > 1) == differs
+
+
 def test_a_call_is_drawn_by_its_seed_op_and_number():
     def make(rng):
         return [draws.quantized(rng, 9, np.int8), draws.values(rng, 9, 0.5)]

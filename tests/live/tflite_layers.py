@@ -26,8 +26,9 @@ def pool(kind, net):
     x, rng = net.image(), net.rng
     taps, moves = window(rng, x)
     options = {**moves, "FilterHeight": taps[0], "FilterWidth": taps[1], **activation(rng)}
-    y = net.tensor(net.dtype, x.scale, x.zero_point) if rng.random() < 0.9 else net.result(x.scale)
-    net.op(kind, [x], y, **options)
+    is_fused = kind == "MAX_POOL_2D" and net.results and KERNELS[net.kernel].max_pool_same
+    same = rng.random() < 0.9 or is_fused  # XNNPACK makes one operator of a layer and a pool that only cuts its codes
+    net.op(kind, [x], net.tensor(net.dtype, x.scale, x.zero_point) if same else net.result(x.scale), **options)
 
 
 def weights(net, shape, axis, count, narrow=False):
