@@ -2,7 +2,7 @@
 
 Two convolutions, a pooling, and a logistic regression. The filters of a convolution are the k-means of patches of its
 input. The patches are taken as they are ("plain", with filters that add up) or without their mean ("contrast", with
-filters that compare).
+filters that compare). scikit-learn is imported where it is used, as that takes a second.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from qops.onednn import Window
@@ -46,6 +42,9 @@ class Digits(NamedTuple):
 
 def digits() -> tuple[Digits, Digits]:
     """Give scikit-learn's digits: two thirds to learn from, one third to test."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
     data, labels = load_digits(return_X_y=True)
     images = (data / 16).astype(np.float32).reshape(-1, 1, 8, 8)
     a, b, a_labels, b_labels = train_test_split(images, labels, test_size=1 / 3, random_state=0, stratify=labels)
@@ -76,6 +75,8 @@ def features(x: NDArray) -> NDArray:
 
 def learn_filters(name: str, x: F32, count: int, silent: float, contrast: bool, seed: int) -> Layer:
     """Learn a convolution from images: the filters are the k-means of patches, the bias comes from `silent`."""
+    from sklearn.cluster import KMeans
+
     rng = np.random.default_rng(seed)
     every = patches(x)
     sample = rng.permutation(every[np.ptp(every, axis=1) > 0])[:SAMPLE]
@@ -93,6 +94,8 @@ def _unit(rows: NDArray, contrast: bool) -> NDArray:
 
 def learn(data: Digits, contrast: bool, seed: int = 0) -> list[Layer]:
     """Learn all layers, one after the other. One thread: the same network on any number of cores."""
+    from sklearn.linear_model import LogisticRegression
+
     layers, x = [], data.images
     with threadpool_limits(1):
         for i, (count, silent) in enumerate(zip(FILTERS, SILENT, strict=True), 1):

@@ -25,7 +25,10 @@ TWICE = 2 * max(A_SCALE, B_SCALE)
 SUM_STEPS = [
     rules.integers("tflite-double", s) for s in (A_SCALE / TWICE, B_SCALE / TWICE, TWICE / (Y_SCALE * 2**LEFT))
 ]
-PRODUCT_STEPS = rules.integers("tflite-double", A_SCALE * B_SCALE / PRODUCT_SCALE)
+PRODUCT_STEPS = {  # TFLite's reference divides in float32
+    "tflite-double": rules.integers("tflite-double", float(F32(A_SCALE) * F32(B_SCALE) / F32(PRODUCT_SCALE))),
+    "tflite-single": rules.integers("tflite-double", A_SCALE * B_SCALE / PRODUCT_SCALE),
+}
 
 
 class Steps(NamedTuple):
@@ -94,15 +97,16 @@ def clamped(values: Array) -> Array:
     return np.clip(values, -(2**15), 2**15 - 1)
 
 
-def added(by: Callable[..., Array], a: Array, b: Array) -> Array:
+def added(rule: str, a: Array, b: Array) -> Array:
     """Round each operand, then the sum."""
+    by = ROUNDED[rule]
     total = sum(by(q.astype(np.int64) << LEFT, *m) for q, m in zip((a, b), SUM_STEPS[:2], strict=True))
     return clamped(by(total, *SUM_STEPS[2]))
 
 
-def multiplied(by: Callable[..., Array], a: Array, b: Array) -> Array:
+def multiplied(rule: str, a: Array, b: Array) -> Array:
     """Round the product."""
-    return clamped(by(a.astype(np.int64) * b, *PRODUCT_STEPS))
+    return clamped(ROUNDED[rule](a.astype(np.int64) * b, *PRODUCT_STEPS[rule]))
 
 
 def qops_by_channel(rule: str, x: Array) -> Candidate:
@@ -151,8 +155,8 @@ RULES_WIDE = [
         for r in REFERENCES
     ),
     *(
-        row(f"rules_{name}_s16_{r}", wide_codes, partial(exact, by), partial(qops_pair, call, scale, r), 6)
+        row(f"rules_{name}_s16_{r}", wide_codes, partial(exact, r), partial(qops_pair, call, scale, r), 6)
         for name, (call, exact, scale) in PAIRS.items()
-        for r, by in ROUNDED.items()
+        for r in ROUNDED
     ),
 ]

@@ -33,15 +33,23 @@ def pytest_configure(config):
         settings.load_profile("quick")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
+    """Keep for --quick the items of each test that stand evenly among them, the first and the last too.
+
+    Pytest has no public name for what an item is made of. To make all 27,000 items takes a tenth of the run.
+    """
+    yield
+    if metafunc.config.getoption("quick"):
+        metafunc._calls[:] = few(metafunc._calls)
+
+
 def pytest_collection_modifyitems(config, items):
-    """Keep for --quick the items of each test that stand evenly among them, the first and the last too."""
+    """Leave the long tests out of --quick."""
     if config.getoption("quick"):
-        tests = {}
-        for item in items:
-            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        kept = {item for test in tests.values() for item in few(test) if not item.get_closest_marker("long")}
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 def few(items):

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, wrap
 from qops.tflite.fixed_point import exp_of_negative, inverse_sqrt, log_from_one
-from qops.tflite.softmax import Rows, float_sums, scale_of_differences
+from qops.tflite.softmax import RowOp, float_sums, scale_of_differences
 
 __all__ = ["L2Normalization", "LogSoftmax", "l2_normalization", "log_softmax"]
 
 
-class LogSoftmax(Rows):
+class LogSoftmax(RowOp):
     """The prepared form of `log_softmax`: its integers or its table.
 
     Called ``op(x, out=None)``. The constructor takes all other arguments of `log_softmax`, and `dtype`, the type of the
@@ -59,7 +59,7 @@ class LogSoftmax(Rows):
         return np.where(down > least, rounded_shift(steps - log, 22) + self._zero, self._zero - 255)
 
 
-class L2Normalization(Rows):
+class L2Normalization(RowOp):
     """The prepared form of `l2_normalization`.
 
     Called ``op(x, out=None)``. The constructor takes all other arguments of `l2_normalization`, and `dtype`, the type

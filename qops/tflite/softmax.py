@@ -40,7 +40,7 @@ def scale_of_differences(scale: float, rounds_once: bool) -> tuple[Multiplier, i
     return (m, e), -floor(31 * 2**26 / 2**e)
 
 
-class Rows(OneArray):
+class RowOp(OneArray):
     """The base of the three ops: rows of codes, each by itself."""
 
     __slots__ = ("_output",)
@@ -63,7 +63,7 @@ class Rows(OneArray):
         return put(made.astype(self._output), out)
 
 
-class Softmax(Rows):
+class Softmax(RowOp):
     """The prepared form of `softmax`: its integers and tables.
 
     Called ``op(x, out=None)``. The constructor takes all other arguments of `softmax`, and `dtype`, the type of `x`:

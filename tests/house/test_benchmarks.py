@@ -13,9 +13,9 @@ from prepared_ops import kind_of
 
 from benchmarks import __main__ as bench
 from benchmarks import machine, peak, threads, timing
-from benchmarks.case import Candidate, WrongResult, shared
+from benchmarks.case import Candidate, WrongResult, check, shared
 from benchmarks.cases import CASES
-from benchmarks.measure import measure, placed
+from benchmarks.measure import SEED, measure, placed
 from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
 from benchmarks.timing import Time, microseconds, sample, time_of
@@ -72,6 +72,17 @@ def test_quick_run_writes_the_named_columns(name, tmp_path, capsys, monkeypatch)
         assert not row["left_out"]
         assert min(row["qops_us"], row["best_peer_us"], *(row[column] for column in columns)) > 0
     assert capsys.readouterr().out.count(name) == 2
+
+
+def test_every_row_is_right_at_the_smallest_size_that_it_times():
+    wrong = []
+    for case in CASES:
+        inputs = {name: placed(x) for name, x in case.inputs(np.random.default_rng(SEED), min(case.sizes)).items()}
+        try:
+            check(case.name, case.qops(**inputs), case.reference(**inputs))
+        except WrongResult as why:
+            wrong.append(str(why))
+    assert not wrong
 
 
 def test_wrong_op_is_refused(monkeypatch):

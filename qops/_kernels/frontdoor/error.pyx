@@ -9,7 +9,7 @@ import numpy as np
 cnp.import_array()
 
 
-cdef struct Sums:
+cdef struct ErrorSums:
     Py_ssize_t worst  # index of the first of the largest |off|
     double largest, absolute, signed, squares, noise, signal
 
@@ -21,8 +21,8 @@ cdef struct Lines:  # value = (code - zero) * step + base; stride 1: one line fo
     Py_ssize_t stride
 
 
-cdef Sums add_up(const double* code, const double* true, Lines of, double* off, Py_ssize_t n) noexcept nogil:
-    cdef Sums s = Sums(0, -1, 0, 0, 0, 0, 0)
+cdef ErrorSums add_up(const double* code, const double* true, Lines of, double* off, Py_ssize_t n) noexcept nogil:
+    cdef ErrorSums s = ErrorSums(0, -1, 0, 0, 0, 0, 0)
     cdef double step, noise, size
     cdef Py_ssize_t i, at
     for i in range(n):

@@ -56,7 +56,7 @@ cdef class Layer:
         return tensor(cls, place, -tops, tops)
 
 
-ctypedef struct Coded:  # sums that become codes, in parts of whole rows
+ctypedef struct CodedSums:  # sums that become codes, in parts of whole rows
     const Stage* stage
     const char* sums
     char* codes
@@ -66,7 +66,7 @@ ctypedef struct Coded:  # sums that become codes, in parts of whole rows
 
 cdef int make_part(const void* op, Py_ssize_t i) noexcept nogil:
     """Make the codes of part i, for `run_parts`."""
-    cdef const Coded* p = <const Coded*>op
+    cdef const CodedSums* p = <const CodedSums*>op
     cdef Py_ssize_t first = <Py_ssize_t>(<int64_t>p.m * i // p.parts) * p.n
     cdef Py_ssize_t end = <Py_ssize_t>(<int64_t>p.m * (i + 1) // p.parts) * p.n
     stage_run(p.stage, p.sums + 4 * first, cnp.NPY_INT32, p.codes + p.size * first, p.typenum, first, end - first)
@@ -76,6 +76,7 @@ cdef int make_part(const void* op, Py_ssize_t i) noexcept nogil:
 def run_stage(LayerStage stage, cnp.ndarray sums, cnp.ndarray codes, Py_ssize_t num_threads=1):
     """Make the codes of all sums on so many threads. Both arrays are contiguous."""
     cdef Py_ssize_t m = cnp.PyArray_SIZE(sums) // max(stage.params.n, <Py_ssize_t>1)
-    cdef Coded p = Coded(&stage.stage, cnp.PyArray_BYTES(sums), cnp.PyArray_BYTES(codes), typenum_of(codes),
-                         <int>cnp.PyArray_ITEMSIZE(codes), m, stage.params.n, max(<Py_ssize_t>1, min(num_threads, m)))
+    cdef CodedSums p = CodedSums(&stage.stage, cnp.PyArray_BYTES(sums), cnp.PyArray_BYTES(codes), typenum_of(codes),
+                                 <int>cnp.PyArray_ITEMSIZE(codes), m, stage.params.n,
+                                 max(<Py_ssize_t>1, min(num_threads, m)))
     run_parts(make_part, &p, p.parts)

@@ -3,14 +3,14 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.window cimport Axis
 from qops._kernels.pool.means cimport Means
-from qops._kernels.pool.taps cimport Kind
+from qops._kernels.pool.taps cimport PoolKind
 
 cdef struct TapRange:  # the taps of a window that lie on the image, along one axis
     Py_ssize_t begin, count  # the pixel of the first, and their number
 
 
 cdef struct Pool:
-    Kind down, across  # how a window is combined, first vertically, then horizontally
+    PoolKind down, across  # how a window is combined, first vertically, then horizontally
     int32_t down_start, across_start  # what these begin with: see `start` in taps.h
     Py_ssize_t image_bytes, combined_bytes  # bytes of an element of the image, and of a result before a mean is made
     Py_ssize_t result_bytes  # bytes of an element of the result
@@ -26,6 +26,6 @@ cdef struct Pool:
     char *sums  # scratch memory: the sums from which means are made
 
 
-cdef Py_ssize_t size_of(Kind kind) noexcept nogil
+cdef Py_ssize_t size_of(PoolKind kind) noexcept nogil
 cdef TapRange taps_on_image(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil

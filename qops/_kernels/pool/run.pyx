@@ -11,14 +11,14 @@ from libc.string cimport memset
 from qops._kernels.arrays.copying cimport copy_rows
 from qops._kernels.arrays.window cimport Axis
 from qops._kernels.pool.means cimport STAGE, VALUES, means_of_sums, means_of_values
-from qops._kernels.pool.taps cimport MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_U8_S16, Kind, Taps, combine
+from qops._kernels.pool.taps cimport MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_U8_S16, PoolKind, Taps, combine
 
 cdef enum:
     LONGEST = 64  # the bytes of the longest vector, to which scratch memory is aligned
     SHORT_ROWS_BYTES = 8192  # short rows are made together, up to so many bytes, a part of L1
 
 
-cdef Py_ssize_t size_of(Kind kind) noexcept nogil:
+cdef Py_ssize_t size_of(PoolKind kind) noexcept nogil:
     """Give the bytes of an element of the result of this kind."""
     if kind == MAX_U8 or kind == MAX_S8:
         return 1

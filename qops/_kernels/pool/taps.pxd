@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 cdef extern from "pool/taps.h" nogil:
-    ctypedef enum Kind "pool_kind":
+    ctypedef enum PoolKind "pool_kind":
         MAX_U8 "POOL_MAX_U8"
         MAX_S8 "POOL_MAX_S8"
         SUM_U8_S16 "POOL_SUM_U8_S16"
@@ -14,4 +14,4 @@ cdef extern from "pool/taps.h" nogil:
         Py_ssize_t pixels, stride, pitch, channels, taps, tap_stride
         int32_t start
 
-cdef void combine(Kind kind, const void *x, Taps p, void *y) noexcept nogil
+cdef void combine(PoolKind kind, const void *x, Taps p, void *y) noexcept nogil

@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t
 from qops._kernels.machine.tiers cimport tier
 
 cdef extern from "pool/taps.h" nogil:
-    Py_ssize_t pool_combine__simd(int, const void *, Taps, void *, Kind)
+    Py_ssize_t pool_combine__simd(int, const void *, Taps, void *, PoolKind)
 
 ctypedef fused code:
     uint8_t
@@ -48,7 +48,7 @@ cdef inline void summed(const value *x, Taps p, total *y) noexcept nogil:
         y += p.pitch
 
 
-cdef void combine(Kind kind, const void *x, Taps p, void *y) noexcept nogil:
+cdef void combine(PoolKind kind, const void *x, Taps p, void *y) noexcept nogil:
     """Combine windows of at least one tap, with vectors if the tier has a loop for that. taps.h explains `p`."""
     if pool_combine__simd(tier(), x, p, y, kind):
         return

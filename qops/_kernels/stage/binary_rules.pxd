@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
-from qops._kernels.stage.binary_stage cimport BinaryStage, Form, Operand
+from qops._kernels.stage.binary_stage cimport BinaryForm, BinaryStage, Operand
 from qops._kernels.stage.prepared cimport IntegerRule, PreparedStage
 from qops._kernels.stage.rounding cimport Rounding
 from qops._kernels.stage.rules cimport Numbers, Words
@@ -46,7 +46,7 @@ cdef class Operands:
     cdef BinaryStage by_ratios(self, Words rule, Integers p)
     cdef BinaryStage ort(self, tuple row)
     cdef BinaryStage torch(self, tuple row, Made made)
-    cdef BinaryStage in_float32(self, Form form, Operand a, Operand b, PreparedStage last)
+    cdef BinaryStage in_float32(self, BinaryForm form, Operand a, Operand b, PreparedStage last)
     cdef BinaryStage product(self, tuple row, Words rule, bint in_16_bits)
     cdef Numbers numbers_of(self, tuple row, Words rule)
     cdef BinaryStage float_product(self, tuple row, Words rule)

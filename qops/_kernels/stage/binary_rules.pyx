@@ -12,7 +12,7 @@ from qops._kernels.stage.given cimport row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind, multiplier
 from qops._kernels.stage.binary_stage cimport (
-    CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryStage, Form, Operand, binary_stage, staged,
+    CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryForm, BinaryStage, Operand, binary_stage, staged,
 )
 from qops._kernels.stage.prepared cimport (
     AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
@@ -283,7 +283,7 @@ cdef class Operands:
         return self.in_float32(FLOAT_SUM, Operand(self.a_zero_point, 0, a, 0), Operand(self.b_zero_point, 0, b, 0),
                                last)
 
-    cdef BinaryStage in_float32(self, Form form, Operand a, Operand b, PreparedStage last):
+    cdef BinaryStage in_float32(self, BinaryForm form, Operand a, Operand b, PreparedStage last):
         """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
         cdef double step = <float>self.y_scale
         cdef double of_a, of_b

@@ -6,7 +6,7 @@ from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport Stage
 
 cdef extern from "stage/binary_stage.h":
-    ctypedef enum Form "binary_form":
+    ctypedef enum BinaryForm "binary_form":
         PRODUCT "BINARY_PRODUCT"
         SUM "BINARY_SUM"
         FLOAT_SUM "BINARY_FLOAT_SUM"
@@ -19,7 +19,7 @@ cdef extern from "stage/binary_stage.h":
 
 cdef struct BinaryParams:
     Operand a, b
-    Form form
+    BinaryForm form
     int typenum  # numpy's number of the dtype of all codes
     bint exchanged  # a is the second array
     bint has_of_a
@@ -32,6 +32,6 @@ cdef class BinaryStage:
     cdef BinaryParams params
     cdef object alive  # the owners of the memory that the stages point into
 
-cdef BinaryStage binary_stage(Form form, Operand a, Operand b, PreparedStage last, int typenum)
+cdef BinaryStage binary_stage(BinaryForm form, Operand a, Operand b, PreparedStage last, int typenum)
 cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
                         bint exchanged)

@@ -27,7 +27,7 @@ import numpy as np
 cnp.import_array()
 
 cdef extern from "stage/binary_stage.h":
-    ctypedef enum Type "operand_type":
+    ctypedef enum OperandType "operand_type":
         U8 "BINARY_U8"
         S8 "BINARY_S8"
         S16 "BINARY_S16"
@@ -35,7 +35,8 @@ cdef extern from "stage/binary_stage.h":
                                      const FloatParams*) nogil
     Py_ssize_t sum_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Operand, Operand,
                                  const IntegerParams*) nogil
-    Py_ssize_t binary_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Operand, Operand, Form) nogil
+    Py_ssize_t binary_values__simd(int, const void*, const void*, OperandType, void*, Py_ssize_t, Operand, Operand,
+                                   BinaryForm) nogil
 
 ctypedef fused code:
     uint8_t
@@ -48,14 +49,14 @@ cdef inline float real(int32_t q, Operand s, float plus) noexcept nogil:
 
 
 cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Operand p, Operand s,
-                           Form form) noexcept nogil:
+                           BinaryForm form) noexcept nogil:
     """Set x to the int32 or float32 values of n elements; p are the parameters of a, s those of b.
 
     SHIFTED sets x to the shifted code of b alone. ONTO adds the shifted code of a to x.
     """
     cdef int32_t* whole = <int32_t*>x
     cdef float* reals = <float*>x
-    cdef Type type = S16 if code is int16_t else S8 if code is int8_t else U8
+    cdef OperandType type = S16 if code is int16_t else S8 if code is int8_t else U8
     cdef Py_ssize_t i = binary_values__simd(tier(), a, b, type, x, n, p, s, form)
     if form == PRODUCT:
         for i in range(i, n):
@@ -158,7 +159,7 @@ cdef class BinaryStage:
             cnp.PyArray_CopyInto(out, made)
 
 
-cdef BinaryStage binary_stage(Form form, Operand a, Operand b, PreparedStage last, int typenum):
+cdef BinaryStage binary_stage(BinaryForm form, Operand a, Operand b, PreparedStage last, int typenum):
     """A form with the numbers of both operands. `last` takes values to codes.
 
     typenum: numpy's number of the dtype of all three arrays.

@@ -202,21 +202,22 @@ cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_ty
             i += some
 
 
-cdef struct Run:
+cdef struct Walked:  # the parameters of the loops that `walk` runs
     const Stage* stage
     int x_type, c_type
     bint found_nan
 
 
 cdef void run_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Run* r = <Run*>using
+    cdef Walked* r = <Walked*>using
     stage_run(r.stage, data[0], r.x_type, data[1], r.c_type, 0, n)
 
 
-cdef Run run_of(const Stage* s, cnp.ndarray x, cnp.ndarray out) except *:
+cdef Walked walked(const Stage* s, cnp.ndarray x, cnp.ndarray out) except *:
+    """Give the parameters for these arrays; TypeError if the dtype of `out` is no code type."""
     if code_type(out).steps == 0:
         raise TypeError(f"out: expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
-    return Run(s, typenum_of(x), typenum_of(out), False)
+    return Walked(s, typenum_of(x), typenum_of(out), False)
 
 
 cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
@@ -224,13 +225,13 @@ cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
 
     TypeError if the dtype of `out` is no code type. The dtype of x must be one that the stage takes.
     """
-    cdef Run r = run_of(s, x, out)
+    cdef Walked r = walked(s, x, out)
     walk(run_loop, &r, x, out)
 
 
 cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """Block by block: the search for NaN leaves a block in the cache for the stage."""
-    cdef Run* r = <Run*>using
+    cdef Walked* r = <Walked*>using
     cdef const float* x = <const float*>data[0]
     cdef Py_ssize_t i, some
     for i from 0 <= i < n by NEAR:
@@ -243,6 +244,6 @@ cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 cdef bint stage_unless_nan(const Stage* s, cnp.ndarray x, cnp.ndarray out) except -1:
     """Whether float32 values x hold no NaN: then out = their codes, else `out` may be partly written."""
-    cdef Run r = run_of(s, x, out)
+    cdef Walked r = walked(s, x, out)
     walk(unless_nan, &r, x, out)
     return not r.found_nan
