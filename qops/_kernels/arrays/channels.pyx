@@ -66,6 +66,17 @@ cdef int check_spans(cnp.ndarray lows, cnp.ndarray highs, str name) except -1:
     return 0
 
 
+cdef bint all_symmetric(cnp.ndarray lows, cnp.ndarray highs) noexcept:
+    """Whether each range has min == -max."""
+    cdef const float* lo = <const float*>cnp.PyArray_DATA(lows)
+    cdef const float* hi = <const float*>cnp.PyArray_DATA(highs)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(lows)):
+        if lo[i] != -hi[i]:
+            return False
+    return True
+
+
 cdef object reading(t, str name, CodeType* found_type, Ends* ends, tuple typenums=None):
     """Give the codes of any tensor, checked, and set `found_type` to their code type.
 
@@ -91,19 +102,19 @@ cdef object reading(t, str name, CodeType* found_type, Ends* ends, tuple typenum
         check_ends(found_type, ends[0], data, name)
         return data
     lo, hi = spans(data, lo, hi, name)
-    if found_type.symmetric and not (lo == -hi).all():
+    if found_type.symmetric and not all_symmetric(plain(lo), plain(hi)):
         refuse_ends(lo, hi, data, name)
     return data, lo, hi
 
 
-cdef tuple by_channel(cnp.ndarray codes, tuple ends, Py_ssize_t* inner):
+cdef cnp.ndarray by_channel(cnp.ndarray codes, tuple ends, Py_ssize_t* inner):
     """Lay `ends`, which are arrays that broadcast against the codes, or numbers, out by channel.
 
-    Gives float64 arrays with one element for each channel. `inner` is set to how many neighbours in C order belong to
-    one channel. The next neighbours belong to the next channel; after the last channel comes the first again.
+    Gives a float64 matrix with a row for each of `ends` and a column for each channel. `inner` is set to how many
+    neighbours in C order belong to one channel. The next neighbours belong to the next channel; after the last channel
+    comes the first again.
     """
     cdef int first = codes.ndim, last = -1, axis
-    cdef list made = []
     shape = (<object>codes).shape
     for end in ends:
         if cnp.PyArray_Check(end):
@@ -114,11 +125,10 @@ cdef tuple by_channel(cnp.ndarray codes, tuple ends, Py_ssize_t* inner):
     for axis in range(last + 1, codes.ndim):
         inner[0] *= codes.shape[axis]
     flat = ((1,) * first + shape[first:last + 1] + (1,) * (codes.ndim - last - 1))[:codes.ndim]
-    for end in ends:
-        each = np.empty(flat)
-        each[...] = end
-        made.append(each.reshape(-1))
-    return tuple(made)
+    each = np.empty((len(ends), *flat))
+    for axis, end in enumerate(ends):
+        each[axis] = end
+    return each.reshape(len(ends), -1)
 
 
 cdef object stretched(ends, cnp.ndarray codes):

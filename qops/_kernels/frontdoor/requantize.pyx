@@ -180,17 +180,24 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
                              cnp.ndarray result) except -1:
     """Requantize codes with ranges per channel; `ends` are (min, max, out min, out max), numbers or arrays."""
     cdef Py_ssize_t i, inner, count
+    cdef cnp.ndarray each
     cdef bytearray params
-    cdef double[:] lows, highs, los, his
+    cdef const double *lows
+    cdef const double *highs
+    cdef const double *los
+    cdef const double *his
     if cnp.PyArray_SIZE(codes) == 0:
         return 0
-    lows, highs, los, his = by_channel(codes, ends, &inner)
-    count = len(lows)
+    each = by_channel(codes, ends, &inner)
+    count = cnp.PyArray_DIM(each, 1)
+    lows = <const double *>cnp.PyArray_DATA(each)
+    highs, los, his = lows + count, lows + 2 * count, lows + 3 * count
     if kind.symmetric:
         params = bytearray(count * sizeof(IntegerParams))
         for i in range(count):
             (<IntegerParams*><char*>params)[i] = params_32((highs[i] - lows[i]) / kind.steps, los[i], his[i], into)
-        stage_of_params(params).run(np.require(codes, np.int32, ["C", "A"]), result, inner)
+        stage_of_params(params).run(
+            codes if cnp.PyArray_ISCARRAY_RO(codes) else np.require(codes, np.int32, ["C", "A"]), result, inner)
         return 0
     params = bytearray(count * sizeof(RecodeParams))
     for i in range(count):

@@ -172,6 +172,37 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(co
     return i;
 }
 
+/* The same, to codes of 8 bits, which fill whole vectors. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
+                                                                               params_of_lanes r, ptrdiff_t period,
+                                                                               ptrdiff_t at, const integer_params *p,
+                                                                               code_ends e, int flags)
+{
+    const TIER(numbers) k = TIER(same_in_all)(p);
+    const ptrdiff_t w = LANES / 4;
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vec q[4];
+        for (int j = 0; j < 4; j++) {
+            q[j] = TIER(high)(x + i + j * w, TIER(each_its_own)(r, at, k), flags);
+            at += w;
+            at -= at >= period ? period : 0;
+        }
+        store(c + i, narrow_s32_codes(q, e), 0);
+    }
+    return i;
+}
+
+TARGET static ptrdiff_t TIER(stage_each_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
+                                           ptrdiff_t at, const integer_params *p, code_ends e, int flags)
+{
+    if (flags == INTEGER_HIGH)
+        return TIER(each_loop_8)(x, c, n, r, period, at, p, e, INTEGER_HIGH);
+    if (flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
+        return TIER(each_loop_8)(x, c, n, r, period, at, p, e, INTEGER_HIGH | INTEGER_NEGATIVE);
+    return TIER(each_loop_8)(x, c, n, r, period, at, p, e, flags);
+}
+
 TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
                                          ptrdiff_t at, const integer_params *p, integer_ends e, int flags)
 {
@@ -235,6 +266,16 @@ static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y,
 {
     integer_ends e;
     return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, flags) : 0;
+}
+
+static inline ptrdiff_t stage_each_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
+                                           params_of_lanes r, ptrdiff_t period, ptrdiff_t at, const integer_params *p,
+                                           int flags)
+{
+    code_ends e;
+    return whole_range(p) && !p->code_wraps &&
+                   has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)
+               ? RUN_TIER(tier, stage_each_8, x, c, n, r, period, at, p, e, flags) : 0;
 }
 
 static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,

@@ -70,5 +70,7 @@ cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lo
 cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil
 cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x,
                        bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t integer_each_8(const IntegerParams* params, const IntegerLanes* lanes, const int32_t* x, void* c,
+                               bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
                              Py_ssize_t spare)

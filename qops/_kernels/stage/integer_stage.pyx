@@ -20,6 +20,8 @@ cdef extern from "stage/integer_stage.h":
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
                                 const IntegerParams*, int) nogil
+    Py_ssize_t stage_each_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
+                                  const IntegerParams*, int) nogil
 
 ctypedef fused value:
     int32_t
@@ -96,6 +98,15 @@ cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const Inte
         i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.params, lanes.period, (first + i) % lanes.period,
                               params, lanes.flags)
     each_from(near, c, i, n, params, count, first)
+
+
+cdef Py_ssize_t integer_each_8(const IntegerParams* params, const IntegerLanes* lanes, const int32_t* x, void* c,
+                               bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """The same of 8 bits, whole vectors only, which begin with an even element; return how many codes."""
+    if lanes.flags < 0 or first % 2:
+        return 0
+    return stage_each_8__simd(tier(), x, c, is_signed, n, lanes.params, lanes.period, first % lanes.period, params,
+                              lanes.flags)
 
 
 cdef bint alike(const IntegerParams* a, const IntegerParams* b) noexcept nogil:

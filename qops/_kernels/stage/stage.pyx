@@ -9,7 +9,9 @@ from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.double_stage cimport double_codes, double_codes_8__simd
 from qops._kernels.stage.float_stage cimport ChannelScales, float_codes, float_codes_8__simd, float_codes_16__simd
-from qops._kernels.stage.integer_stage cimport integer_codes, integer_each, stage_8__simd, stage_16__simd
+from qops._kernels.stage.integer_stage cimport (
+    integer_codes, integer_each, integer_each_8, stage_8__simd, stage_16__simd,
+)
 from qops._kernels.stage.layer_stage cimport layer_codes, layer_ends
 from qops._kernels.stage.post_ops cimport float_ops_8__simd, run_float_ops
 from qops._kernels.stage.range cimport has_nan
@@ -100,6 +102,8 @@ cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c
     cdef bint is_int = x_type == cnp.NPY_INT32, stream = size * n >= STREAM
     if s.kind == REAL and size == 1:
         return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, s.params.real, scales_from(s, first), stream)
+    if s.kind == INTEGER and s.count > 1 and is_int and size == 1:
+        return integer_each_8(<const IntegerParams*>s.channels, &s.lanes, <const int32_t*>x, c, is_signed, first, n)
     if s.count > 1:
         return 0
     if s.kind == REAL:
