@@ -1,9 +1,8 @@
 /* The 16-bit loop of add.pyx, a vector at a time. */
 #ifdef TIER
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop)(const uint8_t *a, const uint8_t *b, uint8_t *c,
-                                                                            ptrdiff_t n, add_u8 p, code_flips flips,
-                                                                            int16_t *lowest, int16_t *highest, int stream)
+TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_u8 p,
+                                          code_flips flips, int16_t *lowest, int16_t *highest, int stream)
 {
     const vec ka = set1_s16((int16_t)p.ka), kb = set1_s16((int16_t)p.kb), offset = set1_s16(p.offset);
     const vec flip_a = set1_u8(flips.a), flip_b = set1_u8(flips.b), flip_c = set1_u8(flips.c);
@@ -23,13 +22,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop)(con
     }
     DRAW_OUT(int16_t, low, high, lowest, highest);
     return done(n, stream);
-}
-
-TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_u8 p,
-                                          code_flips flips, int16_t *lowest, int16_t *highest, int stream)
-{
-    return has_flips(flips) ? TIER(add_loop)(a, b, c, n, p, flips, lowest, highest, stream)
-                            : TIER(add_loop)(a, b, c, n, p, NO_FLIPS, lowest, highest, stream);
 }
 
 #else

@@ -31,9 +31,8 @@ TARGET static inline vec TIER(sum)(vec codes, const TIER(sum_parts) *p)
 }
 #endif
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop_32)(const uint8_t *a, const uint8_t *b,
-                                                                                int32_t *c, ptrdiff_t n, add_s32 p,
-                                                                                code_flips flips, int stream)
+TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
+                                           code_flips flips, int stream)
 {
     const TIER(sum_parts) parts = TIER(parts_of)(p);
 
@@ -41,13 +40,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop_32)(
         return 0;
     STORE_BINARY(TIER(sum), &parts, a, b, set1_s16(two_flips(flips)), c, n, stream)
     return done(n, stream);
-}
-
-TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
-                                           code_flips flips, int stream)
-{
-    return has_flips(flips) ? TIER(add_loop_32)(a, b, c, n, p, flips, stream)
-                            : TIER(add_loop_32)(a, b, c, n, p, NO_FLIPS, stream);
 }
 
 #else

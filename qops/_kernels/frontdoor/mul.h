@@ -15,9 +15,8 @@ TARGET static inline vec TIER(product_32)(vec codes, const TIER(mul_parts) *p)
     return sra_s32(add_s32(high, sra_s32(low, 15)), 8);
 }
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop_32)(const uint8_t *a, const uint8_t *b,
-                                                                                int32_t *c, ptrdiff_t n, mul_terms p,
-                                                                                code_flips flips, int stream)
+TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
+                                           code_flips flips, int stream)
 {
     const int64_t k = p.k + (p.kab * 32768);
     const TIER(mul_parts) parts = {
@@ -31,17 +30,9 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop_32)(
     return done(n, stream);
 }
 
-TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
-                                           code_flips flips, int stream)
-{
-    return has_flips(flips) ? TIER(mul_loop_32)(a, b, c, n, p, flips, stream)
-                            : TIER(mul_loop_32)(a, b, c, n, p, NO_FLIPS, stream);
-}
-
 /* int32 holds every sum. Single terms may wrap, which cancels in the sum. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop)(const uint8_t *a, const uint8_t *b, uint8_t *c,
-                                                                             ptrdiff_t n, mul_terms p, code_flips flips,
-                                                                             int32_t *lowest, int32_t *highest, int stream)
+TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
+                                          code_flips flips, int32_t *lowest, int32_t *highest, int stream)
 {
     const vec k = set1_s32((int32_t)p.k), ka = set1_s32((int32_t)p.ka);
     const vec kb = set1_s32((int32_t)p.kb), kab = set1_s32((int32_t)p.kab);
@@ -65,13 +56,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop)(con
     }
     DRAW_OUT(int32_t, low, high, lowest, highest);
     return done(n, stream);
-}
-
-TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
-                                          code_flips flips, int32_t *lowest, int32_t *highest, int stream)
-{
-    return has_flips(flips) ? TIER(mul_loop)(a, b, c, n, p, flips, lowest, highest, stream)
-                            : TIER(mul_loop)(a, b, c, n, p, NO_FLIPS, lowest, highest, stream);
 }
 
 #else

@@ -7,14 +7,6 @@
  * value, 0xFF turns the codes of b into those of -b */
 typedef struct { uint8_t a, b, c; } code_flips;
 
-/* codes that are not flipped have a loop of their own, in which the flips are constants and cost nothing */
-#define NO_FLIPS ((code_flips){0, 0, 0})
-
-static inline int has_flips(code_flips flips)
-{
-    return flips.a | flips.b | flips.c;
-}
-
 /* the two bytes with which STORE_BINARY xors the codes of a and of b */
 static inline int16_t two_flips(code_flips flips)
 {

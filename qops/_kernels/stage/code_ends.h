@@ -19,10 +19,6 @@ static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t high
     return -32000 <= zero && zero <= 32000 && base <= lowest && lowest <= highest && highest <= base + 255;
 }
 
-/* Whether the codes are all codes of uint8, or of int8. */
-static inline int has_all_u8(code_ends e) { return !e.flip && e.lowest == 0 && e.highest == 255; }
-static inline int has_all_s8(code_ends e) { return e.flip && e.lowest == 0 && e.highest == 255; }
-
 #define clamp_codes(u8, e) \
     xor_bits(min_u8(max_u8(u8, set1_u8((e).lowest)), set1_u8((e).highest)), set1_s32((e).flip))
 #define narrow_s32_codes(q, e)                                                                       \

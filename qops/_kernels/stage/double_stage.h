@@ -64,36 +64,87 @@ TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const
     return narrow_s32_codes(q, e);
 }
 
-TARGET static inline vec TIER(double_exact_even)(const int32_t *x, const void *params, code_ends e)
+#if LANES == 64
+/* x * m + t, rounded to an integer; a value that 32 bits may not hold is cut so that its high half saturates and its low
+ * half is not near 0. */
+TARGET static inline vec TIER(guessed)(const int32_t *x, guess g)
 {
-    return TIER(double_exact)(x, *(const double_params *)params, e, QOPS_HALF_EVEN);
+    const vecf most = set1_f32((1 << 30) + (1 << 15));
+    const vecf position = fma_f32(s32_to_f32(load(x)), set1_f32(g.m), set1_f32(g.t));
+    return f32_to_s32_rint(_mm512_range_ps(position, most, 2)); /* 2: the one nearer to 0 */
 }
 
-TARGET static inline vec TIER(double_exact_away)(const int32_t *x, const void *params, code_ends e)
+/* the high halves of two vectors, in the order that narrow_s32_s16 leaves */
+TARGET static inline vec TIER(high_s32_s16)(vec lo, vec hi)
 {
-    return TIER(double_exact)(x, *(const double_params *)params, e, QOPS_HALF_AWAY);
+    const int64_t of_lo = 0x0007000500030001, of_hi = of_lo + 0x0020002000200020, block = 0x0008000800080008;
+    const vec from = _mm512_setr_epi64(of_lo, of_hi, of_lo + block, of_hi + block, of_lo + 2 * block, of_hi + 2 * block,
+                                       of_lo + 3 * block, of_hi + 3 * block);
+    return _mm512_permutex2var_epi16(lo, from, hi);
+}
+
+/* Float32 where that is certain to be right, else double: half of the time for 1e5 codes. In 2^-16 steps float32 is off by
+ * less than 8: by 2.01 each for x and m, 1.01 for the sum, 0.5 each for t and rint. With 8 added it is 0 to 16 too high, so
+ * its high half is the code unless its low half is below 16. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(const int32_t *x, uint8_t *c, ptrdiff_t n,
+                                                                              guess g, double_params p, code_ends e,
+                                                                              qops_rounding rounding, int stream)
+{
+    const vec sure = set1_s32(0xFFF0);
+    vec q[4];
+    FOR_LOADS(i, n, LANES, x, c, stream) {
+        for (int j = 0; j < 4; j++)
+            q[j] = TIER(guessed)(x + i + j * (LANES / 4), g);
+        const vec lo = TIER(high_s32_s16)(q[0], q[1]), hi = TIER(high_s32_s16)(q[2], q[3]);
+        vec code = clamp_codes(in_order(narrow_s16_u8(lo, hi)), e);
+        if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
+            code = TIER(double_exact)(x + i, p, e, rounding);
+        store(c + i, code, stream);
+    }
+    return done(n, stream);
+}
+#endif
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
+                                                                                 double_params p, code_ends e,
+                                                                                 qops_rounding rounding, int stream)
+{
+#if LANES == 64
+    const guess g = guess_of(p.scale, (p.plus + e.zero + 0.5) * 65536);
+    if (g.pays)
+        return TIER(guess_loop)(x, c, n, g, p, e, rounding, stream);
+#endif
+    FOR_LOADS(i, n, LANES, x, c, stream)
+        store(c + i, TIER(double_exact)(x + i, p, e, rounding), stream);
+    return done(n, stream);
 }
 
 TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_ends e, int stream)
 {
-    const guess g = guess_of(p.scale, (p.plus + e.zero + 0.5) * 65536, 0);
     if (n < LANES)
         return 0;
-    if (p.rounding == QOPS_HALF_EVEN)
-        return TIER(guess_8)(x, c, n, g, e, 0, TIER(double_exact_even), &p, stream);
-    return TIER(guess_8)(x, c, n, g, e, 0, TIER(double_exact_away), &p, stream);
+    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_EVEN, stream)
+                                        : TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_AWAY, stream);
 }
 
 #else
 #ifndef QOPS_DOUBLE_STAGE_H
 #define QOPS_DOUBLE_STAGE_H
 #include "stage/code_ends.h"
-#include "stage/guess.h"
 #include "stage/rounding.h"
 #include <math.h>
 
 typedef struct { double scale, plus, shift, lowest, highest; qops_rounding rounding; } double_params;
 typedef struct { double highest; int32_t lowest, shift; } double_ends; /* the ends less the shift */
+
+/* x * scale + t, with t in 2^-16 steps; for the loop that guesses. That is not faster if many products are ties. */
+typedef struct { float m, t; int pays; } guess;
+
+static inline guess guess_of(double scale, double t)
+{
+    const double ties = scale * 4096;
+    return (guess){(float)(scale * 65536), (float)rint(t + 8), scale > 0 && ties != floor(ties) && fabs(t) <= (1 << 24) - 8};
+}
 
 #define QOPS_BODY "stage/double_stage.h"
 #include "lanes/tiers.h"

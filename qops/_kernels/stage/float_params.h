@@ -16,9 +16,8 @@ typedef struct {
     int wide;
 } float_params;
 
-enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16, FLOAT_INVERSE = 32 };
-enum { FLOAT_THRICE = 64, FLOAT_BEYOND = 128 };
-enum { INVERSE_TO = 1 << 21 };
+enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16, FLOAT_THRICE = 32,
+       FLOAT_BEYOND = 64 };
 
 /* Whether a rounded value may be beyond int32 in a stage that does not saturate it. */
 static inline int goes_beyond(float_params p, int is_int)

@@ -12,25 +12,12 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
     return v;
 }
 
-/* near / scale, rounded once, of quotients up to INVERSE_TO: Markstein, "Computation of elementary functions on the IBM
- * RISC System/6000 processor", 1990. Two steps of near - quotient * scale: the first gives one of the two float32 next to
- * the quotient, the second takes the right one of these. Seven operations; a division takes as long as ten or more. */
-TARGET static inline vecf TIER(over)(vecf near, float_params p)
-{
-    const vecf inverse = set1_f32(1 / p.scale), less = set1_f32(-p.scale), top = set1_f32(p.scale * INVERSE_TO);
-    near = max_f32(set1_f32(-p.scale * INVERSE_TO), min_f32(top, near)); /* NaN stays */
-    const vecf first = mul_f32(near, inverse), second = fma_f32(fma_f32(first, less, near), inverse, first);
-    return fma_f32(fma_f32(second, less, near), inverse, second);
-}
-
 TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_params p, int flags)
 {
     if (flags & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
     if (flags & FLOAT_ONCE)
         return fma_f32(near, scale, set1_f32(p.plus));
-    if (flags & FLOAT_INVERSE)
-        return TIER(over)(near, p);
     if (flags & FLOAT_THRICE)
         near = mul_f32(near, set1_f32(p.before));
     near = flags & FLOAT_BY ? div_f32(near, scale) : mul_f32(near, scale);
@@ -154,11 +141,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
     return done(n, stream);
 }
 
-/* There are three loops, so that flags which few rules have cost the other rules nothing. */
+/* There are two loops, so that flags which few rules have cost the other rules nothing. */
 #define BY_ROUNDING(loop, ...)                                                                     \
-    (flags < FLOAT_ONCE       ? BY_ROUNDING_OF(flags & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
-     : flags == FLOAT_INVERSE ? BY_ROUNDING_OF(FLOAT_INVERSE, loop, __VA_ARGS__)                    \
-                              : BY_ROUNDING_OF(flags, loop, __VA_ARGS__))
+    (flags < FLOAT_ONCE ? BY_ROUNDING_OF(flags & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__)       \
+                        : BY_ROUNDING_OF(flags, loop, __VA_ARGS__))
 #define BY_ROUNDING_OF(done, loop, ...)                                                    \
     (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done, stream)      \
      : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
@@ -203,16 +189,11 @@ TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c,
 #define QOPS_BODY "stage/float_stage.h"
 #include "lanes/tiers.h"
 
-/* The flags of a stage. With one scale it multiplies instead of dividing where no value that matters for a code is too
- * small for float32, and where the ends of the codes lie within the quotients that this gets right. Scales of channels may
- * be 0 or below, and larger than the first one. */
+/* The flags of a stage. Scales of channels may be 0 or below, and larger than the first one. */
 static inline int flags_of_stage(float_params p, int is_int, int has_channels)
 {
-    const int flags = float_flags(p, is_int), most = INVERSE_TO / 4;
-    if (has_channels)
-        return flags | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES);
-    return flags == FLOAT_BY && p.scale > 0x1p-60f && p.scale < 0x1p60f && fabs(p.shift) < most && p.lowest > -most &&
-           p.highest < most ? FLOAT_INVERSE : flags;
+    const int flags = float_flags(p, is_int);
+    return has_channels ? flags | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES) : flags;
 }
 
 static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,

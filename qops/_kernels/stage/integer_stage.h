@@ -131,26 +131,9 @@ TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t 
     return BY_FLAGS(TIER(loop_16), x, c, n, p, e, is_signed);
 }
 
-TARGET static inline vec TIER(exact_once)(const int32_t *x, const void *numbers, code_ends e)
-{
-    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, INTEGER_HIGH);
-}
-
-TARGET static inline vec TIER(exact_by_sign)(const int32_t *x, const void *numbers, code_ends e)
-{
-    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, INTEGER_HIGH | INTEGER_NEGATIVE);
-}
-
 TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int flags,
                                       int stream)
 {
-    const TIER(numbers) k = TIER(same_in_all)(p);
-    const double unit = 1 / (double)(1LL << p->first.right_shift), zero = e.zero * 65536.0;
-    const guess g = guess_of(p->multiplier * unit, p->first.add * (65536 * unit) + zero, p->first.if_negative * (65536 * unit));
-    if (g.pays && flags == INTEGER_HIGH)
-        return TIER(guess_8)(x, c, n, g, e, 0, TIER(exact_once), &k, stream);
-    if (g.pays && flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
-        return TIER(guess_8)(x, c, n, g, e, 1, TIER(exact_by_sign), &k, stream);
     return BY_FLAGS(TIER(loop_8), x, c, n, p, e);
 }
 #undef BY_FLAGS
@@ -218,7 +201,6 @@ TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t
 #else
 #ifndef QOPS_INTEGER_STAGE_H
 #define QOPS_INTEGER_STAGE_H
-#include "stage/guess.h"
 #include "stage/integer_params.h"
 
 #define QOPS_BODY "stage/integer_stage.h"
