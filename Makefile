@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Python compiles what is imported when it first is: less than half of what pip would compile
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 KERNELS := $(shell find qops/_kernels -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 CLANG ?= $(shell command -v clang-19 || command -v clang)
 SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).so))
@@ -20,17 +22,16 @@ $(VENV)/deps: $(VENV)/wanted
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "setting up $(VENV), once: packages from PyPI, then the kernels, compiled on all cores in some minutes"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.3' 'numpy>=2.0'
+	$(INSTALL) 'setuptools>=77' 'cython>=3.3' 'numpy>=2.0'
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@echo "installing the package and what the analysis needs"
-	PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
+	PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' $(INSTALL) --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 # qops is installed already: pip adds what the extra needs, and builds nothing again
 $(VENV)/dev: $(VENV)/deps
 	@echo "installing what tests and lint need"
-	$(BIN)/python -m pip install --quiet 'qops[dev]'
+	$(INSTALL) 'qops[dev]'
 	@touch $@
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
@@ -62,7 +63,7 @@ fuzzmodels: dev  ## damaged model files, which must be read or refused: SEED=1 F
 	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz_models.py --seed $(SEED) $(if $(FILE),--file $(FILE),--files $(FILES))
 
 $(VENV)/live: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet 'qops[live]'
+	$(INSTALL) 'qops[live]'
 	@touch $@
 
 live: CALLS ?= 300
@@ -77,14 +78,14 @@ lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled 
 		@echo "clang is not installed, so nothing says whether it compiles the kernels: install clang-19")
 
 $(VENV)/bench: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet 'qops[bench]'
+	$(INSTALL) 'qops[bench]'
 	@touch $@
 
 bench: dev $(VENV)/bench  ## check, then time, beside the peers that are installed -> build/bench.json
 	$(BIN)/python -m benchmarks
 
 $(VENV)/wheel: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet 'qops[wheel]'
+	$(INSTALL) 'qops[wheel]'
 	@touch $@
 
 wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks itself in an empty environment
@@ -103,21 +104,21 @@ arm64: dev  ## the kernels compiled for 64-bit ARM in build/arm64, and tests of 
 	$(BIN)/python tests/arm64/run.py
 
 $(VENV)/lab: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet 'qops[notebooks]'
+	$(INSTALL) 'qops[notebooks]'
 	@touch $@
 
 notebooks: $(VENV)/built $(VENV)/lab  ## the course, opened in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 $(VENV)/docs: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet 'qops[docs]'
+	$(INSTALL) 'qops[docs]'
 	@touch $@
 
 docs: $(VENV)/built $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site; LITE=wheel: the course runs in it, PYODIDE=folder: without other hosts
 	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE)) $(if $(PYODIDE),--pyodide $(PYODIDE))
 
 $(VENV)/lite: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet 'qops[lite]'
+	$(INSTALL) 'qops[lite]'
 	@touch $@
 
 PYTHON312 ?= python3.12
