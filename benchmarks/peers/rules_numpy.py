@@ -41,8 +41,8 @@ FORMS = {
     **{f"rules_channels_{rule}": {"formula": form(partial(rules_wide.by_channel, rule), np.int8)} for rule in WIDE},
     **{f"rules_s16_{rule}": {"formula": form(partial(rules_wide.in_16_bits, rule), np.int16)} for rule in WIDE},
     **{
-        f"rules_{name}_s16_{rule}": {"formula": form(partial(exact, by), np.int16)}
+        f"rules_{name}_s16_{rule}": {"formula": form(partial(exact, rule), np.int16)}
         for name, (_, exact, _) in rules_wide.PAIRS.items()
-        for rule, by in rules_wide.ROUNDED.items()
+        for rule in rules_wide.ROUNDED
     },
 }

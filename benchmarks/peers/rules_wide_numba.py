@@ -9,7 +9,6 @@ from benchmarks.case import Candidate, shared
 f32, i64 = np.float32, np.int64
 ZERO, LEFT = i64(wide.ZERO), i64(wide.LEFT)
 (MA, NA), (MB, NB), (MY, NY) = wide.SUM_STEPS
-MP, NP = wide.PRODUCT_STEPS
 
 
 @numba.njit(inline="always")
@@ -79,13 +78,14 @@ def added(rounded):
     return loop
 
 
-def multiplied(rounded):
+def multiplied(rounded, steps):
     """Multiply as TFLite does."""
+    m, n = steps
 
     @numba.njit
     def loop(a, b, out):
         for i in range(out.size):
-            out[i] = cut(rounded(np.int32(a[i]) * np.int32(b[i]), MP, NP))
+            out[i] = cut(rounded(np.int32(a[i]) * np.int32(b[i]), m, n))
 
     return loop
 
@@ -129,5 +129,5 @@ FORMS = {
     **{f"rules_channels_{rule}": form(by_channel(code), rule, np.int8) for rule, code in CODES.items()},
     **{f"rules_s16_{rule}": form(in_16_bits(code), rule, np.int16) for rule, code in CODES.items()},
     **{f"rules_add_s16_{rule}": of_two(added(by)) for rule, by in ROUNDED.items()},
-    **{f"rules_mul_s16_{rule}": of_two(multiplied(by)) for rule, by in ROUNDED.items()},
+    **{f"rules_mul_s16_{rule}": of_two(multiplied(by, wide.PRODUCT_STEPS[rule])) for rule, by in ROUNDED.items()},
 }

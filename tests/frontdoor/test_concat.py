@@ -1,5 +1,7 @@
 """concat: every code of many pairs of ranges within the bound, along any axis, and what it refuses."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import reference
@@ -23,6 +25,18 @@ def check(tensors, axis=-1, range=None, dtype="uint8"):
     wanted = reference.concat(tensors, axis, t.min, t.max)
     assert t.shape == wanted.shape
     assert reference.farthest(t.data, wanted) <= BOUND_CONCAT
+
+
+def test_the_twin_tells_the_farthest_code_exactly():
+    """Distances that one float64 stands for, on both sides, in any order."""
+    third, least = Fraction(1, 3), Fraction(1, 2**70)
+    found = {-128: third, 5: 133 + third + least, 6: 134 - third, 127: Fraction(255)}
+    for some in ([*found], [*found][::-1]):
+        codes, exact = np.int8(some), [found[q] for q in some]
+        assert reference.farthest(codes, exact) == third + least
+        assert reference.farthest((codes.astype(int) + 128).astype(np.uint8), exact) == third + least
+    assert reference.farthest(U8[7:8], [Fraction(15, 2)]) == reference.farthest(U8[8:9], [Fraction(15, 2)]) == 0.5
+    assert reference.farthest(U8[:0], []) == 0
 
 
 PAIRS = {name: (rounded(*a), rounded(*b)) for name, (a, b) in RANGE_PAIRS.items()}
