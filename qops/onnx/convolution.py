@@ -29,7 +29,7 @@ class Kernel(NamedTuple):
 
 
 class Convolution(Prepared):
-    """The base of both convolutions: filters that are packed, the window, and the call."""
+    """The base of `ConvInteger` and `QLinearConv`: filters that are packed, the window, and the call."""
 
     __slots__ = ("_kernels", "_moves", "_packed", "_w")
 
@@ -37,7 +37,10 @@ class Convolution(Prepared):
     w_zero_point: Any
 
     def _pack(self, w: ArrayLike, attributes: Sequence[Any], once: bool) -> None:
-        """Check the filters and the attributes, and prepare for each type of data; a single call does that itself."""
+        """Check and pack the filters, check the attributes, and make a kernel for each type of data.
+
+        once: no kernel, as the only call makes the one that it needs.
+        """
         self._w = native(w, "w", check.CODES_8)
         self._moves = Moves.of(self._w, attributes)
         self._packed = weights(self._w, self._moves.group, self._moves.unplaced[-1].dilation == 1)
@@ -64,10 +67,12 @@ class Convolution(Prepared):
             raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
 
     def _w_zero(self) -> int | NDArray[np.int64]:
+        """Check the zero point of the filters, one or one for each output channel, and give it."""
         zeros = check.zero_point(self.w_zero_point, "w_zero_point", self._w.dtype)
         return check.offset(check.channels(zeros, "w_zero_point", len(self._w)))
 
     def _axes(self, shape: tuple[int, ...]) -> list[Axis]:
+        """Give the window along each axis of data of this shape; ValueError if the shape does not fit the filters."""
         if len(shape) < 3:
             raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {shape}")
         w, group = self._w.shape, self._moves.group
@@ -99,7 +104,8 @@ class Convolution(Prepared):
         shape = (len(data), len(self._w), *(axis.positions for axis in axes))
         check.out(out, kernel.dtype, shape, data, self._arguments)
         made = run(images, None, threads)
-        made = made.reshape(len(data), *shape[2:-2], len(self._w), *made.shape[2:])  # channels behind the first axes
+        # `planes` put the axes but the last two into the first: (N, these axes, M, the last two) becomes (N, M, ...)
+        made = made.reshape(len(data), *shape[2:-2], len(self._w), *made.shape[2:])
         return put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
 
 

@@ -48,7 +48,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     x : ndarray of float32
         Any shape, not empty.
     runtime : {"onnx", "ort"}
-        Whose bits.
+        The implementation whose results are reproduced.
 
     Returns
     -------

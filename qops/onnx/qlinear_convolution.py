@@ -143,7 +143,7 @@ def qlinear_conv(
     auto_pad, dilations, group, kernel_shape, pads, strides : optional
         See `conv_integer`.
     runtime : {"onnx", "ort"}
-        Whose bits.
+        The implementation whose results are reproduced.
     num_threads, out : optional
         See `conv_integer`; `out` has the type of `y_zero_point`.
 

@@ -127,7 +127,7 @@ def qlinear_matmul(
     y_scale, y_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of uint8 or int8
         One value each. The result has the type of `y_zero_point`; a plain int has the type of `a`.
     runtime : {"onnx", "ort"}
-        Whose bits.
+        The implementation whose results are reproduced.
     num_threads, out : optional
         See `matmul_integer`; `out` has the type of `y_zero_point`.
 

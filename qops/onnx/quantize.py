@@ -185,7 +185,7 @@ def quantize_linear(
     saturate : bool
         Whether float8 codes saturate. If not, what is too large becomes infinite or NaN.
     runtime : {"onnx", "ort"}
-        Whose bits.
+        The implementation whose results are reproduced.
     out : ndarray of the type of the result, of the shape of `x`, optional
         Where the result is written, apart from the inputs.
 

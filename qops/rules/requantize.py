@@ -71,7 +71,7 @@ class Requantize(Prepared):
     ):
         factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
         op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
-        own = op.numbers.factor
+        own = op.numbers.factor  # arrays in it are copies
         kept = (None if scale is None else own), (None if integers is None else own), op.scales
         self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
 
@@ -146,9 +146,9 @@ def requantize(
     scale : float or 1-D array_like of float, optional
         How many output steps an input step is (`real_scale`): one number, or one for each channel along `axis`.
     integers : (int, int), optional
-        Instead of a scale: the multiplier and the total right shift of a port, or arrays of them along `axis`. TFLite's
-        shift, positive to the left, is ``31 - right_shift``; CMSIS-NN's beside a reduced multiplier (cmsis-s64) is
-        ``15 - right_shift``.
+        Instead of a scale: the multiplier and the total right shift, as a port to integers holds them, or arrays of
+        them along `axis`. TFLite's shift, positive to the left, is ``31 - right_shift``; CMSIS-NN's beside a reduced
+        multiplier (cmsis-s64) is ``15 - right_shift``.
     scales : (float, float, float), optional
         Instead of a scale: ``(in_scale, w_scale, out_scale)``. The rule forms its scale of them in the way that its
         `Rule.scales` names first; torch-onednn and torch-onednn-conv multiply by one after another. ``w_scale`` may

@@ -70,7 +70,7 @@ def abs(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -111,7 +111,7 @@ def neg(
     x : ndarray of int8 or int16
         Codes.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

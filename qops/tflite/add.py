@@ -74,7 +74,7 @@ def add(
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -147,7 +147,7 @@ def sub(
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

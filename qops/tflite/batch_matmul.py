@@ -127,7 +127,7 @@ def batch_matmul(
     adj_x, adj_y : bool
         Whether the matrices of `a` and of `b` are transposed.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray, optional

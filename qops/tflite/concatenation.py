@@ -77,7 +77,7 @@ def concatenation(
     activation : {"NONE"}
         XNNPACK also takes other activations, which it does not apply.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

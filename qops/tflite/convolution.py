@@ -22,7 +22,7 @@ __all__ = ["Conv2D", "conv_2d"]
 
 
 class Convolution(Layer):
-    """The base of both convolutions: packed weights, the window, the stages."""
+    """The base of CONV_2D and DEPTHWISE_CONV_2D: packed weights, the window, the stages."""
 
     __slots__ = ("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_size", "_stage", "_tail")
 
@@ -49,8 +49,9 @@ class Convolution(Layer):
             self._kernel = Kernel(self._packed, window, finish, zero, typenum, same=same)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
+            # the tail begins at output channel `first`; its group begins at `start`, and reads x from `channel` on
             first, each = len(w) // block * block, len(w) // groups
-            channel = first // each  # the channel of x from which on the rest is made
+            channel = first // each
             start = channel * each
             rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - channel)
             some = scale[start:] if isinstance(scale, np.ndarray) else scale
@@ -63,7 +64,7 @@ class Convolution(Layer):
         return integer(given.w_zero_point, "w_zero_point", 0, 255 if self._dtype == np.uint8 else 0)
 
     def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
-        """Give the rule of the codes, and how many channels it takes together."""
+        """Give the rule of whole blocks of output channels, and the size of a block; the tail has `facts.tail`."""
         raise NotImplementedError
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -90,7 +91,7 @@ class Convolution(Layer):
         return codes
 
     def _wide(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
-        """Convolve codes of 16 bits."""
+        """Convolve codes of 16 bits: sums first, then codes by the stage."""
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         window = self._moves.over(data.shape, self._size, self._channels)
         shape = (data.shape[0], *window.out_size(data.shape[1:3], self._size, "x, w"), self._count)
@@ -186,8 +187,9 @@ def conv_2d(
 
     ``y = clamp(round((sum of (x - x_zero_point) * (w - w_zero_point) + bias) * x_scale * w_scale / y_scale) +
     y_zero_point)``. The rounding is that of the kernel library: two steps, half up and half away, in the reference and
-    TFLM; half up twice in the optimised kernels, but not with groups; in float32, half to even, in XNNPACK. 16 bits by
-    8 have sums of 48 bits.
+    TFLM; half up twice in the optimised kernels, but not with groups; in float32, half to even, in XNNPACK.
+    Sums of int16 data have 48 bits with a bias of int64, and are int32, which wraps, with one of int32; without a bias
+    the kernel library decides.
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ def conv_2d(
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray, optional

@@ -106,7 +106,7 @@ def exp(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -154,7 +154,7 @@ def elu(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -206,7 +206,7 @@ def gelu(
     approximate : bool
         Whether the form with a hyperbolic tangent is used; else the one with erfc.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

@@ -222,7 +222,7 @@ def fully_connected(
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray, optional

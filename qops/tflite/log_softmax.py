@@ -106,7 +106,7 @@ def log_softmax(
     y_scale, y_zero_point : float, int
         1 / 16 and the highest code.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -156,7 +156,7 @@ def l2_normalization(
     y_scale, y_zero_point : float, int
         1 / 128, and 0, or 128 for uint8.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

@@ -136,7 +136,7 @@ def logistic(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -186,7 +186,7 @@ def tanh(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

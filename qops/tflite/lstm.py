@@ -248,7 +248,7 @@ def unidirectional_sequence_lstm(
     cell : ndarray of int16, (batch, cells), optional
         The cell state before; 0 by default.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

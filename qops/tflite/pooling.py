@@ -177,7 +177,7 @@ def average_pool_2d(
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -242,7 +242,7 @@ def max_pool_2d(
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

@@ -162,7 +162,7 @@ def quantize(
     dtype : dtype
         Type of the result: int8, uint8, int16 or int32.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -215,7 +215,7 @@ def dequantize(
     x_scale, x_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the values are written, of the shape of `x`.
 

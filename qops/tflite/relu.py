@@ -109,7 +109,7 @@ def relu(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -156,7 +156,7 @@ def relu6(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -203,7 +203,7 @@ def relu_n1_to_1(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -250,7 +250,7 @@ def relu_0_to_1(
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

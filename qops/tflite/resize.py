@@ -217,7 +217,7 @@ def resize_bilinear(
     half_pixel_centers : bool
         Whether a pixel lies half a step behind its edge.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 
@@ -268,7 +268,7 @@ def resize_nearest_neighbor(
     half_pixel_centers : bool
         Whether a pixel lies half a step behind its edge.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

@@ -167,7 +167,7 @@ def svdf(
     state : ndarray of the type of `time`, (batch, filters * memory), optional
         The state before; `state_zero_point` everywhere by default.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        Whose bits.
+        The kernel library whose results are reproduced.
     out : ndarray, optional
         Where the codes are written, of the type and shape of the result, apart from the inputs.
 

@@ -76,8 +76,8 @@ cdef void set_image(Image *image, Images given) noexcept:
     image.pad = <uint8_t>given.pad_value
 
 
-cdef cnp.ndarray place(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
-    """Give `out`, checked, or a new array if there is none, or none that is aligned; int32 begins at a cache line."""
+cdef cnp.ndarray result_array(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
+    """Give the array to write to: `out`, checked, if it is aligned, else a new one; int32 begins at a cache line."""
     cdef cnp.npy_intp size = shape[0] * shape[1] * shape[2] * shape[3]
     if out is not None:
         writable(out, typenum, 4, shape)
@@ -92,7 +92,7 @@ cdef cnp.ndarray place(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
 
 
 cdef cnp.ndarray put(cnp.ndarray made, out):
-    """Give the result in `out`, if that is given."""
+    """Give the result, in `out` if that is given: what was made elsewhere is copied to it."""
     if out is None or made is out:
         return made
     cnp.PyArray_CopyInto(out, made)
@@ -135,7 +135,7 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
     cdef Convolution p
     set_operands(&p, images, packed, "kernel")
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(images.x, 0), p.oh, p.ow, packed.shape[0]]
-    cdef cnp.ndarray y = place(out, last.typenum, images.x, shape)
+    cdef cnp.ndarray y = result_array(out, last.typenum, images.x, shape)
     run_into(&p, images, packed, last, y, num_threads)
     return put(y, out)
 
@@ -143,8 +143,8 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
     """Convolve x - zero with w - w_zero, where padding counts as 0, even if `zero` is not a code.
 
-    Padding holds codes, so it holds the code nearest to `zero`. The rest of `zero` is subtracted by a second
-    convolution, of ones.
+    Padding can only hold a code, so it holds the one nearest to `zero`. What `zero` lies beyond that code is subtracted
+    from the image by a second convolution, of ones.
     """
     cdef const CodeType* row = code_type(x)
     cdef int64_t code = min(max(zero, row.lowest), row.highest)
@@ -220,18 +220,18 @@ cdef int run_product(const Convolution *p, PackedWeights packed, Finish finish, 
 cdef void set_form(Convolution *p, PackedWeights packed, bint has_no_padding) noexcept:
     """Set the form in which rows are read: whether they are copied, and the runs of quads of a window."""
     cdef Image *image = &p.image
-    cdef bint lies_in_rows = image.channel == 1 and image.column == image.channels
-    cdef bint lies_in_quads = image.channel == 1 and has_no_padding and not p.kernel.widens
+    cdef bint lies_in_rows = image.channel == 1 and image.column == image.channels  # pixels of a row touch
+    cdef bint may_stay = image.channel == 1 and has_no_padding and not p.kernel.widens
     image.merges = packed.depthwise or packed.merged or (packed.groups == 1 and p.dw == 1 and p.kw > 1
                                                          and image.channels % 4 == 0 and lies_in_rows)
     if packed.depthwise:
         p.taps, p.quads, image.in_place = p.kw, 1, lies_in_rows
     elif image.merges:
         p.taps, p.quads = p.kh, quads_of(p.kernel, p.kw * image.channels)
-        image.in_place = lies_in_quads and lies_in_rows and p.kw * image.channels % 4 == 0
+        image.in_place = may_stay and lies_in_rows and p.kw * image.channels % 4 == 0
     else:
         p.taps, p.quads = p.kh * p.kw, quads_of(p.kernel, image.channels)
-        image.in_place = lies_in_quads and image.channels % 4 == 0
+        image.in_place = may_stay and image.channels % 4 == 0
 
 
 cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish finish, cnp.ndarray y,
@@ -239,6 +239,7 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
     """Set the fields of p that depend on the result, y in NHWC, and convolve."""
     cdef cnp.ndarray zeros, starts
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.taps, p.quads, True)
+    # rows that are copied are shifted by `image`, even for the matrix unit
     cdef bint is_shifted = p.image.x_signed and (packed.depthwise or shifts(p.kernel, p.amx and p.image.in_place))
     p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
     set_result(p, finish.codes, y)
@@ -302,7 +303,7 @@ cdef class Conv2D:
         self.typenum, self.same, self.planes = typenum, same, planes
 
     def __call__(self, x, out=None, num_threads=1):
-        """Convolve images, into `out` if that is given, whose errors name x, w, out and num_threads."""
+        """Convolve images, into `out` if that is given. Errors name x, w, out and num_threads."""
         cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1)
         cdef cnp.ndarray data = array_of(x, "x"), y
         cdef PackedWeights packed = self.packed
@@ -314,18 +315,18 @@ cdef class Conv2D:
             raise ValueError(f"x: expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
                              f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
         data = channels_last(data) if self.planes else data
-        set_images(images, data, self.moves(data), self.zero_point, self.zero_point)
+        set_images(images, data, self.window_over(data), self.zero_point, self.zero_point)
         set_operands(&p, images, packed, "x, w")
         cdef Py_ssize_t count = cnp.PyArray_DIM(data, 0), oc = packed.oc * packed.groups
         cdef cnp.npy_intp[4] shape = [count, p.oh, p.ow, oc]
         if self.planes:
             shape[1], shape[2], shape[3] = oc, p.oh, p.ow
-        y = place(out, self.finish.typenum, data, shape)
+        y = result_array(out, self.finish.typenum, data, shape)
         run_into(&p, images, packed, self.finish, channels_last(y) if self.planes else y, threads)
         return put(y, out)
 
-    cdef Window moves(self, cnp.ndarray x):
-        """Give the window over images NHWC."""
+    cdef Window window_over(self, cnp.ndarray x):
+        """Give the window over images x, NHWC: with `same`, the padding depends on their size."""
         if not self.same:
             return self.window
         return self.window.with_same(cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), self.packed.kh, self.packed.kw)

@@ -40,7 +40,7 @@ cdef double value_of(const OperandRange* v, double code) noexcept nogil:
 
 
 cdef int zero_in(cnp.ndarray codes, const OperandRange* x) noexcept:
-    """Give the `zero` of an operand as one of its codes."""
+    """Give the `zero` of an operand, which counts from the lowest code, as a code of its type."""
     return <int>x.zero - (MIDDLE if cnp.PyArray_TYPE(codes) == cnp.NPY_INT8 else 0)
 
 
@@ -77,9 +77,9 @@ cdef class Epilogue:
             self.columns[j] = self.columns[0]
 
     cpdef OperandRange left(self, double lo, double hi) noexcept:
-        """Give the values of the first operand's codes. The product subtracts `zero` from these codes.
+        """Give what the codes of the first operand, of the range (lo, hi), stand for. The product subtracts `zero`.
 
-        That is the middle code for sums of more than FEW products, so that int32 holds them.
+        `zero` is the middle code for sums of more than FEW products, so that int32 holds them.
         """
         cdef OperandRange x = operand_range(lo, hi)
         if self.k > FEW:
@@ -116,7 +116,7 @@ cdef class Epilogue:
         return found if self.has_ranges else top
 
     cdef Positions positions(self, double each, double first, double lowest, double highest) noexcept nogil:
-        """Give the positions of values as codes from `lowest` to `highest`, or a part of these if there is a clip."""
+        """Give how values become positions of codes from `lowest` to `highest`, or of fewer if there is a clip."""
         cdef Positions p = Positions(each, first, lowest, highest)
         if isfinite(self.clip.min):
             p.lowest = rint(clamp_f64(self.clip.min * each - first, lowest, highest))
@@ -159,7 +159,7 @@ cdef class Epilogue:
         stage.finish(kinds, tops == NULL and stage.stage.kind == LAYER and columns == NULL)
         return 0
 
-    cdef double most(self, const OperandRange* x) noexcept:
+    cdef double farthest_of_all(self, const OperandRange* x) noexcept:
         """Give how far from 0 a result in any column can be."""
         cdef double farthest = 0
         cdef Py_ssize_t j
@@ -173,7 +173,7 @@ cdef class Epilogue:
         if self.kept is None:
             return None
         least, most = self.kept
-        farthest = self.most(&x)
+        farthest = self.farthest_of_all(&x)
         if least < most and not most - least > NARROWEST * farthest:
             raise ValueError(f"range: {self.kept} is too narrow for sums of up to {farthest:.6g}")
         return self.kept
@@ -185,10 +185,13 @@ cdef class Epilogue:
         self.set_columns(made, &x, NULL, Positions(1, 0, self.clip.min, self.clip.max))
         return made
 
-    cpdef tuple found(self, LayerStage watched, OperandRange x):
-        """Give the range of 8-bit codes that holds all results watched, the guess and, on a code, 0."""
+    cpdef tuple watched_range(self, LayerStage watched, OperandRange x):
+        """Give the range of 8-bit codes that holds all results watched, the guess and, on a code, 0.
+
+        A range narrower than `kept_for` takes is widened.
+        """
         cdef Ends ends
-        cdef double low = 0, high = 0, least = 2 * NARROWEST * self.most(&x)
+        cdef double low = 0, high = 0, least = 2 * NARROWEST * self.farthest_of_all(&x)
         cdef Py_ssize_t i
         for i in range(watched.params.m):
             low, high = min(low, watched.params.ends[2 * i]), max(high, watched.params.ends[2 * i + 1])

@@ -39,7 +39,7 @@ cdef class Layer:
             sums = cnp.PyArray_EMPTY(ndim, shape, cnp.NPY_INT32, 0)
             watched = e.watch(x, rows, terms, size // e.n if size else 0)
             self.multiply(self, operand, zero, watched, sums, num_threads)
-            found = e.found(watched, x)
+            found = e.watched_range(watched, x)
         if tops is None and found[0] == found[1]:  # one value, for which the lowest code stands
             (<object>place).fill(-MIDDLE if e.typenum == cnp.NPY_INT8 else 0)
         elif sums is None:

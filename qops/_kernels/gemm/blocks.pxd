@@ -8,7 +8,7 @@ cdef enum:
 
 ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     const gemm_kernel *kernel
-    Caches caches  # their sizes when the op began, see `begin`
+    Caches caches  # their sizes when the op began, see `take_caches`
     Py_ssize_t m, n, k
     const uint8_t *a  # u8 or s8, row-major
     Py_ssize_t lda
@@ -26,9 +26,9 @@ ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     int32_t *c
     Py_ssize_t ldc  # in elements; lda and ldb are in bytes
     bint accumulate
-    bint spare  # see gemm_tile; C has a vector more
+    bint spare  # see gemm_tile; C has memory for a vector behind its end
 
-cdef void begin(Product *p) noexcept nogil
+cdef void take_caches(Product *p) noexcept nogil
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil
 cdef bint packs_in_first_tile(const Product *p) noexcept nogil

@@ -32,9 +32,9 @@ ctypedef struct Blocks:  # the sizes of blocks, and the memory for packed ones
 ctypedef struct RowsOfA:  # rows of A in the form of quads
     const uint8_t *a
     Py_ssize_t count, lda
-    Py_ssize_t depth, block_stride  # quads that are multiplied at a time; bytes from these in A to the next
+    Py_ssize_t depth, block_stride  # quads of a row that are multiplied at a time; bytes to the next ones of row 0
 
-cdef inline Py_ssize_t amx_strip(const Product *p) noexcept nogil:
+cdef inline Py_ssize_t amx_strip_bytes(const Product *p) noexcept nogil:
     """Give the most bytes of a strip of B, or of a packed block of A, for the matrix unit: half of L2."""
     return p.caches.second // 2
 
@@ -54,7 +54,7 @@ cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
     return Run(0, p.k, p.quads) if p.runs == NULL else p.runs[i]
 
 
-cdef void begin(Product *p) noexcept nogil:
+cdef void take_caches(Product *p) noexcept nogil:
     """Take the sizes of the caches, once for a product: `caches.use` may change them while it runs."""
     p.caches = caches
     p.exceeds_l2 = p.panels != NULL and 4 * p.quads * p.n > p.caches.second
@@ -71,7 +71,10 @@ cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
 
 
 cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexcept nogil:
-    """Pack p's B, a strip or a panel of it that begins at this column, and sum its columns if the sums are needed."""
+    """Pack all of p's B, sum its columns if the sums are needed, and set p to the packed B.
+
+    column: where that B begins in the strip; 0, or the first column behind the whole panels.
+    """
     cdef uint8_t *panels = blocks.b + 4 * p.quads * column
     pack_block(p, panels)
     if shifted(p):
@@ -130,7 +133,7 @@ cdef void multiply_rows(const Product *p, const RowsOfA *rows, int32_t *c) noexc
     """Multiply a block of rows by packed B.
 
     All rows are multiplied by a panel while it is in the cache. The matrix unit gets all whole panels in one call. The
-    last panel is the first: it may write beyond its columns.
+    last panel is multiplied first, because it may write beyond its columns, where the next row begins.
     """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
@@ -167,9 +170,12 @@ cdef bint packs_in_first_tile(const Product *p) noexcept nogil:
 
 
 cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
-    """Multiply the first block of rows by row-major B; meanwhile pack B and, if A is shifted, sum its columns."""
+    """Multiply the first block of rows by row-major B; meanwhile pack B and, if A is shifted, sum its columns.
+
+    Then p has the packed B, for the rows that follow.
+    """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
+    cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))  # how many rows the first tile has
     cdef Py_ssize_t j, whole = p.n // width * width
     cdef Product rest
     cdef RowsOfA in_rest = RowsOfA(p.a, rows, p.lda, most_quads(&p.caches), 4 * most_quads(&p.caches))
@@ -230,9 +236,9 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     cdef Py_ssize_t near = block_bytes(&p.caches)
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
     blocks.depth, blocks.copies = most_quads(&p.caches), False
-    if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
+    if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:  # the whole product is one block
         return
-    if p.panels != NULL and p.m <= GEMM_ROWS and p.set_up == NULL:
+    if p.panels != NULL and p.m <= GEMM_ROWS and p.set_up == NULL:  # one tile reads each panel once
         return
     if p.panels == NULL and p.runs == NULL:
         blocks.k = min(p.k, 4 * most_quads(&p.caches), max(MIN_DEPTH, p.m // 16 * 16))
@@ -243,9 +249,9 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
         parts = (blocks.quads + amx_quads(p) - 1) // amx_quads(p)
         blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
     if blocks.copies or p.set_up != NULL and in_place(p):
-        blocks.n = min(p.n, width * max(1, amx_strip(p) // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, amx_strip_bytes(p) // (4 * width * max(blocks.quads, 1))))
         return
-    most = (near if p.set_up == NULL else amx_strip(p)) // (4 * max(blocks.quads, 1)) // unit
+    most = (near if p.set_up == NULL else amx_strip_bytes(p)) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:
         most = min(most, BLOCK_ROWS // GEMM_ROWS)
     most = max(most, 1)

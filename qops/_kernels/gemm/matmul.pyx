@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from qops._kernels.arrays.checks cimport MAX_DIMS, apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
-from qops._kernels.gemm.blocks cimport Product, begin, shifted, some_columns as product_columns
+from qops._kernels.gemm.blocks cimport Product, shifted, some_columns as product_columns, take_caches
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
 from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
@@ -144,7 +144,7 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
 
 cdef int run_coded(Coded *p, Py_ssize_t num_threads) except -1:
     """Make all codes, on up to `num_threads` threads; it keeps the GIL if it is brief."""
-    begin(&p.product)
+    take_caches(&p.product)
     p.product.c, p.stride = NULL, p.product.n
     p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
     if p.parts == 1 and <int64_t>p.product.m * p.product.n * p.product.k <= BRIEF:

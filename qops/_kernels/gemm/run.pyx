@@ -1,7 +1,7 @@
 """An integer product on one thread or on several. It runs without the GIL unless it is brief."""
 from libc.stdint cimport int64_t
 
-from qops._kernels.gemm.blocks cimport Product, begin, some_columns
+from qops._kernels.gemm.blocks cimport Product, some_columns, take_caches
 from qops._kernels.gemm.stream cimport product
 from qops._kernels.gemm.tile cimport GEMM_ROWS
 from qops._kernels.machine.threads cimport run_parts
@@ -45,7 +45,7 @@ cdef int run_product(const Product *p, Py_ssize_t num_threads) except -1:
     """Compute a product on up to `num_threads` threads; MemoryError if there is not enough memory."""
     cdef Product whole = p[0]
     cdef Divided d
-    begin(&whole)
+    take_caches(&whole)
     if num_threads == 1 and <int64_t>p.m * p.n * p.k <= BRIEF:
         if product(&whole):
             raise MemoryError

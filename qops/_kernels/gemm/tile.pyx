@@ -2,7 +2,7 @@
 
 A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of up to 64 columns, ``[quad][column][4
 bytes]``. A *tile* of C is a few rows of A times one panel. The tile in plain.pyx is the definition; gemm/tile.h does
-the same with vectors. Packing, tails and the loop over rows are here once for both.
+the same with vectors. Packing, tails and the loop over rows are here, once for products and convolutions.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -40,9 +40,9 @@ cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps,
                     bint is_packed) noexcept nogil:
     """Whether the matrix unit is faster than vectors for so many rows of A and `taps` times so many quads of k.
 
-    Setting the unit up takes 0.1 us, and one row or quad takes as long as 16. The unit needs B packed beforehand,
-    while vectors may pack it as they multiply. The limits were measured on Sapphire Rapids; the number of columns made
-    no difference.
+    A kernel for a B of u8 always uses the unit. Setting the unit up takes 0.1 us, and one row or quad takes as long as
+    16. The unit needs B packed beforehand, while vectors may pack it as they multiply. The limits were measured on
+    Sapphire Rapids; the number of columns made no difference.
     """
     if kernel.amx[0] == NULL:
         return False
@@ -166,7 +166,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
 
 cdef void add_edge(const int32_t *part, Py_ssize_t width, const gemm_tile *t, Py_ssize_t rows,
                    Py_ssize_t columns) noexcept nogil:
-    """Copy or add the columns of a tile that C has to C."""
+    """Store a tile in C, or add it to C, without the columns behind the last one of C."""
     cdef uint32_t *c
     cdef Py_ssize_t i, j
     for i in range(rows):
@@ -207,7 +207,7 @@ cdef void edge_tiles(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t r
 
 cdef inline void some_tiles(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t tiles, Py_ssize_t rows,
                             Py_ssize_t columns, Py_ssize_t vectors) noexcept nogil:
-    """Compute so many tiles of so many rows, and have `t` describe the row behind them."""
+    """Compute so many tiles of so many rows, then move `t` to the row after them."""
     if tiles * rows == 0:
         return
     t.tiles = tiles
@@ -220,9 +220,10 @@ cdef inline void some_tiles(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t 
 
 
 cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
-    """Multiply rows of A by one panel, in tiles of about equal height. On entry, `t` describes the first row.
+    """Multiply rows of A by a panel, in tiles of about equal height. On entry, `t` describes the first row.
 
-    No numbers of any size are divided here: such a division takes as long as a small tile.
+    The matrix unit takes several whole panels at once. The one division by a variable is of bytes: a wider one
+    would take as long as a small tile.
     """
     cdef Py_ssize_t vectors = 1, tiles, each, higher
     while vectors * kernel.lanes < columns:

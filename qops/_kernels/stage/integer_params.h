@@ -93,6 +93,7 @@ static inline int flags_of_both(int a, int b)
     return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
 }
 
+/* Sets `e`. It is false if the code may wrap, or the ends less the zero point are all below or all above int32. */
 static inline int has_integer_ends(const integer_params *p, integer_ends *e)
 {
     const int64_t lowest = (int64_t)p->lowest_code - p->zero_point, highest = (int64_t)p->highest_code - p->zero_point;

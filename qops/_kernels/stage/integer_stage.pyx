@@ -29,12 +29,14 @@ ctypedef fused value:
 
 
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
-    """Give x and the term, so that the floor of the shift rounds by the rule."""
+    """Give x plus the term of the shift, after which the floor of the shift rounds by the rule."""
     return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
 
 
-cdef inline int64_t coded(int64_t x, const IntegerParams* p, bint all_of_it) noexcept nogil:
-    """The formula of the stage; without `all_of_it` only its multiplication, first shift, zero point and clamp."""
+cdef inline int64_t code_of(int64_t x, const IntegerParams* p, bint all_of_it) noexcept nogil:
+    """Give the code of x by the formula; without `all_of_it` by the steps of `has_one_step` alone: the multiplication,
+    the first shift, the zero point and the clamp.
+    """
     cdef int64_t high
     if all_of_it:
         x = x if leaves_x(p) else clamp_s64(x, p.lowest, p.highest) - p.centre
@@ -53,17 +55,17 @@ cdef inline int64_t coded(int64_t x, const IntegerParams* p, bint all_of_it) noe
 
 cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n,
                             const IntegerParams* params) noexcept nogil:
-    """The codes i..n - 1."""
+    """Make the codes of elements i to n - 1, all by the same parameters."""
     cdef IntegerParams p
     if i == n:
         return
     p = params[0]
     if has_one_step(&p):
         for i in range(i, n):
-            c[i] = <int32_t>coded(x[i], &p, False)
+            c[i] = <int32_t>code_of(x[i], &p, False)
     else:
         for i in range(i, n):
-            c[i] = <int32_t>coded(x[i], &p, True)
+            c[i] = <int32_t>code_of(x[i], &p, True)
 
 
 cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil:
@@ -78,10 +80,10 @@ cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int
 
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const IntegerParams* params,
                            Py_ssize_t count, Py_ssize_t first) noexcept nogil:
-    """The codes i..n - 1; element 0 belongs to channel first % count, the next element to the next channel."""
+    """Make the codes of elements i to n - 1; element 0 belongs to channel first % count, the next one to the next."""
     cdef Py_ssize_t channel = (first + i) % count
     for i in range(i, n):
-        c[i] = <int32_t>coded(x[i], params + channel, True)
+        c[i] = <int32_t>code_of(x[i], params + channel, True)
         channel = channel + 1 if channel + 1 < count else 0
 
 

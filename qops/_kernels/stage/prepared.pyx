@@ -69,7 +69,7 @@ cdef class PreparedStage:
             cnp.PyArray_CopyInto(out, made)
 
     def run_unless_nan(self, cnp.ndarray x, cnp.ndarray out):
-        """Do the same for float32 values by one channel. False: a value is NaN, and out may be partly written."""
+        """Do the same for float32 values and one channel. False if a value is NaN: then `out` may be partly written."""
         if self.stage.kind != REAL or self.stage.count != 1 or typenum_of(x) != cnp.NPY_FLOAT32:
             raise TypeError(f"x: expected float32 and a float stage of one channel, got {(<object>x).dtype}")
         return stage_unless_nan(&self.stage, x, out)
@@ -85,14 +85,14 @@ cdef IntegerRule integer_rule(tuple rounds, tuple ends, str wraps, int shifted):
 
 
 cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) noexcept nogil:
-    """The parameters of multiplier / 2**n by a rule."""
+    """Give the parameters of x * multiplier / 2**n by a rule whose split is not INTO_16, which takes two stages."""
     cdef IntegerParams p
     if r.split == ONCE or r.split == PAST_31 and n <= 31:
         p = integer_params(multiplier, shift_by(n + r.shifted, r.first), r.lowest, r.highest)
-    elif r.split == LAST_BIT:
+    elif r.split == LAST_BIT:  # n - 1 bits, then one
         p = integer_params(multiplier, shift_by(max(n, 1) - 1, r.first), r.lowest, r.highest)
         p.second = shift_by(1, r.second)
-    else:
+    else:  # 31 bits, then the rest of n; if n is less, x is shifted to the left first
         p = integer_params(multiplier, shift_by(31 + r.shifted, r.first), r.lowest, r.highest)
         p.left_shift = max(0, 31 - n)
         p.second = shift_by(max(0, n - 31), r.second)
@@ -104,9 +104,9 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
 cdef class IntegerStage(PreparedStage):
     """Multiply by multiplier / 2**right_shift: two integers, or two arrays of int64 with one for each channel.
 
-    `rounds` are a rule's first rounding, its second and its split; `ends` the zero point, the lowest and highest code;
-    `wraps` says what wraps. The caller shifts accumulators to the left by `shifted` bits, and the right shift is larger
-    by as many: from a right shift of 33 on, lanes need no low words of the products.
+    rounds: a rule's first rounding, its second and its split. ends: the zero point, the lowest and the highest code.
+    wraps: what wraps. shifted: by how many bits the caller has shifted accumulators to the left. The right shift grows
+    by as many; from 32 on, SIMD loops need no low words of the products.
     """
 
     def __init__(self, multiplier, right_shift, tuple rounds, tuple ends, str wraps="", int shifted=0):
@@ -123,6 +123,7 @@ cdef class IntegerStage(PreparedStage):
 
     cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
                           const IntegerRule* r) except -1:
+        """Set the stage to a multiplier and a right shift for each channel."""
         cdef bytearray params
         cdef Py_ssize_t i, count = len(multipliers)
         if count == 0 or len(right_shifts) != count:
@@ -167,10 +168,11 @@ cdef cnp.ndarray repeated(scales, dtype):
 
 
 cdef class FloatStage(PreparedStage):
-    """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32, of x within (lowest_x, highest_x).
+    """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32.
 
-    One scale, or an array with one for each channel. form: "fused" rounds product and sum once, "over" divides by the
-    scale. beyond: what a rounded value beyond int32 becomes, a word of BEYONDS, which `float_stage` explains.
+    First x is clamped to lowest_x..highest_x. scales: one, or an array with one for each channel. form: "fused" rounds
+    product and sum once, "over" divides by the scale. beyond: what a rounded value beyond int32 becomes, a word of
+    BEYONDS, which `float_stage` explains.
     """
 
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
@@ -183,7 +185,8 @@ cdef class FloatStage(PreparedStage):
 
     cdef int set_numbers(self, scales, FloatParams p) except -1:
         """Set the stage to these parameters, with one scale or a scale for each channel."""
-        p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest  # or sums with the shift beyond float32
+        # double where float32 does not hold an end, or a sum with the shift
+        p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest
         p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
         if isinstance(scales, float):
             p.scale = scales

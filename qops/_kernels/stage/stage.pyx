@@ -23,11 +23,11 @@ cdef extern from "stage/narrow.h":
     Py_ssize_t narrow_16__simd(int, const int32_t*, uint16_t*, Py_ssize_t) nogil
 
 cdef enum:
-    NEAR = 4096  # values between two loops: 16 KB, which the nearest cache holds together with their codes
+    NEAR_BLOCK = 4096  # float32 values that one loop leaves for the next: 16 KB, which L1 holds beside their codes
 
 
 cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil:
-    """Entries after which a table of so many channels repeats: whole channels, an even number, no fewer than SPARE."""
+    """Give the period of a table of `count` channels: a multiple of `count` that is even and at least SPARE."""
     cdef Py_ssize_t period = count * ((SPARE + count - 1) // count)
     return 2 * period if period % 2 else period
 
@@ -85,7 +85,7 @@ cdef inline ChannelScales scales_from(const Stage* s, Py_ssize_t first) noexcept
 
 cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first,
                    Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of n elements: one channel, or channels of one element each."""
+    """c = the int32 codes of n elements, by a stage of kind INTEGER, REAL or DOUBLE whose `inner` is 1."""
     if s.kind == REAL:
         float_codes(s.params.real, scales_from(s, first), x, x_type == cnp.NPY_INT32, c, n)
     elif s.kind == DOUBLE:
@@ -98,7 +98,10 @@ cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssi
 
 cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c, int size, bint is_signed,
                               Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Make the first codes of 8 or 16 bits by a loop of that width, if there is one; return how many."""
+    """Make codes of 8 or 16 bits by a SIMD loop that stores them directly, without int32 codes between.
+
+    Return how many it made, from the first on: 0 if there is no such loop.
+    """
     cdef bint is_int = x_type == cnp.NPY_INT32, stream = size * n >= STREAM
     if s.kind == REAL and size == 1:
         return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, s.params.real, scales_from(s, first), stream)
@@ -121,16 +124,16 @@ cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, 
                          Py_ssize_t n) noexcept nogil:
     """c = the codes of int32 sums after the post-ops; `old`: the destination before, for a Sum, or NULL.
 
-    The floats of all blocks use the same memory, of one block.
+    Operands of the post-ops repeat after `s.post_ops.block` values, so no step goes beyond the end of such a block.
     """
-    cdef float[NEAR + 16] room
+    cdef float[NEAR_BLOCK + 16] room
     cdef float* x = <float*>((<uintptr_t>room + 63) & ~<uintptr_t>63)
     cdef Stage last = float_stage(&s.params.real)
     cdef Py_ssize_t i = 0, at, some, done
     cdef int size = size_of(c_type)
     while i < n:
         at = (first + i) % s.post_ops.block
-        some = min(n - i, s.post_ops.block - at, <Py_ssize_t>NEAR)
+        some = min(n - i, s.post_ops.block - at, <Py_ssize_t>NEAR_BLOCK)
         done = 0
         if size == 1:
             done = float_ops_8__simd(tier(), sums + i, <char*>c + i, c_type == cnp.NPY_INT8, some, s.post_ops.float_ops,
@@ -145,7 +148,7 @@ cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, 
 
 cdef void in_two(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
                  Py_ssize_t n) noexcept nogil:
-    """First the stage before, into int32, then this one."""
+    """Run the stage before, which makes int32 codes of a block, then this stage on these, block after block."""
     cdef int32_t between[BLOCK]
     cdef Stage last = s[0]
     cdef Py_ssize_t i, some, x_size = 8 if x_type == cnp.NPY_INT64 else 4
@@ -158,7 +161,7 @@ cdef void in_two(const Stage* s, const void* x, int x_type, void* c, int c_type,
 
 cdef void by_channel(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
-    """Channel after channel, each with its neighbours, as a stage of one channel."""
+    """Make the codes of each run of `inner` neighbours by a stage of one channel, which has that channel's numbers."""
     cdef Stage one = s[0]
     cdef Py_ssize_t i = 0, some, channel, x_size = 8 if x_type == cnp.NPY_INT64 else 4
     one.count = one.inner = 1
@@ -206,22 +209,23 @@ cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_ty
             i += some
 
 
-cdef struct Walked:  # the parameters of the loops that `walk` runs
+cdef struct LoopParams:  # the parameters of the loops that `walk` runs
     const Stage* stage
     int x_type, c_type
     bint found_nan
 
 
 cdef void run_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Walked* r = <Walked*>using
+    """Make the codes of n contiguous values, for `walk`; `using` is LoopParams."""
+    cdef LoopParams* r = <LoopParams*>using
     stage_run(r.stage, data[0], r.x_type, data[1], r.c_type, 0, n)
 
 
-cdef Walked walked(const Stage* s, cnp.ndarray x, cnp.ndarray out) except *:
+cdef LoopParams loop_params(const Stage* s, cnp.ndarray x, cnp.ndarray out) except *:
     """Give the parameters for these arrays; TypeError if the dtype of `out` is no code type."""
     if code_type(out).steps == 0:
         raise TypeError(f"out: expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
-    return Walked(s, typenum_of(x), typenum_of(out), False)
+    return LoopParams(s, typenum_of(x), typenum_of(out), False)
 
 
 cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
@@ -229,17 +233,17 @@ cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
 
     TypeError if the dtype of `out` is no code type. The dtype of x must be one that the stage takes.
     """
-    cdef Walked r = walked(s, x, out)
+    cdef LoopParams r = loop_params(s, x, out)
     walk(run_loop, &r, x, out)
 
 
-cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """Block by block: the search for NaN leaves a block in the cache for the stage."""
-    cdef Walked* r = <Walked*>using
+cdef void loop_unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Make codes as `run_loop` does, until a value is NaN; block by block, so that a block is read from memory once."""
+    cdef LoopParams* r = <LoopParams*>using
     cdef const float* x = <const float*>data[0]
     cdef Py_ssize_t i, some
-    for i from 0 <= i < n by NEAR:
-        some = min(n - i, <Py_ssize_t>NEAR)
+    for i from 0 <= i < n by NEAR_BLOCK:
+        some = min(n - i, <Py_ssize_t>NEAR_BLOCK)
         r.found_nan = r.found_nan or has_nan(x + i, some)
         if r.found_nan:
             return
@@ -247,7 +251,7 @@ cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef bint stage_unless_nan(const Stage* s, cnp.ndarray x, cnp.ndarray out) except -1:
-    """Whether float32 values x hold no NaN: then out = their codes, else `out` may be partly written."""
-    cdef Walked r = walked(s, x, out)
-    walk(unless_nan, &r, x, out)
+    """out = the codes of float32 values x. False if a value is NaN: then `out` may be partly written."""
+    cdef LoopParams r = loop_params(s, x, out)
+    walk(loop_unless_nan, &r, x, out)
     return not r.found_nan
