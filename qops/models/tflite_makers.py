@@ -90,13 +90,12 @@ def _concatenated(site: Site) -> Made:
     parts = range(len(site.operator.inputs))
     each = [site.x(i) for i in parts]
     scales, zeros = ([numbers[f"x_{word}"] for numbers in each] for word in ("scale", "zero_point"))
-    how = {**site.y, **site.activation, "axis": site.options["Axis"], "kernel": site.kernel}
-
-    def run(*arrays: Any) -> Any:
-        return tflite.concatenation(arrays, x_scale=scales, x_zero_point=zeros, **how)
-
-    run(*(np.zeros([0] * len(site.tensor(i).shape), site.tensor(i).dtype) for i in parts))  # refuses before it runs
-    return Made(tuple(parts), run)
+    how = {**site.y, **site.activation, "axis": site.options["Axis"]}
+    for i in parts:
+        how |= site.own(i)  # each has the type of the result
+    op = tflite.Concatenation(**how, x_scale=scales, x_zero_point=zeros)
+    op.shape_of([(0,) * len(site.tensor(i).shape) for i in parts])  # refuses before it runs
+    return Made(tuple(parts), lambda *arrays: op(arrays), prepared=op)
 
 
 def _padded(site: Site) -> Made:

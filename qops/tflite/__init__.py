@@ -27,7 +27,7 @@ projection or layer norm.
 from qops.tflite.abs import Abs, Neg, abs, neg
 from qops.tflite.add import Add, Sub, add, sub
 from qops.tflite.batch_matmul import BatchMatmul, batch_matmul
-from qops.tflite.concatenation import concatenation
+from qops.tflite.concatenation import Concatenation, concatenation
 from qops.tflite.convolution import Conv2D, conv_2d
 from qops.tflite.depthwise import DepthwiseConv2D, depthwise_conv_2d
 from qops.tflite.exp import Elu, Exp, Gelu, elu, exp, gelu
@@ -56,6 +56,7 @@ __all__ = [
     "Add",
     "AveragePool2D",
     "BatchMatmul",
+    "Concatenation",
     "Conv2D",
     "DepthwiseConv2D",
     "Dequantize",

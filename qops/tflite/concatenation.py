@@ -3,47 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import choice, int32, integer, put, shown
+from qops._kernels.stage.lookup import look_up_bytes
+from qops.checks import choice, int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away
-from qops.tflite.kernels import kernel_for
+from qops.tflite.op import Op
 
-__all__ = ["concatenation"]
+__all__ = ["Concatenation", "concatenation"]
+
+Numbers = tuple[float, int]
+"""A scale and a zero point."""
 
 
-def _each(value: Any, name: str, tensors: Any, checked: Callable[[Any, str], Any]) -> list[Any]:
-    """Give one number for each tensor, of a list of them or of one for all."""
-    if not isinstance(tensors, (list, tuple)) or not tensors:
-        raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
+class Concatenation(Op):
+    """The prepared form of `concatenation`.
+
+    Called ``op(tensors, out=None)``. The constructor takes all other arguments of `concatenation`, and `dtype`, the
+    type of the codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ("_axis", "_tables")
+    _name = "CONCATENATION"
+    _own_checks = ("x_scale", "x_zero_point")
+
+    def __init__(
+        self,
+        *,
+        axis: int,
+        x_scale: float | Sequence[float],
+        x_zero_point: int | Sequence[int],
+        y_scale: float,
+        y_zero_point: int,
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(axis, x_scale, x_zero_point, y_scale, y_zero_point, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._axis = int32(given.axis, "axis")
+        if choice(given.activation, "activation", check.ACTIVATIONS) != "NONE" and not self._facts.concatenates_any:
+            raise ValueError(f"activation: expected 'NONE', got {given.activation!r}")
+        scales = _each(given.x_scale, "x_scale", check.scale)
+        zeros = _each(given.x_zero_point, "x_zero_point", lambda one, name: check.zero_point(one, name, self._dtype))
+        count = max(len(scales), len(zeros))
+        if not {len(scales), len(zeros)} <= {1, count}:
+            raise ValueError(f"x_scale, x_zero_point: expected 1 or one a tensor, got {len(scales)} and {len(zeros)}")
+        y = given.y_scale, given.y_zero_point
+        every = zip(scales * (count // len(scales)), zeros * (count // len(zeros)), strict=True)
+        self._tables = [self._table(x, y) for x in every]
+
+    def _table(self, x: Numbers, y: Numbers) -> NDArray[np.uint8] | None:
+        """Give what becomes of all codes of a tensor; None if they are copied."""
+        if x == y:
+            return None
+        if self._dtype != np.uint8:
+            raise ValueError(f"x_scale, x_zero_point: expected those of the result, {y}, got {x}")
+        scale = F32(x[0]) * (F32(1) / F32(y[0]))
+        values = half_away(np.arange(256, dtype=F32) * scale + F32(-x[1]) * scale)
+        return np.clip(values + y[1], 0, 255).astype(np.uint8)
+
+    def shape_of(self, shape: Any) -> tuple[int, ...]:
+        """Give the shape of the result.
+
+        Parameters
+        ----------
+        shape : sequence of tuple of int
+            The shape of each tensor.
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ValueError
+            Shapes that do not fit.
+        """
+        first = tuple(shape[0])
+        at = integer(self._axis, "axis", -len(first), len(first) - 1) % len(first) if first else 0
+        if not first or len({(*one[:at], -1, *one[at + 1 :]) for one in shape}) > 1:
+            raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {shape!r:.80}")
+        return (*first[:at], sum(one[at] for one in shape), *first[at + 1 :])
+
+    def __call__(self, tensors: Sequence[ArrayLike], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Put the codes of `tensors` one behind the other, in `out` if it is given."""
+        arrays = [self._codes(data, "tensors") for data in _listed(tensors)]
+        count = len(arrays)
+        if len(self._tables) not in (1, count):
+            raise ValueError(f"tensors: expected {len(self._tables)}, as many as there are scales, got {count}")
+        shape = self.shape_of([data.shape for data in arrays])
+        check.out(out, self._dtype, shape, *arrays)
+        tables = self._tables * (count // len(self._tables))
+        return np.concatenate([*map(_looked_up, arrays, tables)], self._axis, out=out)
+
+
+def _each(value: Any, name: str, checked: Callable[[Any, str], Any]) -> list[Any]:
+    """Give the numbers of a list of them, or the one for all tensors as a list."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(value, (list, tuple)):
-        return [checked(value, name)] * len(tensors)
-    if len(value) != len(tensors):
-        raise ValueError(f"{name}: expected 1 number or {len(tensors)}, one a tensor, got {shown(value)}")
+        return [checked(value, name)]
+    if not value:
+        raise ValueError(f"{name}: expected at least 1 number, got none")
     return [checked(one, name) for one in value]
 
 
-def _rescaled(data: NDArray[np.uint8], x: tuple[float, int], y: tuple[float, int]) -> NDArray[Any]:
-    """Give codes of uint8 at another scale, in float32."""
-    scale = F32(x[0]) * (F32(1) / F32(y[0]))
-    values = half_away(data.astype(F32) * scale + F32(-x[1]) * scale)
-    return np.clip(values + y[1], 0, 255).astype(np.uint8)
+def _listed(tensors: Any) -> Sequence[Any]:
+    if not isinstance(tensors, (list, tuple)) or not tensors:
+        raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
+    return tensors
 
 
-def _checked(tensors: Any, axis: int) -> tuple[list[NDArray[Any]], int]:
-    """Give the arrays, of one type and of shapes that fit, and the axis, from 0 on."""
-    arrays = [check.codes(data, "tensors", "CONCATENATION") for data in tensors]
-    if len({data.dtype for data in arrays}) > 1:
-        raise TypeError(f"tensors: expected one type, got {', '.join(str(data.dtype) for data in arrays)}")
-    rank = arrays[0].ndim
-    at = integer(axis, "axis", -rank, rank - 1) % rank if rank else 0
-    if len({(*data.shape[:at], *data.shape[at + 1 :]) for data in arrays}) > 1 or not rank:
-        raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {[x.shape for x in arrays]!r:.80}")
-    return arrays, at
+def _looked_up(codes: NDArray[Any], table: NDArray[np.uint8] | None) -> NDArray[Any]:
+    """Give what becomes of codes."""
+    if table is None:
+        return codes
+    made = np.empty(codes.shape, np.uint8)
+    look_up_bytes(codes, table, made)
+    return made
 
 
 def concatenation(
@@ -101,20 +184,6 @@ def concatenation(
     >>> qops.tflite.concatenation([x, y], axis=0, x_scale=[0.5, 1.0], x_zero_point=0, y_scale=1.0, y_zero_point=0)
     array([ 5, 10, 30], dtype=uint8)
     """
-    along, y = int32(axis, "axis"), (check.scale(y_scale, "y_scale"), int32(y_zero_point, "y_zero_point"))
-    scales, zeros = _each(x_scale, "x_scale", tensors, check.scale), _each(x_zero_point, "x_zero_point", tensors, int32)
-    arrays, at = _checked(tensors, along)
-    dtype = arrays[0].dtype
-    facts = kernel_for(kernel, "CONCATENATION", dtype)
-    if choice(activation, "activation", check.ACTIVATIONS) != "NONE" and not facts.concatenates_any:
-        raise ValueError(f"activation: expected 'NONE', got {activation!r}")
-    check.zero_point(y[1], "y_zero_point", dtype)
-    parts = []
-    for data, x in zip(arrays, zip(scales, zeros, strict=True), strict=True):
-        check.zero_point(x[1], "x_zero_point", dtype)
-        if x != y and dtype != np.uint8:
-            raise ValueError(f"x_scale, x_zero_point: expected those of the result, {y}, got {x}")
-        parts.append(data if x == y else _rescaled(data, x, y))
-    shape = (*arrays[0].shape[:at], sum(data.shape[at] for data in arrays), *arrays[0].shape[at + 1 :])
-    check.out(out, dtype, shape, *arrays)
-    return put(np.concatenate(parts, at), out)
+    dtype = check.codes(_listed(tensors)[0], "tensors", "CONCATENATION").dtype
+    op = Concatenation._once(axis, x_scale, x_zero_point, y_scale, y_zero_point, activation, dtype, kernel)
+    return op(tensors, out)

@@ -48,8 +48,8 @@ class Op(Prepared):
     _name: ClassVar[str]
     _any_zero_point: ClassVar[tuple[str, ...]] = ()
     """Zero points that may be any int32, but for codes of int16."""
-    _own_zero_point: ClassVar[tuple[str, ...]] = ()
-    """Zero points that `_fill` checks."""
+    _own_checks: ClassVar[tuple[str, ...]] = ()
+    """Arguments that `_fill` checks."""
     _dtype: np.dtype[Any]
     _facts: Kernel
 
@@ -58,12 +58,12 @@ class Op(Prepared):
         self._dtype = check.dtype_of(given.dtype, self._name)
         self._facts = kernel_for(given.kernel, self._name, self._dtype)
         for name, value in vars(given).items():
+            if name in self._own_checks:
+                continue
             if name in CHECKS:
                 setattr(given, name, CHECKS[name](value, name))
             elif name in self._any_zero_point and self._facts.any_zero_point and self._dtype != np.int16:
                 setattr(given, name, int32(value, name))
-            elif name in self._own_zero_point:
-                continue
             elif name in ("x_zero_point", "a_zero_point", "b_zero_point", "y_zero_point"):
                 setattr(given, name, check.zero_point(value, name, self._dtype))
         try:

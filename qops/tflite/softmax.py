@@ -72,7 +72,7 @@ class Softmax(RowOp):
 
     __slots__ = ("_by", "_exp", "_least", "_lowest", "_reciprocal", "_table", "_y_scale")
     _name = "SOFTMAX"
-    _own_zero_point = ("y_zero_point",)
+    _own_checks = ("y_zero_point",)
 
     def __init__(
         self,

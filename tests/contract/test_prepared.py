@@ -66,8 +66,10 @@ def test_one_op_takes_any_number_of_rows_or_images(name):
 
 
 def shape_of_data(name, data):
-    """The shape of the first array that the op is called with."""
+    """The shape of the first array that the op is called with, or those of a list of arrays."""
     first = data[PREPARED[name][1][0]]
+    if isinstance(first, list):
+        return [x.shape for x in first]
     return (first[0] if is_tensor(first) else first).shape
 
 

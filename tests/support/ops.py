@@ -74,8 +74,10 @@ def arrays(name):
 
 
 def changed(name, key, change):
-    """A good argument with `change` made to its array."""
+    """A good argument with `change` made to its array, or to each of a list."""
     value = OPS[name].good[key]
+    if isinstance(value, list):
+        return [*map(change, value)]
     return (change(value[0]), *value[1:]) if is_tensor(value) else change(value)
 
 

@@ -110,6 +110,7 @@ NAMES = {
 DATA = {
     **dict.fromkeys(PAIRS, ("a", "b")),
     "batch_matmul": ("a",),
+    "concatenation": ("tensors",),
     "svdf": ("x", "state"),
     "unidirectional_sequence_lstm": ("x", "hidden", "cell"),
 }
@@ -120,7 +121,6 @@ PREPARED = {
         DATA.get(name, ("x",)),
     )
     for name in (key.removeprefix("tflite.") for key in CALLS)
-    if name != "concatenation"
 }
 FIRST = {"w": TAPS[:1, :1, :1], "bias": BIAS[:1], "w_scale": SCALES[:1]}
 FEW = {
@@ -143,6 +143,7 @@ OTHER_CALLS = {
     "tflite.DepthwiseConv2D": {"kernel": "optimized", "activation": "RELU", "bias": BIAS[::-1].copy()},
     "tflite.FullyConnected": {"kernel": "tflm", "keep_num_dims": True, "w_zero_point": 3},
     "tflite.BatchMatmul": {"adj_y": True, "b": ROWS[0, :3], "kernel": "xnnpack"},
+    "tflite.Concatenation": {"x_scale": [0.5, 0.5], "x_zero_point": [3], "activation": "RELU", "kernel": "xnnpack"},
     "tflite.Add": {"kernel": "optimized", "activation": "RELU_N1_TO_1"},
     "tflite.Sub": {"kernel": "xnnpack"},
     "tflite.Mul": {"kernel": "tflm"},
