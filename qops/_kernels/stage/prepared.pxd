@@ -6,14 +6,14 @@ from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.rounding cimport Rounding
 from qops._kernels.stage.stage cimport Stage
 
-cdef enum Split:  # where a shift that is rounded twice is split
-    ONCE
-    AT_31
-    PAST_31  # shifts up to 31 are rounded once
-    LAST_BIT
+cdef enum Split:  # where a right shift is split, to be rounded twice
+    ONCE  # nowhere: it is rounded once
+    AT_31  # 31 bits, then the rest; of a shorter shift, the accumulator is shifted to the left first
+    PAST_31  # the same, but a shift of up to 31 bits is rounded once
+    LAST_BIT  # all bits but one, then that one
     INTO_16  # there are two stages: the first shifts the accumulator into 16 bits
 
-cdef enum Wraps:  # what wraps in 32 bits; the left shift of a split at 31 always does
+cdef enum Wraps:  # what wraps in 32 bits, see integer_stage.pxd; the left shift of a split at 31 always does
     NOTHING
     PRODUCT
     HIGH

@@ -17,9 +17,9 @@ cdef enum Kind:
     INTEGER  # multiply, shift and round in integers; from int32 or int64
     REAL  # multiply and round in float32; from int32 or float32
     DOUBLE  # multiply and round in double; from int32
-    POST_OPS  # oneDNN's float32 operations, then REAL parameters; from int32
+    POST_OPS  # oneDNN's float32 operations, then as REAL; from int32
     LAYER  # a layer of the front door: double, with terms for rows and columns; from whole rows of int32
-    WATCHED  # copies the sums of a layer, and notes the extremes of their results
+    WATCHED  # makes no codes: copies the sums of a layer, and notes the extremes of their results
 
 cdef union Params:
     IntegerParams integer
@@ -34,7 +34,7 @@ cdef struct Stage:
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
     const PostOps* post_ops  # POST_OPS: the operations
     const LayerParams* layer  # LAYER, WATCHED: all its parameters
-    Stage* before  # a stage into int32, whose codes are what this one takes; NULL: there is none
+    Stage* before  # the stage that runs first, whose int32 codes this one reads; NULL: there is none
 
 cdef enum:
     BLOCK = 1024  # numbers of 32 bits that one loop leaves for the next: 4 KB
