@@ -35,12 +35,13 @@ def add_narrow(a, b, c):
     (qa, a_step, a_min), (qb, b_step, b_min), (c_step, c_min) = a, b, c
     ka, kb = round(8192 * a_step / c_step), round(8192 * b_step / c_step)
     offset = round((a_min + b_min - c_min) / c_step * 32) + 17
-    x = ((qa << 8) * ka >> 16) + ((qb << 8) * kb >> 16) + offset
+    each = np.arange(256, dtype=np.int64) << 8
+    x = np.int32(each * ka >> 16)[qa] + np.int32((each * kb >> 16) + offset)[qb]
+    low, high = int(x.min()), int(x.max())
     assert 0 <= ka < 2**16
     assert 0 <= kb < 2**16
-    assert x.min() >= -(2**15)
-    assert x.max() < 2**15
-    return x >> 5, (int(x.min()) - 16 - 3, int(x.max()) - 16 + 3), c_step / 32
+    assert -(2**15) <= low <= high < 2**15
+    return x >> 5, (low - 16 - 3, high - 16 + 3), c_step / 32
 
 
 def add_wide(a, b, c):
