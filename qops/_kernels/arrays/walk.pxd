@@ -1,7 +1,6 @@
 cimport numpy as cnp
 
 cdef enum:
-    STREAM = 8 << 20  # from so many bytes of output on, stores that bypass the caches are faster
     WORTH_RELEASING = 1 << 14  # from so many elements on, a loop releases the GIL, which costs as much as hundreds
 
 # A loop over n elements of up to three contiguous arrays; `using` points to its parameters.

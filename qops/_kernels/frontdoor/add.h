@@ -2,7 +2,7 @@
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_u8 p,
-                                          code_flips flips, int16_t *lowest, int16_t *highest, int stream)
+                                          code_flips flips, int16_t *lowest, int16_t *highest)
 {
     const vec ka = set1_s16((int16_t)p.ka), kb = set1_s16((int16_t)p.kb), offset = set1_s16(p.offset);
     const vec flip_a = set1_u8(flips.a), flip_b = set1_u8(flips.b), flip_c = set1_u8(flips.c);
@@ -18,10 +18,10 @@ TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
                                                mulhi_u16(widen_hi_u8_s16_shl8(qb), kb)));
         low = min_s16(low, min_s16(xl, xh));
         high = max_s16(high, max_s16(xl, xh));
-        store(c + i, xor_bits(narrow_s16_u8(sra_s16(xl, 5), sra_s16(xh, 5)), flip_c), stream);
+        store(c + i, xor_bits(narrow_s16_u8(sra_s16(xl, 5), sra_s16(xh, 5)), flip_c));
     }
     DRAW_OUT(int16_t, low, high, lowest, highest);
-    return done(n, stream);
+    return n;
 }
 
 #else
@@ -35,7 +35,7 @@ typedef struct { uint16_t ka, kb; int16_t offset; } add_u8;
 #include "lanes/tiers.h"
 
 SIMD(add_u8u8_u8, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_u8 p, code_flips flips,
-                   int16_t *lowest, int16_t *highest, int stream),
-     a, b, c, n, p, flips, lowest, highest, stream)
+                   int16_t *lowest, int16_t *highest),
+     a, b, c, n, p, flips, lowest, highest)
 #endif
 #endif

@@ -7,7 +7,7 @@ from libc.stdint cimport INT16_MAX, INT16_MIN, INT64_MAX, INT64_MIN, int16_t, in
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.frontdoor.passes cimport (
     OnePass, Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
 
@@ -20,7 +20,7 @@ cdef extern from "frontdoor/add.h":
         unsigned short ka, kb  # steps of a and of b, in 1/8192 output steps
         short offset  # in 1/32 output steps
     Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8, code_flips,
-                                 int16_t*, int16_t*, bint) nogil
+                                 int16_t*, int16_t*) nogil
 
 cdef enum:
     SLACK = 3  # in 1/32 output steps; the error of a sum in 16 bits is at most 2.5/32
@@ -66,7 +66,7 @@ cdef void add_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Narrow* s = <Narrow*>using
     cdef add_u8 p = s.p
     cdef code_flips f = s.flips
-    cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, f, &s.lowest, &s.highest, n >= STREAM)
+    cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, f, &s.lowest, &s.highest)
     cdef int16_t x, low = s.lowest, high = s.highest
     for i in range(i, n):
         x = <int16_t>((((a[i] ^ f.a) << 8) * <unsigned int>p.ka >> 16)

@@ -32,14 +32,14 @@ TARGET static inline vec TIER(sum)(vec codes, const TIER(sum_parts) *p)
 #endif
 
 TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
-                                           code_flips flips, int stream)
+                                           code_flips flips)
 {
     const TIER(sum_parts) parts = TIER(parts_of)(p);
 
     if (n < LANES)
         return 0;
-    STORE_BINARY(TIER(sum), &parts, a, b, set1_s16(two_flips(flips)), c, n, stream)
-    return done(n, stream);
+    STORE_BINARY(TIER(sum), &parts, a, b, set1_s16(two_flips(flips)), c, n)
+    return n;
 }
 
 #else
@@ -53,8 +53,7 @@ typedef struct { int32_t ka, kb, k; } add_s32;
 #define QOPS_BODY "frontdoor/add_8p8to32.h"
 #include "lanes/tiers.h"
 
-SIMD(add_u8u8_s32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p, code_flips flips,
-                    int stream),
-     a, b, c, n, p, flips, stream)
+SIMD(add_u8u8_s32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p, code_flips flips),
+     a, b, c, n, p, flips)
 #endif
 #endif

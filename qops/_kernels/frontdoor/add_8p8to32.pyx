@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, uint8_t
 from qops._kernels.arrays.checks cimport Ends, data_of, output
 from qops._kernels.arrays.codes cimport code_type_of, tensor
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.frontdoor.passes cimport code_flips, flips_of, step
 
 cnp.import_array()
@@ -15,8 +15,7 @@ cnp.import_array()
 cdef extern from "frontdoor/add_8p8to32.h":
     ctypedef struct add_s32:
         int ka, kb, k  # step of a, step of b, and a.min + b.min + 1/2 for the rounding; in 2**-15 output steps
-    Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, code_flips,
-                                  bint) nogil
+    Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, code_flips) nogil
 
 cdef enum:
     FRACTION = 15  # bits
@@ -57,7 +56,7 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef int32_t* c = <int32_t*>data[2]
     cdef add_s32 p = (<Sums*>using).p
     cdef code_flips f = (<Sums*>using).flips
-    cdef Py_ssize_t i = add_u8u8_s32__simd(tier(), a, b, c, n, p, f, 4 * n >= STREAM)
+    cdef Py_ssize_t i = add_u8u8_s32__simd(tier(), a, b, c, n, p, f)
     for i in range(i, n):
         c[i] = (p.k + (a[i] ^ f.a) * p.ka + (b[i] ^ f.b) * p.kb) >> FRACTION
 

@@ -16,7 +16,7 @@ TARGET static inline vec TIER(product_32)(vec codes, const TIER(mul_parts) *p)
 }
 
 TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
-                                           code_flips flips, int stream)
+                                           code_flips flips)
 {
     const int64_t k = p.k + (p.kab * 32768);
     const TIER(mul_parts) parts = {
@@ -26,13 +26,13 @@ TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 
     if (n < LANES)
         return 0;
-    STORE_BINARY(TIER(product_32), &parts, a, b, set1_s16(two_flips(flips)), c, n, stream)
-    return done(n, stream);
+    STORE_BINARY(TIER(product_32), &parts, a, b, set1_s16(two_flips(flips)), c, n)
+    return n;
 }
 
 /* int32 holds every sum. Single terms may wrap, which cancels in the sum. */
 TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
-                                          code_flips flips, int32_t *lowest, int32_t *highest, int stream)
+                                          code_flips flips, int32_t *lowest, int32_t *highest)
 {
     const vec k = set1_s32((int32_t)p.k), ka = set1_s32((int32_t)p.ka);
     const vec kb = set1_s32((int32_t)p.kb), kab = set1_s32((int32_t)p.kab);
@@ -52,10 +52,10 @@ TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
             high = max_s32(high, x);
             q[j] = sra_s32(x, 20);
         }
-        store(c + i, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), flip_c), stream);
+        store(c + i, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), flip_c));
     }
     DRAW_OUT(int32_t, low, high, lowest, highest);
-    return done(n, stream);
+    return n;
 }
 
 #else
@@ -69,11 +69,10 @@ typedef struct { int64_t k, ka, kb, kab; } mul_terms;
 #define QOPS_BODY "frontdoor/mul.h"
 #include "lanes/tiers.h"
 
-SIMD(mul_u8u8_s32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p, code_flips flips,
-                    int stream),
-     a, b, c, n, p, flips, stream)
+SIMD(mul_u8u8_s32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p, code_flips flips),
+     a, b, c, n, p, flips)
 SIMD(mul_u8u8_u8, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p, code_flips flips,
-                   int32_t *lowest, int32_t *highest, int stream),
-     a, b, c, n, p, flips, lowest, highest, stream)
+                   int32_t *lowest, int32_t *highest),
+     a, b, c, n, p, flips, lowest, highest)
 #endif
 #endif

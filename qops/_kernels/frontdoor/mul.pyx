@@ -9,7 +9,7 @@ from qops._kernels.arrays.codes cimport code_type_of, tensor
 from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.frontdoor.passes cimport (
     Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
 
@@ -18,10 +18,9 @@ cnp.import_array()
 cdef extern from "frontdoor/mul.h":
     ctypedef struct mul_terms:
         int64_t k, ka, kb, kab  # the four terms of a product, in 2**-20 or 2**-23 output steps
-    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, code_flips,
-                                  bint) nogil
+    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, code_flips) nogil
     Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms, code_flips,
-                                 int32_t*, int32_t*, bint) nogil
+                                 int32_t*, int32_t*) nogil
 
 cdef enum:
     FRACTION_8 = 20  # the loop into 8 bits counts in 2**-20 output steps
@@ -74,7 +73,7 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef mul_terms p = (<Products*>using).p
     cdef code_flips f = (<Products*>using).flips
     cdef Py_ssize_t i
-    for i in range(mul_u8u8_s32__simd(tier(), a, b, c, n, p, f, 4 * n >= STREAM), n):
+    for i in range(mul_u8u8_s32__simd(tier(), a, b, c, n, p, f), n):
         c[i] = <int32_t>(product(a[i] ^ f.a, b[i] ^ f.b, p) >> FRACTION_32)
 
 
@@ -131,7 +130,7 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef int64_t x, low = s.lowest, high = s.highest
     cdef Py_ssize_t i = 0
     if s.in_32_bits:
-        i = mul_u8u8_u8__simd(tier(), a, b, c, n, p, f, &least, &most, n >= STREAM)
+        i = mul_u8u8_u8__simd(tier(), a, b, c, n, p, f, &least, &most)
         if i > 0:
             low, high = min(low, <int64_t>least), max(high, <int64_t>most)
     for i in range(i, n):

@@ -11,7 +11,7 @@ TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top,
 /* Makes u8 codes; if `lowest` is -128, it flips their top bits, which makes them s8 codes. It returns whether a value was
  * as low as a NaN or an uncut high value becomes. `cuts` is a constant in each call. */
 TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(const float *x, uint8_t *c, ptrdiff_t n,
-                                                                           quantize_8 p, int stream, int cuts)
+                                                                           quantize_8 p, int cuts)
 {
     const vecf inv = set1_f32(p.inv_scale), top = set1_f32((float)(255 - (p.zero_point - p.lowest)));
     const vec zero = set1_s16((int16_t)(p.zero_point - p.lowest)), flip = set1_s16(p.lowest ? (int16_t)0x8080 : 0);
@@ -23,20 +23,20 @@ TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(cons
         const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top, cuts),
                                       TIER(rounded)(x + i + 3 * w, inv, top, cuts));
         const vec codes = in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero)));
-        store(c + i, xor_bits(codes, flip), stream);
+        store(c + i, xor_bits(codes, flip));
         least = min_s16(least, min_s16(lo, hi));
     }
     return any_equal_s16(least, set1_s16(INT16_MIN));
 }
 
-TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, quantize_8 p, int stream,
+TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, quantize_8 p,
                                              int *saw_nan)
 {
     if (n < LANES)
         return 0;
-    if (TIER(quantize_loop)(x, c, n, p, stream, 0))
-        *saw_nan |= TIER(quantize_loop)(x, c, n, p, stream, 1);
-    return done(n, stream);
+    if (TIER(quantize_loop)(x, c, n, p, 0))
+        *saw_nan |= TIER(quantize_loop)(x, c, n, p, 1);
+    return n;
 }
 
 #else
@@ -49,7 +49,7 @@ typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "lanes/tiers.h"
 
-SIMD(quantize_f32_8, (const float *x, void *c, ptrdiff_t n, quantize_8 p, int stream, int *saw_nan),
-     x, (uint8_t *)c, n, p, stream, saw_nan)
+SIMD(quantize_f32_8, (const float *x, void *c, ptrdiff_t n, quantize_8 p, int *saw_nan),
+     x, (uint8_t *)c, n, p, saw_nan)
 #endif
 #endif

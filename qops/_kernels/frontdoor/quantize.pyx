@@ -16,7 +16,7 @@ from qops._kernels.stage.dequantize cimport DequantizeParams, dequantize_codes
 from qops._kernels.stage.range cimport completed, range_float
 from qops._kernels.stage.rounding cimport clamp_f32
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 
 import numpy as np
 
@@ -26,7 +26,7 @@ cdef extern from "frontdoor/quantize.h":
     ctypedef struct quantize_8:
         float inv_scale
         int zero_point, lowest
-    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, quantize_8, bint, int*) nogil
+    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, quantize_8, int*) nogil
 
 cdef object UINT8 = np.uint8
 cdef str ITS_NAME = "uint8"
@@ -45,7 +45,7 @@ cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexce
     cdef int saw_nan = 0, zero_point = p.zero_point
     cdef Py_ssize_t i = 0
     if code is uint8_t or code is int8_t:
-        i = quantize_f32_8__simd(tier(), x, c, n, quantize_8(p.inv_scale, zero_point, p.lowest), n >= STREAM, &saw_nan)
+        i = quantize_f32_8__simd(tier(), x, c, n, quantize_8(p.inv_scale, zero_point, p.lowest), &saw_nan)
     for i in range(i, n):
         scaled = x[i] * p.inv_scale
         saw_nan |= scaled != scaled

@@ -24,7 +24,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(recode_loop)(
         const vec b = TIER(recode_quarter)(q + i + MANY, flips, of_code + step, added + step, half);
         const vec d = TIER(recode_quarter)(q + i + 2 * MANY, flips, of_code + 2 * step, added + 2 * step, half);
         const vec e = TIER(recode_quarter)(q + i + 3 * MANY, flips, of_code + 3 * step, added + 3 * step, half);
-        store(c + i, xor_bits(narrow_s32_u8(a, b, d, e), c_flips), 0);
+        store(c + i, xor_bits(narrow_s32_u8(a, b, d, e), c_flips));
     }
     return i;
 }

@@ -10,24 +10,24 @@ TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *columns,
     ptrdiff_t j = 0;
     for (; j + WORDS <= n; j += WORDS) {
         const vec term = add_s32(load(columns + j), mullo_s32(sum, load(offsets + j)));
-        store(c + j, sub_s32(load(c + j), term), 0);
+        store(c + j, sub_s32(load(c + j), term));
     }
     return j;
 }
 
 /* Adds codes to *sum. dot2_s16 with ones adds neighbouring 16-bit lanes into 32-bit accumulators. */
-#define SUM_ROW(load_s16)                                                     \
-    enum { CODES = LANES / 2 };                                               \
-    const vec ones = set1_s16(1);                                             \
-    vec acc[2] = {set1_s32(0), set1_s32(0)};                                  \
-    uint32_t parts[LANES / 4];                                                \
-    ptrdiff_t j = 0;                                                          \
-    for (; j + 2 * CODES <= n; j += 2 * CODES)                                \
-        for (int i = 0; i < 2; i++)                                           \
+#define SUM_ROW(load_s16)                                                          \
+    enum { CODES = LANES / 2 };                                                    \
+    const vec ones = set1_s16(1);                                                  \
+    vec acc[2] = {set1_s32(0), set1_s32(0)};                                       \
+    uint32_t parts[LANES / 4];                                                     \
+    ptrdiff_t j = 0;                                                               \
+    for (; j + 2 * CODES <= n; j += 2 * CODES)                                     \
+        for (int i = 0; i < 2; i++)                                                \
             acc[i] = add_s32(acc[i], dot2_s16(load_s16(x + j + i * CODES), ones)); \
-    store(parts, add_s32(acc[0], acc[1]), 0);                                 \
-    for (int i = 0; i < LANES / 4; i++)                                       \
-        *sum += parts[i];                                                     \
+    store(parts, add_s32(acc[0], acc[1]));                                         \
+    for (int i = 0; i < LANES / 4; i++)                                            \
+        *sum += parts[i];                                                          \
     return j;
 
 TARGET static ptrdiff_t TIER(sum_row_u8)(const uint8_t *x, ptrdiff_t n, uint32_t *sum)

@@ -12,15 +12,15 @@ static inline int32_t two_factors(int64_t first, int64_t second)
 
 /* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes.
  * Before that the codes are xored with the bytes of `flips`, which alternate: one for a, one for b. */
-#define STORE_BINARY(step, p, a, b, flips, c, n, stream)                       \
-    FOR_VECTORS(i, n, LANES, c) {                                             \
-        const vec qa = to_widen(load(a + i)), qb = to_widen(load(b + i));     \
-        const vec first = xor_bits(interleave_lo_u8(qa, qb), flips);          \
-        const vec second = xor_bits(interleave_hi_u8(qa, qb), flips);         \
-        store(c + i, step(widen_lo_u8_s16(first), p), stream);                \
-        store(c + i + LANES / 4, step(widen_hi_u8_s16(first), p), stream);    \
-        store(c + i + LANES / 2, step(widen_lo_u8_s16(second), p), stream);   \
-        store(c + i + LANES * 3 / 4, step(widen_hi_u8_s16(second), p), stream); \
+#define STORE_BINARY(step, p, a, b, flips, c, n)                          \
+    FOR_VECTORS(i, n, LANES, c) {                                         \
+        const vec qa = to_widen(load(a + i)), qb = to_widen(load(b + i)); \
+        const vec first = xor_bits(interleave_lo_u8(qa, qb), flips);      \
+        const vec second = xor_bits(interleave_hi_u8(qa, qb), flips);     \
+        store(c + i, step(widen_lo_u8_s16(first), p));                    \
+        store(c + i + LANES / 4, step(widen_hi_u8_s16(first), p));        \
+        store(c + i + LANES / 2, step(widen_lo_u8_s16(second), p));       \
+        store(c + i + LANES * 3 / 4, step(widen_hi_u8_s16(second), p));   \
     }
 
 #endif

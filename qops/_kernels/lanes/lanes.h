@@ -152,15 +152,15 @@
 #define f64_to_s32_trunc(low, high) JOIN(MM(cvttpd_epi32)(low), MM(cvttpd_epi32)(high))
 #define JOIN(low, high) TIER(join)(low, high)
 
-/* load and store a vector at any address; for `stream` see avx2_store */
+/* load and store a vector at any address */
 #define load(p) TIER(load)(p)
-#define store(p, a, stream) TIER(store)(p, a, stream)
+#define store(p, a) TIER(store)(p, a)
 /* rows_u8 repeats 16 bytes in each 128-bit block. shuffle_u8 looks up bytes of each such block of a: each byte of
  * `which` holds an index in its low 4 bits, or gives 0 if it is negative. */
 #define rows_u8(p) TIER(rows_u8)(p)
 #define shuffle_u8(a, which) MM(shuffle_epi8)(a, which)
 #define load_f32(p) MM(loadu_ps)(p)
-#define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
+#define store_f32(p, a) TIER(store)(p, TIER(bits)(a))
 /* loads LANES / 4 codes of u8 or s8 and widens them to s32 */
 #define load_u8_s32(p) TIER(load_u8_s32)(p)
 #define load_s8_s32(p) TIER(load_s8_s32)(p)
@@ -207,21 +207,8 @@ AVX512_FN __m512i avx512_load(const void *p) { return _mm512_loadu_si512(p); }
 AVX2_FN __m256i avx2_rows_u8(const uint8_t *p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p)); }
 AVX512_FN __m512i avx512_rows_u8(const uint8_t *p) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p)); }
 
-/* With `stream`, a store to an aligned address bypasses the caches, for results too large to stay in them. */
-AVX2_FN void avx2_store(void *p, __m256i a, int stream)
-{
-    if (stream && ((uintptr_t)p & 31) == 0)
-        _mm256_stream_si256((__m256i *)p, a);
-    else
-        _mm256_storeu_si256((__m256i *)p, a);
-}
-AVX512_FN void avx512_store(void *p, __m512i a, int stream)
-{
-    if (stream && ((uintptr_t)p & 63) == 0)
-        _mm512_stream_si512((__m512i *)p, a);
-    else
-        _mm512_storeu_si512(p, a);
-}
+AVX2_FN void avx2_store(void *p, __m256i a) { _mm256_storeu_si256((__m256i *)p, a); }
+AVX512_FN void avx512_store(void *p, __m512i a) { _mm512_storeu_si512(p, a); }
 
 AVX2_FN __m256i avx2_load_u8_s32(const uint8_t *p)
 {

@@ -121,11 +121,10 @@
 #define f64_to_s32_rint(low, high) vqmovn_high_s64(vqmovn_s64(vcvtnq_s64_f64(low)), vcvtnq_s64_f64(high))
 #define f64_to_s32_trunc(low, high) vqmovn_high_s64(vqmovn_s64(vcvtq_s64_f64(low)), vcvtq_s64_f64(high))
 
-/* NEON has no store that bypasses the caches, so `stream` is ignored */
 #define load(p) ((vec)vld1q_u8((const uint8_t *)(p)))
-#define store(p, a, stream) ((void)(stream), vst1q_u8((uint8_t *)(p), (uint8x16_t)(a)))
+#define store(p, a) vst1q_u8((uint8_t *)(p), (uint8x16_t)(a))
 #define load_f32(p) vld1q_f32(p)
-#define store_f32(p, a, stream) ((void)(stream), vst1q_f32(p, a))
+#define store_f32(p, a) vst1q_f32(p, a)
 /* LDR, USHLL twice */
 #define load_u8_s32(p) ((vec)vmovl_u16(vget_low_u16(vmovl_u8(neon_load_4(p)))))
 #define load_s8_s32(p) vmovl_s16(vget_low_s16(vmovl_s8((int8x8_t)neon_load_4(p))))

@@ -23,23 +23,19 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
     return parts[which];
 }
 /* Loops over i, the first element of each such vector. The loop's body does one vector. */
-#define FOR_VECTORS(i, n, width, p) FOR_VECTORS_OF(i, n, width, p, sizeof *(p))
-#define FOR_VECTORS_OF(i, n, width, p, itemsize) FOR_PARTS(i, n, width, p, itemsize, )
-#define FOR_PARTS(i, n, width, p, itemsize, unrolled)                                             \
+#define FOR_VECTORS(i, n, width, p) FOR_PARTS(i, n, width, p, )
+#define FOR_PARTS(i, n, width, p, unrolled)                                                       \
     for (int which = 0; which < 3; which++)                                                       \
-        for (part s = part_of(which, n, width, p, itemsize); s.start < s.end; s.end = s.start)    \
+        for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
             unrolled for (ptrdiff_t i = s.start; i < s.end; i += (width))
 /* The same, unrolled by 4 on 64-bit ARM, for bodies so short that the instructions of the loop itself count. clang
  * unrolls such loops without being told. */
-#define FOR_VECTORS_UNROLLED(i, n, width, p) FOR_PARTS(i, n, width, p, sizeof *(p), UNROLL_4)
+#define FOR_VECTORS_UNROLLED(i, n, width, p) FOR_PARTS(i, n, width, p, UNROLL_4)
 #if QOPS_ARM && !defined(__clang__)
 #define UNROLL_4 _Pragma("GCC unroll 4")
 #else
 #define UNROLL_4
 #endif
-/* The same for loops that load more from x than they store to c: vectors are aligned in x, or in c if stores stream. */
-#define FOR_LOADS(i, n, width, x, c, stream) \
-    FOR_VECTORS_OF(i, n, width, (stream) ? (const void *)(c) : (x), (stream) ? sizeof *(c) : sizeof *(x))
 
 /* Loops over vectors of LANES elements from 0 on, without alignment. The last vector ends at n, so it may overlap
  * the one before it. This is for loops that are too short to gain by alignment. */
@@ -61,17 +57,5 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
         *(lowest) = least;                                                    \
         *(highest) = most;                                                    \
     } while (0)
-
-/* Returns n, the number of elements done, at the end of a body. The fence makes streamed results visible to other
- * threads. */
-static inline ptrdiff_t done(ptrdiff_t n, int stream)
-{
-#if QOPS_X86
-    if (stream)
-        _mm_sfence();
-#endif
-    (void)stream;
-    return n;
-}
 
 #endif

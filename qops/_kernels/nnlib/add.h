@@ -2,7 +2,7 @@
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_spec p,
-                                       int16_t *lowest, int16_t *highest, int stream)
+                                       int16_t *lowest, int16_t *highest)
 {
     const vec ialpha = set1_s16(p.ialpha), ikappa = set1_s16(p.ikappa), centre = set1_s16(INT16_MIN);
     const vec recip = set1_s16(p.recip), offset = set1_s16(p.offset);
@@ -18,17 +18,16 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
         const vec xh = add_s16(th, add_s16(widen_hi_u8_s16(qb), ikappa));
         low = min_s16(low, min_s16(xl, xh));
         high = max_s16(high, max_s16(xl, xh));
-        store(c + i, narrow_s16_u8(sub_s16(mulhrs_s16(xl, recip), offset), sub_s16(mulhrs_s16(xh, recip), offset)),
-              stream);
+        store(c + i, narrow_s16_u8(sub_s16(mulhrs_s16(xl, recip), offset), sub_s16(mulhrs_s16(xh, recip), offset)));
     }
     DRAW_OUT(int16_t, low, high, lowest, highest);
-    return done(n, stream);
+    return n;
 }
 
 /* |ka| and |kb| are below 2^14, so 16-bit lanes hold them, and |x| is below 2^22. The offset is cut to +-2^30: x + offset
  * saturates 16 bits in either case and cannot wrap. A saturated sum is beyond every code. */
 TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p,
-                                       int32_t *lowest, int32_t *highest, int stream)
+                                       int32_t *lowest, int32_t *highest)
 {
     const int32_t most = 1 << 30, near = p.offset > most ? most : p.offset < -most ? -most : p.offset;
     const vec k = set1_s32(p.ka + p.kb * 65536), offset = set1_s32(near);
@@ -49,10 +48,10 @@ TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8
         low = min_s32(low, min_s32(min_s32(x0, x1), min_s32(x2, x3)));
         high = max_s32(high, max_s32(max_s32(x0, x1), max_s32(x2, x3)));
         store(c + i, narrow_s16_u8(sra_s16_by(add_sat_s16(yl, half), p.right_shift),
-                                   sra_s16_by(add_sat_s16(yh, half), p.right_shift)), stream);
+                                   sra_s16_by(add_sat_s16(yh, half), p.right_shift)));
     }
     DRAW_OUT(int32_t, low, high, lowest, highest);
-    return done(n, stream);
+    return n;
 }
 
 #else
@@ -67,10 +66,10 @@ typedef struct { int32_t ka, kb, zero, offset, first_shift, right_shift; float u
 #include "lanes/tiers.h"
 
 SIMD(add_spec, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_spec p, int16_t *lowest,
-                int16_t *highest, int stream),
-     a, b, c, n, p, lowest, highest, stream)
+                int16_t *highest),
+     a, b, c, n, p, lowest, highest)
 SIMD(add_flat, (const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p, int32_t *lowest,
-                int32_t *highest, int stream),
-     a, b, c, n, p, lowest, highest, stream)
+                int32_t *highest),
+     a, b, c, n, p, lowest, highest)
 #endif
 #endif

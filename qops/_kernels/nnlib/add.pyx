@@ -8,7 +8,7 @@ from qops._kernels.stage.rounding cimport (
     plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32, wrap_s16, wrap_s32,
 )
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport FloatEnds, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
@@ -28,9 +28,9 @@ cdef extern from "nnlib/add.h":
         float unit  # real size of one unit of x
         bint feasible
     Py_ssize_t add_spec__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_spec,
-                              int16_t*, int16_t*, bint) nogil
+                              int16_t*, int16_t*) nogil
     Py_ssize_t add_flat__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_flat,
-                              int*, int*, bint) nogil
+                              int*, int*) nogil
 
 cdef enum:
     COPIED = 256  # from this alpha on, the fine operand is ignored
@@ -85,7 +85,7 @@ cdef void add_u8u8_u8_spec(char** data, Py_ssize_t n, void* using) noexcept nogi
     cdef Py_ssize_t i = 0
     cdef int16_t x, lowest, highest
     if p.recip != -32768:  # -32768 * -32768 is the one product that saturates
-        i = add_spec__simd(tier(), a, b, c, n, p, &s.lowest, &s.highest, n >= STREAM)
+        i = add_spec__simd(tier(), a, b, c, n, p, &s.lowest, &s.highest)
     lowest, highest = s.lowest, s.highest
     for i in range(i, n):
         x = spec_sum(a[i], b[i], p)
@@ -153,7 +153,7 @@ cdef void add_u8u8_u8_flat(char** data, Py_ssize_t n, void* using) noexcept nogi
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef FlatPass* s = <FlatPass*>using
     cdef add_flat p = s.p
-    cdef Py_ssize_t i = add_flat__simd(tier(), a, b, c, n, p, &s.lowest, &s.highest, n >= STREAM)
+    cdef Py_ssize_t i = add_flat__simd(tier(), a, b, c, n, p, &s.lowest, &s.highest)
     cdef int x, half = 1 << p.right_shift >> 1, lowest = s.lowest, highest = s.highest
     for i in range(i, n):
         x = (a[i] * p.ka + b[i] * p.kb) >> p.first_shift

@@ -9,14 +9,14 @@ TARGET static inline vec TIER(sum_less_offset)(vec codes, const TIER(difference_
 }
 
 TARGET static ptrdiff_t TIER(add_8p8to32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                          add_8p8to32_params p, int stream)
+                                          add_8p8to32_params p)
 {
     const TIER(difference_parts) parts = {set1_s32(two_factors(p.ka, p.kb)), set1_s32(p.offset)};
 
     if (n < LANES)
         return 0;
-    STORE_BINARY(TIER(sum_less_offset), &parts, a, b, set1_s16(0), c, n, stream)
-    return done(n, stream);
+    STORE_BINARY(TIER(sum_less_offset), &parts, a, b, set1_s16(0), c, n)
+    return n;
 }
 
 #else
@@ -29,7 +29,7 @@ typedef struct { int32_t ka, kb, offset; float max; } add_8p8to32_params; /* |ka
 #define QOPS_BODY "nnlib/add_8p8to32.h"
 #include "lanes/tiers.h"
 
-SIMD(add_8p8to32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_8p8to32_params p, int stream),
-     a, b, c, n, p, stream)
+SIMD(add_8p8to32, (const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_8p8to32_params p),
+     a, b, c, n, p)
 #endif
 #endif

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from qops._kernels.stage.rounding cimport plus_half_dsp_s32, wrap_s32
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport FloatEnds, Level, level_zero
 
 cnp.import_array()
@@ -15,8 +15,7 @@ cdef extern from "nnlib/add_8p8to32.h":
     ctypedef struct add_8p8to32_params:
         int ka, kb, offset
         float max
-    Py_ssize_t add_8p8to32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_8p8to32_params,
-                                 bint) nogil
+    Py_ssize_t add_8p8to32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_8p8to32_params) nogil
 
 
 cdef add_8p8to32_params prepare_s32(Level a, Level b, bint subtract) noexcept nogil:
@@ -45,7 +44,7 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef int32_t* c = <int32_t*>data[2]
     cdef add_8p8to32_params p = (<add_8p8to32_params*>using)[0]
     cdef Py_ssize_t i
-    for i in range(add_8p8to32__simd(tier(), a, b, c, n, p, 4 * n >= STREAM), n):
+    for i in range(add_8p8to32__simd(tier(), a, b, c, n, p), n):
         c[i] = p.ka * a[i] + p.kb * b[i] - p.offset
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from qops._kernels.stage.rounding cimport saturate_u8, truncate_dsp_s32
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport FloatEnds, level_32, quantize_int, steps
 
 cnp.import_array()
@@ -18,8 +18,7 @@ cdef extern from "nnlib/bias_add.h":
         int zx, zb  # codes of 0
         float mx, mb  # steps of x and of the bias, in output steps
         float max
-    Py_ssize_t bias_add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, bias_add_s32,
-                                       bint) nogil
+    Py_ssize_t bias_add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, bias_add_s32) nogil
 
 cdef enum:
     HIGHEST_ZERO = 2147483520  # the largest float32 below 2**31
@@ -49,7 +48,7 @@ cdef void bias_add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nog
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
     cdef bias_add_s32 p = (<bias_add_s32*>using)[0]
-    cdef Py_ssize_t i = bias_add_u8u8_s32__simd(tier(), x, b, c, n, p, 4 * n >= STREAM)
+    cdef Py_ssize_t i = bias_add_u8u8_s32__simd(tier(), x, b, c, n, p)
     cdef float term, bias
     for i in range(i, n):
         term = <float>(x[i] - p.zx) * p.mx

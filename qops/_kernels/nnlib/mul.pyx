@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.stage.rounding cimport plus_half_dsp_s32, saturate_u8
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport (
     FloatEnds, Level, Moved, adjust_minmax, exponent, level_of, level_zero, power2, steps,
 )
@@ -22,7 +22,7 @@ cdef extern from "nnlib/mul.h":
         int multiplier, offset, right_shift  # from a product to a code
         float min, max
     Py_ssize_t mul_range__simd(int, const uint8_t*, const uint8_t*, Py_ssize_t, mul_zeros, int32_t*, int32_t*) nogil
-    Py_ssize_t mul_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_params, bint) nogil
+    Py_ssize_t mul_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_params) nogil
 
 
 cdef struct Products:
@@ -91,7 +91,7 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef mul_params r = (<mul_params*>using)[0]
     cdef Py_ssize_t i
-    for i in range(mul_u8__simd(tier(), a, b, c, n, r, n >= STREAM), n):
+    for i in range(mul_u8__simd(tier(), a, b, c, n, r), n):
         c[i] = saturate_u8((product(a[i], b[i], r.zeros) * r.multiplier + r.offset >> r.right_shift) & 0xFFFF)
 
 

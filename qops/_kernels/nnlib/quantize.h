@@ -18,7 +18,7 @@ TARGET static inline vec TIER(mantissa_code)(const float *x, vec common_exponent
     return mulhi_s32(sll_s32(near, 8), scaling);
 }
 
-TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p, int stream)
+TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p)
 {
     const vec common = set1_s32(p.common_exponent), offset = set1_s32(p.offset), scaling = set1_s32(p.scaling);
     const ptrdiff_t w = LANES / 4;
@@ -29,12 +29,12 @@ TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptr
         store(c + i, narrow_s32_u8(TIER(mantissa_code)(x + i, common, offset, scaling),
                                    TIER(mantissa_code)(x + i + w, common, offset, scaling),
                                    TIER(mantissa_code)(x + i + 2 * w, common, offset, scaling),
-                                   TIER(mantissa_code)(x + i + 3 * w, common, offset, scaling)), stream);
-    return done(n, stream);
+                                   TIER(mantissa_code)(x + i + 3 * w, common, offset, scaling)));
+    return n;
 }
 
 /* The exact product is moved away from zero, by so little that only ties change, and then rounded once. */
-TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, int zero, float step, int stream)
+TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, int zero, float step)
 {
     const vecf steps = set1_f32(step), away = set1_f32(step * 0x1p-40f);
 
@@ -42,9 +42,9 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
         return 0;
     FOR_VECTORS(i, n, LANES / 4, x) {
         const vecf code = s32_to_f32(sub_s32(load_u8_s32(c + i), set1_s32(zero)));
-        store_f32(x + i, fma_f32(code, steps, mul_f32(code, away)), stream);
+        store_f32(x + i, fma_f32(code, steps, mul_f32(code, away)));
     }
-    return done(n, stream);
+    return n;
 }
 
 #else
@@ -57,8 +57,8 @@ typedef struct { int32_t common_exponent, offset, scaling; float min, max; } qua
 #define QOPS_BODY "nnlib/quantize.h"
 #include "lanes/tiers.h"
 
-SIMD(quantize_mantissas, (const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p, int stream), x, c, n, p, stream)
-SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, int zero, float step, int stream),
-     c, x, n, zero, step, stream)
+SIMD(quantize_mantissas, (const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p), x, c, n, p)
+SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, int zero, float step),
+     c, x, n, zero, step)
 #endif
 #endif

@@ -9,7 +9,7 @@ from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
 from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport (
     Adjusted, FloatEnds, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_32, level_of, steps,
 )
@@ -22,8 +22,8 @@ cdef extern from "nnlib/quantize.h":
         int32_t offset  # |min| plus half a code step for the rounding
         int32_t scaling  # 2**32 / range: 4096 to 8192
         float min, max
-    Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32, bint) nogil
-    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, int, float, bint) nogil
+    Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32) nogil
+    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, int, float) nogil
 
 cdef enum:
     HIDDEN = 1 << 23  # the leading 1 of a float32 mantissa, which is not stored
@@ -70,7 +70,7 @@ cdef void quantize_f32_u8(char** data, Py_ssize_t n, void* using) noexcept nogil
     cdef const float* x = <float*>data[0]
     cdef uint8_t* c = <uint8_t*>data[1]
     cdef quantize_f32 p = (<quantize_f32*>using)[0]
-    cdef Py_ssize_t i = quantize_mantissas__simd(tier(), x, c, n, p, n >= STREAM)
+    cdef Py_ssize_t i = quantize_mantissas__simd(tier(), x, c, n, p)
     cdef uint32_t b, aligned
     cdef int shift
     cdef int32_t acc
@@ -141,7 +141,7 @@ cdef void dequantize_u8_f32(char** data, Py_ssize_t n, void* using) noexcept nog
     cdef Level p = (<Level*>using)[0]
     cdef double moved = p.step * (1 + 2.0 ** -40)
     cdef Py_ssize_t i
-    for i in range(dequantize_u8_f32__simd(tier(), c, x, n, p.zero, p.step, 4 * n >= STREAM), n):
+    for i in range(dequantize_u8_f32__simd(tier(), c, x, n, p.zero, p.step), n):
         x[i] = <float>((c[i] - p.zero) * moved)
 
 

@@ -12,13 +12,13 @@ from qops._kernels.stage.rounding cimport (
     plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32, wrap_s16, wrap_s32,
 )
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport FloatEnds, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
 
 cdef extern from "nnlib/recode.h":
-    Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_params, bint) nogil
+    Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_params) nogil
 
 cdef enum:
     FRACTION = 15  # lanes shift right by FRACTION; for a smaller shift they first shift q + offset left
@@ -52,7 +52,7 @@ cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil:
     if not r.in_lanes:
         look_up_1(data, n, r.table)
         return
-    for i in range(recode_u8__simd(tier(), x, c, n, r.row, n >= STREAM), n):
+    for i in range(recode_u8__simd(tier(), x, c, n, r.row), n):
         c[i] = recoded(x[i], r.row)
 
 

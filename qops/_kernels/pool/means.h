@@ -22,7 +22,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of
     FOR_FLUSH(i, n) {
         const vec a = TIER(pool_mean)(sums + i, p, rule), b = TIER(pool_mean)(sums + i + PART, p, rule);
         const vec c = TIER(pool_mean)(sums + i + 2 * PART, p, rule), d = TIER(pool_mean)(sums + i + 3 * PART, p, rule);
-        store(y + i, xor_bits(narrow_s32_u8(a, b, c, d), flip), 0);
+        store(y + i, xor_bits(narrow_s32_u8(a, b, c, d), flip));
     }
     return n;
 }
@@ -33,7 +33,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(con
     const vec factor = set1_s16((int16_t)p.q15);
     FOR_FLUSH(i, n) {
         const vec low = mulhrs_s16(load(sums + i), factor), high = mulhrs_s16(load(sums + i + LANES / 2), factor);
-        store(y + i, in_order_once(narrow_s16_u8(low, high)), 0);
+        store(y + i, in_order_once(narrow_s16_u8(low, high)));
     }
     return n;
 }
@@ -66,7 +66,7 @@ TARGET static ptrdiff_t TIER(pool_real_mean)(const uint8_t *x, ptrdiff_t n, pool
                 const vec code = p.is_signed ? load_s8_s32(tap) : load_u8_s32(tap);
                 sum = add_f32(sum, mul_f32(s32_to_f32(sub_s32(code, zero)), scale));
             }
-        store_f32(y + i, div_f32(sum, count), 0);
+        store_f32(y + i, div_f32(sum, count));
     }
     return i;
 }

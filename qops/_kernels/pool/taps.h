@@ -14,8 +14,8 @@
                 const ptrdiff_t i = at + (width) > p.channels ? p.channels - (width) : at; \
                 vec all = set1_s32(p.start);                                               \
                 for (ptrdiff_t t = 0; t < p.taps; t++)                                     \
-                    all = combined(all, widened(x + i + t * p.tap_stride));                      \
-                store(y + i, all, 0);                                                      \
+                    all = combined(all, widened(x + i + t * p.tap_stride));                \
+                store(y + i, all);                                                         \
             }                                                                              \
         return p.pixels;                                                                   \
     }

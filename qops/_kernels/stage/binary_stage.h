@@ -39,7 +39,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(binary_loop)(
         else
             made = TIER(bits)(add_f32(TIER(real)(a, i, type, p, set1_f32(p.plus)),
                                       TIER(real)(b, i, type, s, set1_f32(s.plus))));
-        store(x + i, made, 0);
+        store(x + i, made);
     }
     return i;
 }
@@ -51,8 +51,8 @@ TARGET static inline ptrdiff_t TIER(products_s16)(const int16_t *a, const int16_
     for (; i + LANES / 2 <= n; i += LANES / 2) {
         const vec p = to_widen_once(load(a + i)), q = to_widen_once(load(b + i));
         const vec low = mullo_s16(p, q), high = mulhi_s16(p, q);
-        store(x + i, interleave_lo_s16(low, high), 0);
-        store(x + i + LANES / 4, interleave_hi_s16(low, high), 0);
+        store(x + i, interleave_lo_s16(low, high));
+        store(x + i + LANES / 4, interleave_hi_s16(low, high));
     }
     return i;
 }
@@ -80,7 +80,7 @@ TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b
                                             TIER(scaled_product)(interleave_hi_s16(low, high), f));
             code[j] = add_sat_s16(near, set1_s16(f.shift));
         }
-        store(c + i, xor_bits(narrow_s16_u8(code[0], code[1]), flip), 0);
+        store(c + i, xor_bits(narrow_s16_u8(code[0], code[1]), flip));
     }
     return n;
 }
@@ -101,7 +101,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(c
             const vec p = mullo_s32(is_signed ? load_s8_s32(x) : load_u8_s32(x), m);
             q[j] = sra_s32_by(add_s32(add_s32(p, mullo_s32(is_signed ? load_s8_s32(y) : load_u8_s32(y), k)), add), f.shift);
         }
-        store(c + i, narrow_s32_codes(q, e), 0);
+        store(c + i, narrow_s32_codes(q, e));
     }
     return n;
 }
@@ -111,9 +111,9 @@ TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, ui
     return e.flip ? TIER(sum_loop_8)(a, b, c, n, f, e, 1) : TIER(sum_loop_8)(a, b, c, n, f, e, 0);
 }
 
-#define BY_TYPE(form)                                                             \
-    (type == BINARY_S16  ? TIER(binary_loop)(a, b, x, n, p, s, BINARY_S16, form)         \
-     : type == BINARY_S8 ? TIER(binary_loop)(a, b, x, n, p, s, BINARY_S8, form)          \
+#define BY_TYPE(form)                                                            \
+    (type == BINARY_S16  ? TIER(binary_loop)(a, b, x, n, p, s, BINARY_S16, form) \
+     : type == BINARY_S8 ? TIER(binary_loop)(a, b, x, n, p, s, BINARY_S8, form)  \
                        : TIER(binary_loop)(a, b, x, n, p, s, BINARY_U8, form))
 TARGET static ptrdiff_t TIER(binary_values)(const uint8_t *a, const uint8_t *b, int32_t *x, ptrdiff_t n, binary_operand p,
                                           binary_operand s, operand_type type, binary_form form)

@@ -5,12 +5,12 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
 
 from qops._kernels.arrays.codes cimport code, typenum_of
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 
 cnp.import_array()
 
 cdef extern from "stage/clamp.h":
-    Py_ssize_t clamp__simd(int, int, const void*, void*, Py_ssize_t, int64_t, int64_t, bint) nogil
+    Py_ssize_t clamp__simd(int, int, const void*, void*, Py_ssize_t, int64_t, int64_t) nogil
 
 
 cdef struct Limits:
@@ -21,7 +21,7 @@ cdef struct Limits:
 cdef inline void clamp_codes(const code* x, code* c, Py_ssize_t n, code lo, code hi) noexcept nogil:
     cdef int size = sizeof(code), kind = -size if <code>-1 < 0 else size
     cdef code v
-    cdef Py_ssize_t i = clamp__simd(tier(), kind, x, c, n, lo, hi, n * size >= STREAM)
+    cdef Py_ssize_t i = clamp__simd(tier(), kind, x, c, n, lo, hi)
     for i in range(i, n):
         v = x[i] if x[i] > lo else lo
         c[i] = v if v < hi else hi

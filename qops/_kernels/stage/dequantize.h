@@ -20,7 +20,7 @@ TARGET static inline void TIER(wide_codes)(const uint8_t *c, vec *q)
 #endif
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const uint8_t *c, float *x, ptrdiff_t n,
-                                                                          dequantize_params p, int has_base, int stream)
+                                                                          dequantize_params p, int has_base)
 {
     const vecf plus = set1_f32(p.plus), scale = set1_f32(p.scale), base = set1_f32(p.base);
     vec q[CODE_VECTORS];
@@ -28,20 +28,19 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const
         TIER(wide_codes)(c + i, q);
         for (int j = 0; j < CODE_VECTORS; j++) {
             const vecf value = mul_f32(add_f32(s32_to_f32(q[j]), plus), scale);
-            store_f32(x + i + j * (LANES / 4), has_base ? add_f32(value, base) : value, stream);
+            store_f32(x + i + j * (LANES / 4), has_base ? add_f32(value, base) : value);
         }
     }
-    return done(n, stream);
+    return n;
 }
 
-TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p,
-                                                int stream)
+TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p)
 {
     if (n < CODE_VECTORS * (LANES / 4))
         return 0;
     if (p.base == 0 && p.scale > 0) /* no product is -0, which adding 0 would change */
-        return TIER(values)(c, x, n, p, 0, stream);
-    return TIER(values)(c, x, n, p, 1, stream);
+        return TIER(values)(c, x, n, p, 0);
+    return TIER(values)(c, x, n, p, 1);
 }
 
 #else
@@ -56,6 +55,6 @@ typedef struct { float plus, scale, base; int32_t through_int32; } dequantize_pa
 #define QOPS_BODY "stage/dequantize.h"
 #include "lanes/tiers.h"
 
-SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p, int stream), c, x, n, p, stream)
+SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, dequantize_params p), c, x, n, p)
 #endif
 #endif

@@ -6,12 +6,12 @@ from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 from qops._kernels.arrays.codes cimport code, typenum_of
 from qops._kernels.stage.rounding cimport truncate_x86_s32
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 
 cnp.import_array()
 
 cdef extern from "stage/dequantize.h":
-    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, DequantizeParams, bint) nogil
+    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, DequantizeParams) nogil
 
 
 cdef struct Stretch:
@@ -24,7 +24,7 @@ cdef void dequantize(const code* q, float* x, Py_ssize_t n, const DequantizePara
     cdef Py_ssize_t i = 0
     cdef float near
     if code is uint8_t:
-        i = dequantize_u8_f32__simd(tier(), q, x, n, p, 4 * n >= STREAM)
+        i = dequantize_u8_f32__simd(tier(), q, x, n, p)
     for i in range(i, n):
         near = <float>q[i]
         if code is int32_t:

@@ -33,14 +33,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(
     for (; s.each && end + w <= n; end += w) {
         const double *own = (const double *)s.each + at;
         const vec high = TIER(double_high)(x + end, load_f64(own), load_f64(own + w / 2), p, highest, rounding);
-        store(y + end, TIER(double_ended)(high, lowest, shift), 0);
+        store(y + end, TIER(double_ended)(high, lowest, shift));
         at += w;
         at -= at >= s.period ? s.period : 0;
     }
     if (s.each)
         return end;
     FOR_VECTORS(i, n, w, y)
-        store(y + i, TIER(double_ended)(TIER(double_high)(x + i, scale, scale, p, highest, rounding), lowest, shift), 0);
+        store(y + i, TIER(double_ended)(TIER(double_high)(x + i, scale, scale, p, highest, rounding), lowest, shift));
     return n;
 }
 
@@ -88,43 +88,43 @@ TARGET static inline vec TIER(high_s32_s16)(vec lo, vec hi)
  * its high half is the code unless its low half is below 16. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(const int32_t *x, uint8_t *c, ptrdiff_t n,
                                                                               guess g, double_params p, code_ends e,
-                                                                              qops_rounding rounding, int stream)
+                                                                              qops_rounding rounding)
 {
     const vec sure = set1_s32(0xFFF0);
     vec q[4];
-    FOR_LOADS(i, n, LANES, x, c, stream) {
+    FOR_VECTORS(i, n, LANES, x) {
         for (int j = 0; j < 4; j++)
             q[j] = TIER(guessed)(x + i + j * (LANES / 4), g);
         const vec lo = TIER(high_s32_s16)(q[0], q[1]), hi = TIER(high_s32_s16)(q[2], q[3]);
         vec code = clamp_codes(in_order(narrow_s16_u8(lo, hi)), e);
         if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
             code = TIER(double_exact)(x + i, p, e, rounding);
-        store(c + i, code, stream);
+        store(c + i, code);
     }
-    return done(n, stream);
+    return n;
 }
 #endif
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
                                                                                  double_params p, code_ends e,
-                                                                                 qops_rounding rounding, int stream)
+                                                                                 qops_rounding rounding)
 {
 #if LANES == 64
     const guess g = guess_of(p.scale, (p.plus + e.zero + 0.5) * 65536);
     if (g.pays)
-        return TIER(guess_loop)(x, c, n, g, p, e, rounding, stream);
+        return TIER(guess_loop)(x, c, n, g, p, e, rounding);
 #endif
-    FOR_LOADS(i, n, LANES, x, c, stream)
-        store(c + i, TIER(double_exact)(x + i, p, e, rounding), stream);
-    return done(n, stream);
+    FOR_VECTORS(i, n, LANES, x)
+        store(c + i, TIER(double_exact)(x + i, p, e, rounding));
+    return n;
 }
 
-TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_ends e, int stream)
+TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_ends e)
 {
     if (n < LANES)
         return 0;
-    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_EVEN, stream)
-                                        : TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_AWAY, stream);
+    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_EVEN)
+                                        : TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_AWAY);
 }
 
 #else
@@ -172,13 +172,12 @@ static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *
     return has_double_ends(p, s.each ? INFINITY : fabs(p.scale), &e) ? RUN_TIER(tier, double_codes, x, y, n, p, e, s) : 0;
 }
 
-static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_params p,
-                                             int stream)
+static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_params p)
 {
     code_ends e;
     return has_double_rounding(p) && p.shift == rint(p.shift) &&
                    has_code_ends((int64_t)p.shift, (int64_t)p.lowest, (int64_t)p.highest, is_signed, &e)
-               ? RUN_TIER(tier, double_codes_8, x, c, n, p, e, stream) : 0;
+               ? RUN_TIER(tier, double_codes_8, x, c, n, p, e) : 0;
 }
 #endif
 #endif

@@ -81,27 +81,27 @@ static inline ptrdiff_t TIER(next_scale)(channel_scales s, ptrdiff_t at)
 /* Int32 codes; of channels only whole vectors. `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
                                                                               ptrdiff_t n, float_params p, channel_scales s,
-                                                                              qops_rounding rounding, int flags, int stream)
+                                                                              qops_rounding rounding, int flags)
 {
     const ptrdiff_t w = LANES / 4;
     const vecf scale = set1_f32(p.scale);
     ptrdiff_t end = 0;
     for (ptrdiff_t at = s.at; s.each && end + w <= n; end += w, at = TIER(next_scale)(s, at)) {
         const vecf own = load_f32((const float *)s.each + at);
-        store(y + end, TIER(float_code)(TIER(float_near)(x + end, is_int), own, p, flags, rounding), 0);
+        store(y + end, TIER(float_code)(TIER(float_near)(x + end, is_int), own, p, flags, rounding));
     }
     if (s.each)
         return end;
     FOR_VECTORS(i, n, w, y)
-        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding), stream);
-    return done(n, stream);
+        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding));
+    return n;
 }
 
 /* The same for codes of 8 bits. Without `ends`, int32 codes are cut to 8 bits as C cuts an int32; channels have ends. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
                                                                                 ptrdiff_t n, float_params p, channel_scales s,
                                                                                 const code_ends *ends, qops_rounding rounding,
-                                                                                int flags, int stream)
+                                                                                int flags)
 {
     const vecf scale = set1_f32(p.scale);
     const vec low_byte = set1_s32(0xFF);
@@ -113,45 +113,45 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
             const vecf near = TIER(float_near)(x + end + j * w, is_int), own = load_f32((const float *)s.each + at);
             q[j] = TIER(float_sum)(near, own, p, flags, rounding);
         }
-        store(c + end, narrow_s32_codes(q, *ends), 0);
+        store(c + end, narrow_s32_codes(q, *ends));
     }
     if (s.each)
         return end;
-    FOR_LOADS(i, n, LANES, x, c, stream) {
+    FOR_VECTORS(i, n, LANES, x) {
         for (int j = 0; j < 4; j++) {
             const vecf near = TIER(float_near)(x + i + j * w, is_int);
             q[j] = ends ? TIER(float_sum)(near, scale, p, flags, rounding)
                         : and_bits(TIER(float_code)(near, scale, p, flags, rounding), low_byte);
         }
-        store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
+        store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]));
     }
-    return done(n, stream);
+    return n;
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16)(const int32_t *x, int is_int, uint16_t *c,
                                                                                  ptrdiff_t n, float_params p, int is_signed,
-                                                                                 qops_rounding rounding, int flags, int stream)
+                                                                                 qops_rounding rounding, int flags)
 {
     const vecf scale = set1_f32(p.scale);
-    FOR_LOADS(i, n, LANES / 2, x, c, stream) {
+    FOR_VECTORS(i, n, LANES / 2, x) {
         const vec a = TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding);
         const vec b = TIER(float_code)(TIER(float_near)(x + i + LANES / 4, is_int), scale, p, flags, rounding);
-        store(c + i, narrow_s32_16(a, b, is_signed), stream);
+        store(c + i, narrow_s32_16(a, b, is_signed));
     }
-    return done(n, stream);
+    return n;
 }
 
 /* There are two loops, so that flags which few rules have cost the other rules nothing. */
-#define BY_ROUNDING(loop, ...)                                                                     \
-    (flags < FLOAT_ONCE ? BY_ROUNDING_OF(flags & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__)       \
+#define BY_ROUNDING(loop, ...)                                                                \
+    (flags < FLOAT_ONCE ? BY_ROUNDING_OF(flags & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
                         : BY_ROUNDING_OF(flags, loop, __VA_ARGS__))
-#define BY_ROUNDING_OF(done, loop, ...)                                                    \
-    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done, stream)      \
-     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
-     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done, stream) : 0)
+#define BY_ROUNDING_OF(done, loop, ...)                                       \
+    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done) \
+     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done) \
+     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done) : 0)
 
 TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
-                                          channel_scales s, int flags, int stream)
+                                          channel_scales s, int flags)
 {
     if (n < LANES / 4)
         return 0;
@@ -159,7 +159,7 @@ TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y,
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
-                                            code_ends ends, int has_ends, int flags, int stream)
+                                            code_ends ends, int has_ends, int flags)
 {
     if (n < LANES)
         return 0;
@@ -171,7 +171,7 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
 }
 
 TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, int is_signed,
-                                             int flags, int stream)
+                                             int flags)
 {
     if (n < LANES / 2)
         return 0;
@@ -197,29 +197,29 @@ static inline int flags_of_stage(float_params p, int is_int, int has_channels)
 }
 
 static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
-                                          channel_scales s, int stream)
+                                          channel_scales s)
 {
     const int flags = flags_of_stage(p, is_int, s.each != NULL);
-    return is_for_lanes(p, flags) ? RUN_TIER(tier, float_codes, x, is_int, y, n, p, s, flags, stream) : 0;
+    return is_for_lanes(p, flags) ? RUN_TIER(tier, float_codes, x, is_int, y, n, p, s, flags) : 0;
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                            float_params p, channel_scales s, int stream)
+                                            float_params p, channel_scales s)
 {
     code_ends ends;
     const int flags = flags_of_stage(p, is_int, s.each != NULL);
     const int has_ends = has_float_ends(p, is_signed, &ends) && !(flags & FLOAT_BEYOND);
     return p.wide || !is_for_lanes(p, flags) || (s.each && !has_ends)
-               ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, s, ends, has_ends, flags, stream);
+               ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, s, ends, has_ends, flags);
 }
 
 /* Only for codes whose ends lie within the type. */
 static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                             float_params p, int stream)
+                                             float_params p)
 {
     const int base = is_signed ? INT16_MIN : 0, flags = flags_of_stage(p, is_int, 0);
     return p.wide || p.lowest < base || p.highest > base + UINT16_MAX || !is_for_lanes(p, flags)
-               ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, flags, stream);
+               ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, flags);
 }
 #endif
 #endif

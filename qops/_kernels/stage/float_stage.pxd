@@ -39,9 +39,9 @@ cdef extern from "stage/float_stage.h" nogil:
         bint wide
     # the first codes of 8 or of 16 bits, all or none; of channels whole vectors. They return how many.
     Py_ssize_t float_codes_8__simd(int tier, const void* x, bint is_int, void* c, bint is_signed, Py_ssize_t n,
-                                   FloatParams, ChannelScales, bint stream)
+                                   FloatParams, ChannelScales)
     Py_ssize_t float_codes_16__simd(int tier, const void* x, bint is_int, void* c, bint is_signed, Py_ssize_t n,
-                                    FloatParams, bint stream)
+                                    FloatParams)
 
 cdef FloatParams float_params(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
 cdef void float_codes(FloatParams p, ChannelScales s, const void* x, bint is_int, int32_t* c,

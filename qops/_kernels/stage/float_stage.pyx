@@ -3,14 +3,13 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from qops._kernels.arrays.walk cimport STREAM
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.rounding cimport (
     clamp_f32, clamp_f64, clamp_s64, fma_f32, rounded_f32, truncate_x86_s32, wrap_s32,
 )
 
 cdef extern from "stage/float_stage.h":
-    Py_ssize_t float_codes__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatParams, ChannelScales, bint) nogil
+    Py_ssize_t float_codes__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatParams, ChannelScales) nogil
 
 ctypedef fused value:
     float
@@ -49,7 +48,7 @@ cdef inline int32_t coded(value x, float scale, FloatParams p) noexcept nogil:
 cdef void float_codes(FloatParams p, ChannelScales s, const void* x, bint is_int, int32_t* c,
                       Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of int32 accumulators, if `is_int`, or of float32 values."""
-    cdef Py_ssize_t i = float_codes__simd(tier(), x, is_int, c, n, p, s, 4 * n >= STREAM)
+    cdef Py_ssize_t i = float_codes__simd(tier(), x, is_int, c, n, p, s)
     cdef Py_ssize_t at = 0 if i == n else (s.at + i) % s.period
     cdef float scale = p.scale
     for i in range(i, n):

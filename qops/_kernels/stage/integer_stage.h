@@ -70,69 +70,66 @@ TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int3
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                            const integer_params *p, integer_ends e, int flags,
-                                                                            int stream)
+                                                                            const integer_params *p, integer_ends e, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     if (e.bare)
         FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-            store(y + i, TIER(high)(x + i, k, flags), stream);
+            store(y + i, TIER(high)(x + i, k, flags));
     else
         FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-            store(y + i, TIER(ended)(TIER(high)(x + i, k, flags), e), stream);
-    return done(n, stream);
+            store(y + i, TIER(ended)(TIER(high)(x + i, k, flags), e));
+    return n;
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                          const integer_params *p, code_ends e, int flags, int stream)
+                                                                          const integer_params *p, code_ends e, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    FOR_LOADS(i, n, LANES, x, c, stream)
-        store(c + i, TIER(codes_8)(x + i, k, e, flags), stream);
-    return done(n, stream);
+    FOR_VECTORS(i, n, LANES, x)
+        store(c + i, TIER(codes_8)(x + i, k, e, flags));
+    return n;
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(const int32_t *x, uint16_t *c, ptrdiff_t n,
                                                                            const integer_params *p, integer_ends e, int is_signed,
-                                                                           int flags, int stream)
+                                                                           int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const int is_whole = is_signed && e.zero_point == 0 && e.lowest == INT16_MIN && e.highest == INT16_MAX;
-    FOR_LOADS(i, n, LANES / 2, x, c, stream) {
+    FOR_VECTORS(i, n, LANES / 2, x) {
         vec q[2];
         for (int j = 0; j < 2; j++) {
             q[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
             q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* narrowing saturates */
         }
-        store(c + i, narrow_s32_16(q[0], q[1], is_signed), stream);
+        store(c + i, narrow_s32_16(q[0], q[1], is_signed));
     }
-    return done(n, stream);
+    return n;
 }
 
-#define BY_FLAGS(loop, ...)                                                                                            \
-    (flags == 0                               ? loop(__VA_ARGS__, 0, stream)                                           \
-     : flags == INTEGER_LOW                      ? loop(__VA_ARGS__, INTEGER_LOW, stream)                                    \
-     : flags == INTEGER_HIGH                     ? loop(__VA_ARGS__, INTEGER_HIGH, stream)                                   \
-     : flags == (INTEGER_LOW | INTEGER_CUT)         ? loop(__VA_ARGS__, INTEGER_LOW | INTEGER_CUT, stream)                         \
-     : flags == INTEGER_NEGATIVE                 ? loop(__VA_ARGS__, INTEGER_NEGATIVE, stream)                               \
-     : flags == (INTEGER_HIGH | INTEGER_NEGATIVE)   ? loop(__VA_ARGS__, INTEGER_HIGH | INTEGER_NEGATIVE, stream)                   \
-     : flags == INTEGER_WRAPS                    ? loop(__VA_ARGS__, INTEGER_WRAPS, stream)                                  \
-                                              : loop(__VA_ARGS__, flags, stream))
+#define BY_FLAGS(loop, ...)                                                                              \
+    (flags == 0                               ? loop(__VA_ARGS__, 0)                                     \
+     : flags == INTEGER_LOW                      ? loop(__VA_ARGS__, INTEGER_LOW)                        \
+     : flags == INTEGER_HIGH                     ? loop(__VA_ARGS__, INTEGER_HIGH)                       \
+     : flags == (INTEGER_LOW | INTEGER_CUT)         ? loop(__VA_ARGS__, INTEGER_LOW | INTEGER_CUT)       \
+     : flags == INTEGER_NEGATIVE                 ? loop(__VA_ARGS__, INTEGER_NEGATIVE)                   \
+     : flags == (INTEGER_HIGH | INTEGER_NEGATIVE)   ? loop(__VA_ARGS__, INTEGER_HIGH | INTEGER_NEGATIVE) \
+     : flags == INTEGER_WRAPS                    ? loop(__VA_ARGS__, INTEGER_WRAPS)                      \
+                                              : loop(__VA_ARGS__, flags))
 
-TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int flags,
-                                        int stream)
+TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int flags)
 {
     return BY_FLAGS(TIER(loop_s32), x, y, n, p, e);
 }
 
 TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_params *p, integer_ends e,
-                                       int is_signed, int flags, int stream)
+                                       int is_signed, int flags)
 {
     return BY_FLAGS(TIER(loop_16), x, c, n, p, e, is_signed);
 }
 
-TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int flags,
-                                      int stream)
+TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int flags)
 {
     return BY_FLAGS(TIER(loop_8), x, c, n, p, e);
 }
@@ -148,7 +145,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(co
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
     for (; i + w <= n; i += w) {
-        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), flags), e), 0);
+        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), flags), e));
         at += w;
         at -= at >= period ? period : 0;
     }
@@ -171,7 +168,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop_8)(
             at += w;
             at -= at >= period ? period : 0;
         }
-        store(c + i, narrow_s32_codes(q, e), 0);
+        store(c + i, narrow_s32_codes(q, e));
     }
     return i;
 }
@@ -217,8 +214,7 @@ static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, 
     return ANY_PARAMS(tier, x, 1, y, n, p);
 }
 
-static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p,
-                                        int stream)
+static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p)
 {
     integer_params room;
     integer_ends e;
@@ -226,12 +222,11 @@ static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, 
         return 0;
     const integer_params *const once = in_one_step(p, &room);
     const int flags = flags_of(once);
-    return flags >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, flags, stream)
+    return flags >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, flags)
                                                                    : ANY_PARAMS(tier, x, 0, y, n, p);
 }
 
-static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_params *p,
-                                       int stream)
+static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_params *p)
 {
     integer_params room;
     integer_ends e;
@@ -240,7 +235,7 @@ static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int 
     const integer_params *const once = in_one_step(p, &room);
     const int flags = flags_of(once);
     return flags >= 0 && whole_range(p) && has_integer_ends(p, &e)
-               ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, flags, stream) : 0;
+               ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, flags) : 0;
 }
 
 static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r,
@@ -261,7 +256,7 @@ static inline ptrdiff_t stage_each_8__simd(int tier, const int32_t *x, void *c, 
 }
 
 static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
-                                      const integer_params *p, int stream)
+                                      const integer_params *p)
 {
     integer_params room;
     code_ends e;
@@ -271,7 +266,7 @@ static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int i
     const int flags = flags_of(once);
     return flags >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
                    has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)
-               ? RUN_TIER(tier, stage_8, x, c, n, once, e, flags, stream) : 0;
+               ? RUN_TIER(tier, stage_8, x, c, n, once, e, flags) : 0;
 }
 #endif
 #endif

@@ -29,10 +29,8 @@ cdef extern from "stage/integer_params.h":
 
 cdef extern from "stage/integer_stage.h" nogil:
     # the first codes of 8 or of 16 bits, all or none; they return how many
-    Py_ssize_t stage_8__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*,
-                             bint stream)
-    Py_ssize_t stage_16__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*,
-                              bint stream)
+    Py_ssize_t stage_8__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*)
+    Py_ssize_t stage_16__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*)
 
 cdef struct IntegerLanes:  # parameters of channels, laid out for vectors
     LaneParams params

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from qops._kernels.arrays.walk cimport STREAM
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.rounding cimport clamp_s64, wrap_s32
 
@@ -16,7 +15,7 @@ cdef extern from "stage/integer_stage.h":
         BYTES_OF_PARAMS
     LaneParams params_in(void*, Py_ssize_t) nogil
     void put_params(LaneParams, Py_ssize_t, const IntegerParams*) nogil
-    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerParams*, bint) nogil
+    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
                                 const IntegerParams*, int) nogil
@@ -75,7 +74,7 @@ cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int
     if is_wide:
         codes_from(wide, c, stage_s64__simd(tier(), wide, c, n, p), n, p)
     else:
-        codes_from(near, c, stage_s32__simd(tier(), near, c, n, p, 4 * n >= STREAM), n, p)
+        codes_from(near, c, stage_s32__simd(tier(), near, c, n, p), n, p)
 
 
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const IntegerParams* params,

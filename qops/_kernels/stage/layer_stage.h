@@ -48,7 +48,7 @@ TARGET static void TIER(near_columns)(const layer_params *p, uint8_t *codes, uin
     for (ptrdiff_t i = 0; i < p->m; i++, sums += p->sums_stride) {
         const vec q0 = TIER(near_vector)(sums, t0), q1 = TIER(near_vector)(sums + MANY, t1);
         const vec q2 = TIER(near_vector)(sums + 2 * MANY, t2), q3 = TIER(near_vector)(sums + 3 * MANY, t3);
-        store(codes + i * p->stride + j, xor_bits(narrow_s32_u8(q0, q1, q2, q3), flips), 0);
+        store(codes + i * p->stride + j, xor_bits(narrow_s32_u8(q0, q1, q2, q3), flips));
     }
 }
 
@@ -69,7 +69,7 @@ TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
     for (ptrdiff_t i = 0; i < p->m; i++) {
         const layer_row r = row_of(p, i);
         for (ptrdiff_t j = 0; j < n; j += MANY)
-            store(codes + i * p->stride + j, TIER(layer_vector)(&r, j), 0);
+            store(codes + i * p->stride + j, TIER(layer_vector)(&r, j));
     }
     return n;
 }
@@ -87,11 +87,11 @@ TARGET static inline __attribute__((always_inline)) void TIER(layer_8_by)(
         for (; j + LANES <= n; j += LANES) {
             for (int k = 0; k < 4; k++)
                 q[k] = near ? TIER(either_vector)(&r, p->ld, j + k * MANY) : TIER(layer_vector)(&r, j + k * MANY);
-            store(c + j, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), set1_u8(flip)), 0);
+            store(c + j, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), set1_u8(flip)));
         }
         for (; j < n; j += MANY) {
             int32_t some[MANY];
-            store(some, near ? TIER(either_vector)(&r, p->ld, j) : TIER(layer_vector)(&r, j), 0);
+            store(some, near ? TIER(either_vector)(&r, p->ld, j) : TIER(layer_vector)(&r, j));
             for (int k = 0; k < MANY; k++)
                 c[j + k] = (uint8_t)some[k] ^ flip;
         }

@@ -4,12 +4,12 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
 
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 
 cnp.import_array()
 
 cdef extern from "stage/lookup.h":
-    Py_ssize_t look_up_bytes__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, bint) nogil
+    Py_ssize_t look_up_bytes__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t) nogil
 
 
 cdef void look_up_1(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -17,7 +17,7 @@ cdef void look_up_1(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* table = <uint8_t*>using
     cdef uint8_t* out = <uint8_t*>data[1]
     cdef Py_ssize_t i
-    for i in range(look_up_bytes__simd(tier(), codes, table, out, n, n >= STREAM), n):
+    for i in range(look_up_bytes__simd(tier(), codes, table, out, n), n):
         out[i] = table[codes[i]]
 
 

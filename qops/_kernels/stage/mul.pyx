@@ -6,14 +6,14 @@ from libc.stdint cimport INT16_MAX, INT16_MIN, int32_t, int64_t, uint8_t, uint32
 
 from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 
 cnp.import_array()
 
 cdef extern from "stage/mul.h":
     ctypedef struct product_params:
         int32_t a_offset, b_offset, left_shift
-    Py_ssize_t products__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, product_params, bint) nogil
+    Py_ssize_t products__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, product_params) nogil
 
 
 cdef struct Products:
@@ -34,7 +34,7 @@ cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef product_params r = (<Products*>using).p
     cdef Py_ssize_t i = 0
     if (<Products*>using).narrow:
-        i = products__simd(tier(), a, b, c, n, r, 4 * n >= STREAM)
+        i = products__simd(tier(), a, b, c, n, r)
     for i in range(i, n):
         c[i] = <int32_t>((a[i] - <uint32_t>r.a_offset) * (b[i] - <uint32_t>r.b_offset) << r.left_shift)
 

@@ -11,7 +11,7 @@ TARGET static ptrdiff_t TIER(narrow_8)(const int32_t *codes, uint8_t *c, ptrdiff
     FOR_VECTORS(i, n, LANES, codes) {
         for (int j = 0; j < 4; j++)
             q[j] = and_bits(load(codes + i + j * w), low);
-        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]), 0);
+        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]));
     }
     return n;
 }
@@ -23,7 +23,7 @@ TARGET static ptrdiff_t TIER(narrow_16)(const int32_t *codes, uint16_t *c, ptrdi
     if (n < LANES / 2)
         return 0;
     FOR_VECTORS(i, n, LANES / 2, codes)
-        store(c + i, narrow_s32_u16(and_bits(load(codes + i), low), and_bits(load(codes + i + w), low)), 0);
+        store(c + i, narrow_s32_u16(and_bits(load(codes + i), low), and_bits(load(codes + i + w), low)));
     return n;
 }
 

@@ -41,11 +41,11 @@ TARGET static ptrdiff_t TIER(float_ops)(const int32_t *sums, float *x, ptrdiff_t
     for (; i + LANES <= n; i += LANES) {
         TIER(some_float_ops)(sums, x, i, float_ops, count, old, at, 4, v);
         for (int j = 0; j < 4; j++)
-            store_f32(x + i + j * (LANES / 4), v[j], 0);
+            store_f32(x + i + j * (LANES / 4), v[j]);
     }
     for (; i + LANES / 4 <= n; i += LANES / 4) {
         TIER(some_float_ops)(sums, x, i, float_ops, count, old, at, 1, v);
-        store_f32(x + i, v[0], 0);
+        store_f32(x + i, v[0]);
     }
     return i;
 }
@@ -63,7 +63,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_ops_8_l
         TIER(some_float_ops)(sums, NULL, i, float_ops, count, old, at, 4, v);
         for (int j = 0; j < 4; j++)
             q[j] = TIER(float_sum)(v[j], scale, p, flags, QOPS_HALF_EVEN);
-        store(c + i, narrow_s32_codes(q, ends), 0);
+        store(c + i, narrow_s32_codes(q, ends));
     }
     return i;
 }

@@ -38,7 +38,7 @@ TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowe
         strange = add_f32(strange, add_f32(sub_f32(a, a), sub_f32(b, b)));
     }
     DRAW_OUT(float, low, high, lowest, highest);
-    store_f32(odd, strange, 0);
+    store_f32(odd, strange);
     for (int j = 0; j < w; j++)
         some += odd[j];
     *nonfinite += some;
@@ -59,7 +59,7 @@ TARGET static ptrdiff_t TIER(magnitude_f32)(const float *x, ptrdiff_t n, int32_t
         m = max_s32(m, max_s32(and_bits(load(p), no_sign), and_bits(load(p + w), no_sign)));
         m2 = max_s32(m2, max_s32(and_bits(load(p + 2 * w), no_sign), and_bits(load(p + 3 * w), no_sign)));
     }
-    store(each, max_s32(m, m2), 0);
+    store(each, max_s32(m, m2));
     for (int j = 0; j < w; j++)
         *largest = each[j] > *largest ? each[j] : *largest;
     return n;

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
 from libc.string cimport memcpy
 
 from qops._kernels.arrays.codes cimport code_type, typenum_of
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.double_stage cimport double_codes, double_codes_8__simd
 from qops._kernels.stage.float_stage cimport ChannelScales, float_codes, float_codes_8__simd, float_codes_16__simd
@@ -102,21 +102,21 @@ cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c
 
     Return how many it made, from the first on: 0 if there is no such loop.
     """
-    cdef bint is_int = x_type == cnp.NPY_INT32, stream = size * n >= STREAM
+    cdef bint is_int = x_type == cnp.NPY_INT32
     if s.kind == REAL and size == 1:
-        return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, s.params.real, scales_from(s, first), stream)
+        return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, s.params.real, scales_from(s, first))
     if s.kind == INTEGER and s.count > 1 and is_int and size == 1:
         return integer_each_8(<const IntegerParams*>s.channels, &s.lanes, <const int32_t*>x, c, is_signed, first, n)
     if s.count > 1:
         return 0
     if s.kind == REAL:
-        return float_codes_16__simd(tier(), x, is_int, c, is_signed, n, s.params.real, stream)
+        return float_codes_16__simd(tier(), x, is_int, c, is_signed, n, s.params.real)
     if s.kind == DOUBLE and size == 1:
-        return double_codes_8__simd(tier(), <const int32_t*>x, c, is_signed, n, s.params.wide, stream)
+        return double_codes_8__simd(tier(), <const int32_t*>x, c, is_signed, n, s.params.wide)
     if s.kind == INTEGER and is_int and size == 1:
-        return stage_8__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer, stream)
+        return stage_8__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer)
     if s.kind == INTEGER and is_int:
-        return stage_16__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer, stream)
+        return stage_16__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer)
     return 0
 
 

@@ -8,7 +8,7 @@ TARGET static inline vec TIER(uniform_code)(const float *x, uniform_params p)
     return min_s32(max_s32(code, set1_s32(p.lowest)), set1_s32(p.highest));
 }
 
-TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int bytes, ptrdiff_t n, uniform_params p, int stream)
+TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int bytes, ptrdiff_t n, uniform_params p)
 {
     const vec low_byte = set1_s32(0xFF);
     const ptrdiff_t w = LANES / 4;
@@ -20,15 +20,15 @@ TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int byt
         return 0;
     if (bytes == 4) {
         FOR_VECTORS(i, n, w, y)
-            store(y + i, TIER(uniform_code)(x + i, p), stream);
-        return done(n, stream);
+            store(y + i, TIER(uniform_code)(x + i, p));
+        return n;
     }
     FOR_VECTORS(i, n, LANES, c) {
         for (int j = 0; j < 4; j++)
             q[j] = and_bits(TIER(uniform_code)(x + i + j * w, p), low_byte);
-        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
+        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]));
     }
-    return done(n, stream);
+    return n;
 }
 
 /* TensorFlow rounds int32 codes to float32 before it uses them. */
@@ -41,7 +41,7 @@ TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff
     if (n < LANES / 4)
         return 0;
     FOR_VECTORS(i, n, LANES / 4, y)
-        store(y + i, sub_s32(TIER(uniform_read)(q + i), zero), 0);
+        store(y + i, sub_s32(TIER(uniform_read)(q + i), zero));
     return n;
 }
 
@@ -53,7 +53,7 @@ TARGET static ptrdiff_t TIER(uniform_sum)(const int32_t *x, const int32_t *y, in
         return 0;
     FOR_VECTORS(i, n, LANES / 4, z) {
         const vec sum = add_s32(TIER(uniform_read)(x + i), TIER(uniform_read)(y + i));
-        store(z + i, min_s32(max_s32(add_s32(sum, zero), lowest), highest), 0);
+        store(z + i, min_s32(max_s32(add_s32(sum, zero), lowest), highest));
     }
     return n;
 }
@@ -68,8 +68,8 @@ typedef struct { int32_t zero_point, lowest, highest; float scale; int typenum; 
 #define QOPS_BODY "tensorflow/uniform.h"
 #include "lanes/tiers.h"
 
-SIMD(uniform_codes, (const float *x, void *c, int bytes, ptrdiff_t n, uniform_params p, int stream),
-     x, c, bytes, n, p, stream)
+SIMD(uniform_codes, (const float *x, void *c, int bytes, ptrdiff_t n, uniform_params p),
+     x, c, bytes, n, p)
 SIMD(uniform_near, (const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point), q, y, n, zero_point)
 SIMD(uniform_sum, (const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n, uniform_params p), x, y, z, n, p)
 #endif

@@ -13,7 +13,7 @@ from qops._kernels.stage.lookup cimport look_up
 from qops._kernels.stage.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
 from qops._kernels.stage.stage cimport BLOCK, Stage, integer_stage, stage_over, stage_run
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport STREAM, walk
+from qops._kernels.arrays.walk cimport walk
 
 cnp.import_array()
 
@@ -28,7 +28,7 @@ cdef extern from "tensorflow/uniform.h":
         int32_t zero_point, lowest, highest
         float scale
         int typenum  # numpy's type number of the codes
-    Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, UniformParams, bint) nogil
+    Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, UniformParams) nogil
     Py_ssize_t uniform_near__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t) nogil
     Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, UniformParams) nogil
 
@@ -209,7 +209,7 @@ def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarra
 cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, UniformParams p) noexcept nogil:
     """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), cast to the type of the codes, which may wrap."""
     cdef Py_ssize_t size = sizeof(code)
-    cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p, size * n >= STREAM)
+    cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p)
     cdef int32_t steps
     for i in range(i, n):
         steps = truncate_x86_s32(rounded_f32(x[i] * p.scale, HALF_UP))
