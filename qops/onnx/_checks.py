@@ -125,7 +125,7 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
         return value.reshape(one_each)
     if value.shape != (*shape[:-2], *one_each):
         what = "row" if axis == -2 else "column"
-        raise ValueError(f"{name}: expected 1 value, or {length}, one a {what}, of {shape}, got {value.shape}")
+        raise ValueError(f"{name}: expected 1 value, or {length}, one for each {what}, of {shape}, got {value.shape}")
     return value
 
 

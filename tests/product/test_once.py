@@ -38,7 +38,7 @@ CHOOSE_KERNELS = {
 
 def test_the_sizes_of_caches_are_read_where_a_product_begins():
     assert len(ROOMS) > 8
-    assert readers(ROOMS, CACHES) == ["conv/rows.run_convolution", "gemm/blocks.begin"]
+    assert readers(ROOMS, CACHES) == ["conv/rows.run_convolution", "gemm/blocks.take_caches"]
 
 
 def test_the_tier_is_read_once_by_what_chooses_a_kernel():

@@ -256,7 +256,7 @@ def layered(dtype):
         def run():
             watched, copied = op.watch(x, rows, terms, m), np.empty_like(sums)
             layer.run_stage(watched, sums, copied)
-            found = tops if dtype == np.int32 else op.found(watched, x)
+            found = tops if dtype == np.int32 else op.watched_range(watched, x)
             layer.run_stage(op.stage(x, rows, terms, found), sums, out)
             return out, np.ravel(found).tolist()
 
