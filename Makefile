@@ -46,7 +46,7 @@ analysis: $(VENV)/built  ## the main job: error of the quantized ops on real dat
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
 	$(BIN)/python tests/run.py
 
-quick: dev  ## two items of each test, and none of the long ones: a minute or so
+quick: dev  ## two items of each test, and none of the long ones: half a minute
 	$(BIN)/python tests/run.py --quick
 
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two
