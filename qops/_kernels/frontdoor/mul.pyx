@@ -18,7 +18,8 @@ cnp.import_array()
 cdef extern from "frontdoor/mul.h":
     ctypedef struct mul_terms:
         int64_t k, ka, kb, kab  # the four terms of a product, in 2**-20 or 2**-23 output steps
-    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, code_flips) nogil
+    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms,
+                                  code_flips) nogil
     Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms, code_flips,
                                  int32_t*, int32_t*) nogil
 
