@@ -35,6 +35,8 @@ class LogSoftmax(RowOp):
         if self._facts.float_softmax or self._dtype == np.uint8:
             steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
+        elif not self._by[0]:  # TFLite and TFLM end the process: they take a factor above 1 alone
+            raise ValueError(f"x_scale: expected one whose factor of differences is not 0, got {given.x_scale}")
 
     @property
     def integers(self) -> dict[str, Any]:

@@ -395,3 +395,10 @@ def test_gelu_rounds_each_step_to_float32(kernel):
 def test_litert_makes_the_tables_of_a_softmax_of_16_bits_in_double(kernel, want):
     how = {"x_scale": 2.0**-5, "x_zero_point": 0, "y_scale": 2.0**-15, "y_zero_point": 0}
     assert tflite.softmax(np.int16([0, 0, -15]), **how, kernel=kernel).tolist() == want
+
+
+def test_log_softmax_in_fixed_point_takes_no_scale_whose_factor_is_0():
+    given = {"x_scale": 1e-45, "x_zero_point": 0, "y_scale": 1 / 16, "y_zero_point": 127}
+    with pytest.raises(ValueError, match=r"^x_scale: expected one whose factor of differences is not 0, got 1\.4"):
+        tflite.log_softmax(np.int8([[1, 2]]), **given)
+    assert tflite.log_softmax(np.int8([[1, 2]]), **given, kernel="optimized").tolist() == [[116, 116]]
