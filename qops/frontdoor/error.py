@@ -74,7 +74,7 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     >>> print(qops.error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0], "quantize"))
     elements      3
     LSB           0.00392157
-    max error     0.5000 LSB, of which at most 0.5001 from the op
+    max error     0.5000 LSB; the op itself adds at most 0.5001
     mean |error|  0.1667 LSB
     rms error     0.2887 LSB
     bias          -0.1667 LSB

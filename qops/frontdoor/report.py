@@ -131,7 +131,7 @@ class ErrorReport:
             "elements": f"{self.count}",
             "LSB": " to ".join(f"{size:.6g}" for size in sizes[:: max(1, len(sizes) - 1)]),
             "max error": f"{self.max:.4f} LSB"
-            + (f", of which at most {self.bound:.4f} from the op" if self.bound else ""),
+            + (f"; the op itself adds at most {self.bound:.4f}" if self.bound else ""),
             "mean |error|": f"{self.mean:.4f} LSB",
             "rms error": f"{self.rms:.4f} LSB",
             "bias": f"{self.bias:+.4f} LSB",

@@ -53,7 +53,7 @@ def test_a_report_has_the_bound_of_the_op():
     for dtype in (np.uint8, np.int16):
         report = qops.error(qops.quantize(x, dtype=dtype), x, "quantize")
         assert report.max <= report.bound == qops.bound("quantize", dtype)
-        assert f"LSB, of which at most {report.bound:.4f} from the op" in str(report)
+        assert f"LSB; the op itself adds at most {report.bound:.4f}" in str(report)
         assert (report + report).bound == report.bound
     assert (report + qops.error(qops.quantize(x), x)).bound is None
     with pytest.raises(ValueError, match=r"^dtype: matmul gives int32, uint8, int8, not int16"):
