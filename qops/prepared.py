@@ -7,14 +7,18 @@ may share it. ``op(x, out=None)`` checks the arrays and runs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import Parameter, signature
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from qops._kernels.arrays.checks import as_array
+from qops._kernels.arrays.direct import Direct
 
 __all__ = ["Prepared"]
+
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 _SHOWN = 16
 """Elements up to which an array is shown whole."""
@@ -92,6 +96,15 @@ class Prepared:
             if parameter.default is Parameter.empty or not _is(value, parameter.default):
                 words.append(f"{parameter.name}={shown(value)}" if by_name else shown(value))
         return f"{type(self).__name__}({', '.join(words)})"
+
+
+def direct(call: Call) -> Call:
+    """Make the `__call__` of a prepared op with a `_kernel` that takes the same arguments: its calls go to that.
+
+    Where `_kernel` is None, `call` runs.
+    """
+    made: Call = Direct(call)
+    return made
 
 
 def argument(position: int) -> property:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.binary import BinaryKernel
 from qops.codes import of_dtype
-from qops.prepared import Prepared
+from qops.prepared import Prepared, direct
 from qops.rules.numbers import WORDS
 from qops.rules.operands import BinaryRule
 
@@ -18,7 +18,7 @@ __all__ = ["BinaryOp"]
 class BinaryOp(Prepared):
     """A rule of a table with its numbers, prepared for two arrays of one dtype."""
 
-    __slots__ = ("_op",)
+    __slots__ = ("_kernel",)
 
     _table: ClassVar[dict[str, BinaryRule]]
     _given: ClassVar[Any]
@@ -41,7 +41,7 @@ class BinaryOp(Prepared):
     ):
         how, codes = (self._table, WORDS, self._given), of_dtype(dtype)
         zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
-        op = self._op = BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
+        op = self._kernel = BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
         own, given = op.operands, op.operands.given
         kept = (None, None, None) if given else (own.a_scale, own.b_scale, own.y_scale)
         typed = given and tuple(tuple(part) if isinstance(part, tuple) else part for part in given)
@@ -51,20 +51,21 @@ class BinaryOp(Prepared):
     @property
     def integers(self) -> Any:
         """The integers of a port: the given ones, or what the rule makes of the scales."""
-        return self._op.integers
+        return self._kernel.integers
 
     @property
     def scale(self) -> float:
         """Real size of a code step of the result; ValueError if integers were given."""
-        if self._op.operands.given is not None:
+        if self._kernel.operands.given is not None:
             raise ValueError("y_scale: the op has integers, and no scales")
-        return float(self._op.operands.y_scale)
+        return float(self._kernel.operands.y_scale)
 
     @property
     def zero_point(self) -> int:
         """Code of real 0 of the result."""
-        return int(self._op.operands.y_zero_point)
+        return int(self._kernel.operands.y_zero_point)
 
+    @direct
     def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of two arrays.
 
@@ -84,4 +85,4 @@ class BinaryOp(Prepared):
         TypeError, ValueError
             Other dtypes, shapes that differ, an `out` that does not fit or overlaps an input.
         """
-        return self._op(a, b, out)
+        return self._kernel(a, b, out)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.quantize import Quantization
 from qops.codes import of_dtype
-from qops.prepared import Prepared
+from qops.prepared import Prepared, direct
 
 __all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]
 
@@ -113,22 +113,23 @@ class Quantize(Prepared):
     array([ 1,  2, 99], dtype=uint8)
     """
 
-    __slots__ = ("_op",)
+    __slots__ = ("_kernel",)
 
     def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
-        op = self._op = Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)
+        op = self._kernel = Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)
         self._keep(rule, op.scale, op.zero_point, op.dtype)
 
     @property
     def scale(self) -> float:
         """Real size of a code step."""
-        return float(self._op.scale)
+        return float(self._kernel.scale)
 
     @property
     def zero_point(self) -> int:
         """Code of real 0."""
-        return int(self._op.zero_point)
+        return int(self._kernel.zero_point)
 
+    @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of values.
 
@@ -148,7 +149,7 @@ class Quantize(Prepared):
         TypeError, ValueError
             Data that are not real numbers, or NaN; an `out` that does not fit or overlaps `x`.
         """
-        return self._op(x, out)
+        return self._kernel(x, out)
 
 
 def quantize(

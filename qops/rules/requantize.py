@@ -10,7 +10,7 @@ from qops._kernels.stage.requantize import Requantization
 from qops._kernels.stage.rules import Words
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.prepared import Prepared, argument
+from qops.prepared import Prepared, argument, direct
 from qops.rules.numbers import WORDS
 from qops.rules.table import BLOCKS, BlockRule
 
@@ -53,7 +53,7 @@ class Requantize(Prepared):
     array([0, 3, 6], dtype=int8)
     """
 
-    __slots__ = ("_op",)
+    __slots__ = ("_kernel",)
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Requantize(Prepared):
         axis: int = -1,
     ):
         factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
-        op = self._op = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
+        op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
         own = op.numbers.factor  # arrays in it are copies
         kept = (None if scale is None else own), (None if integers is None else own), op.scales
         self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
@@ -80,20 +80,21 @@ class Requantize(Prepared):
     @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest code."""
-        return self._op.numbers.lo, self._op.numbers.hi
+        return self._kernel.numbers.lo, self._kernel.numbers.hi
 
     @property
     def integers(self) -> Multiplier:
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
-        multiplier, right_shift = self._op.numbers.integers
+        multiplier, right_shift = self._kernel.numbers.integers
         return Multiplier(multiplier, right_shift)
 
     @property
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one for each channel."""
-        (before, after), scale = self._op.numbers.before_after, self._op.numbers.scale
+        (before, after), scale = self._kernel.numbers.before_after, self._kernel.numbers.scale
         return scale if before == after == 1 else before * scale * after
 
+    @direct
     def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of accumulators.
 
@@ -114,7 +115,7 @@ class Requantize(Prepared):
             Accumulators that are no integers or too large, or do not fit the channels; an `out` that does not fit or
             overlaps `acc`.
         """
-        return self._op(acc, out)
+        return self._kernel(acc, out)
 
 
 def requantize(

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.binary_rules import Operands
 from qops._kernels.stage.binary_stage import BinaryStage
-from qops.checks import broadcast_shape, output, put
+from qops.checks import broadcast_shape, put
 from qops.codes import of_dtype
+from qops.prepared import direct
 from qops.rules.binary import ADD
 from qops.rules.table import TABLE
 from qops.tflite import _checks as check
@@ -26,7 +27,7 @@ __all__ = ["Binary", "added", "multiplied", "named_factors"]
 class Binary(Op):
     """A prepared op of two arrays. Its stage makes the codes; without a stage numpy does."""
 
-    __slots__ = ("_block", "_block_by_one", "_stage", "_zeros")
+    __slots__ = ("_block", "_block_by_one", "_kernel", "_stage", "_zeros")
 
     _stage: BinaryStage | None
     """The stage that makes codes of arrays of one shape; None if there is none."""
@@ -39,6 +40,10 @@ class Binary(Op):
         self._stage, self._block = None, 1
         self._zeros = [getattr(given, f"{name}_zero_point", 0) for name in "aby"]
 
+    def _prepare(self, once: bool) -> None:
+        super()._prepare(once)
+        self._kernel = self._stage if self._block == 1 else None
+
     def _plain(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the codes, in int64."""
         raise NotImplementedError
@@ -47,22 +52,18 @@ class Binary(Op):
         """Give the codes of elements that are computed together; `by_one`: with one number."""
         raise NotImplementedError
 
+    @direct
     def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of two arrays that broadcast, in `out` if it is given."""
         x, y = self._codes(a, "a"), self._codes(b, "b")
         if self._stage is not None and x.shape == y.shape:
-            codes = output(out, self._dtype.num, x, y)
-            self._stage.run(x, y, codes)
-            return codes
+            made: NDArray[Any] = self._stage(x, y, out)
+            return made
         try:
             shape = broadcast_shape(x.shape, y.shape)
         except ValueError:
             raise ValueError(f"a, b: shapes {x.shape} and {y.shape} do not broadcast") from None
         check.out(out, self._dtype, shape, x, y)
-        if self._stage is not None and self._block == 1:
-            codes = np.empty(shape, self._dtype) if out is None else out
-            self._stage.run(np.broadcast_to(x, shape), np.broadcast_to(y, shape), codes)
-            return codes
         return put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
 
     def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:

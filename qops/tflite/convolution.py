@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -14,6 +14,7 @@ from qops._kernels.conv.convolution import Conv2D as Kernel
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer, put
+from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
 from qops.tflite.window import Moves, wide_sums
@@ -21,10 +22,25 @@ from qops.tflite.window import Moves, wide_sums
 __all__ = ["Conv2D", "conv_2d"]
 
 
+class Parts(NamedTuple):
+    """A convolution whose last output channels, its tail, have a rule of their own."""
+
+    whole: Kernel
+    """What makes all channels by the rule of whole blocks of them."""
+    tail: Kernel
+    """What makes the groups of the tail by its rule."""
+    first: int
+    """The output channel that the tail begins at."""
+    start: int
+    """The output channel that its groups begin at."""
+    channel: int
+    """The channel of x that its groups begin at."""
+
+
 class Convolution(Layer):
     """The base of CONV_2D and DEPTHWISE_CONV_2D: packed weights, the window, the stages."""
 
-    __slots__ = ("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_size", "_stage", "_tail")
+    __slots__ = ("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_parts", "_size", "_stage")
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
@@ -41,7 +57,7 @@ class Convolution(Layer):
         y = given.y_zero_point, self._limits(given, is_taken, facts.checks_activation or not is_taken)
         rule, block = self._rule(given, groups)
         self._rounding = Rounding(rule, scale, *y)
-        self._stage, self._kernel, self._tail = self._rounding.stage(), None, None
+        self._stage, self._kernel, self._parts = self._rounding.stage(), None, None
         window, same = Window(given.stride, given.dilation), given.padding == "SAME"
         zero, typenum = given.x_zero_point, self._dtype.num
         if self._dtype != np.int16:
@@ -49,7 +65,6 @@ class Convolution(Layer):
             self._kernel = Kernel(self._packed, window, finish, zero, typenum, same=same)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
-            # the tail begins at output channel `first`; its group begins at `start`, and reads x from `channel` on
             first, each = len(w) // block * block, len(w) // groups
             channel = first // each
             start = channel * each
@@ -57,7 +72,8 @@ class Convolution(Layer):
             some = scale[start:] if isinstance(scale, np.ndarray) else scale
             bias = None if self._bias is None else self._bias[start:]
             finish = Finish(w_zero, bias, Rounding(facts.tail, some, *y).stage(), typenum)
-            self._tail = first, channel, start, Kernel(rest, window, finish, zero, typenum, same=same)
+            tail = Kernel(rest, window, finish, zero, typenum, same=same)
+            self._parts, self._kernel = Parts(self._kernel, tail, first, start, channel), None
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""
@@ -80,14 +96,14 @@ class Convolution(Layer):
         """Give, by name, how windows move over images of this shape: size, stride, dilation, padding."""
         return self._moves.integers(shape, self._size)
 
+    @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""
-        if self._kernel is None:
+        if self._parts is None:
             return self._wide(x, out, num_threads)
-        codes: NDArray[Any] = self._kernel(x, out, num_threads)
-        if self._tail is not None:
-            first, channel, start, rest = self._tail
-            codes[..., first:] = rest(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
+        whole, tail, first, start, channel = self._parts
+        codes: NDArray[Any] = whole(x, out, num_threads)
+        codes[..., first:] = tail(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
         return codes
 
     def _wide(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:

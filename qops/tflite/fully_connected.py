@@ -13,6 +13,7 @@ from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul, Rows
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import int32, integer, put
+from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away, wrap
 from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
@@ -146,11 +147,9 @@ class FullyConnected(Layer):
         """Bytes of the packed weights."""
         return int(self._packed.nbytes if self._w is None else self._w.nbytes)
 
+    @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Multiply the rows of `x` on so many threads, into `out` if it is given."""
-        if self._kernel is not None:
-            made: NDArray[Any] = self._kernel(x, out, num_threads)
-            return made
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import calls
@@ -16,6 +17,10 @@ from qops.prepared import Prepared
 
 WITH_TYPE = {"rules.Add", "rules.Mul", "rules.AveragePool"} | {*calls.tflite.PREPARED} - {"tflite.Quantize"}
 """Their constructors take `dtype`, which the functions read off the data."""
+DIRECT = (
+    *(f"rules.{name}" for name in ("Requantize", "Quantize", "Add", "Mul")),
+    *(f"tflite.{name}" for name in ("Conv2D", "DepthwiseConv2D", "FullyConnected", "Add", "Mul")),
+)
 NAMED = pytest.mark.parametrize("name", PREPARED)
 CALLED = pytest.mark.parametrize(
     ("name", "changes"),
@@ -89,6 +94,20 @@ def test_out_is_written_and_returned(name, changes):
         got = op(**data, out=out, **threads)
         assert first_array(got) is out
         np.testing.assert_array_equal(out, codes, strict=True)
+
+
+@pytest.mark.parametrize("name", DIRECT)
+def test_a_call_of_a_kernel_has_no_frame_of_python(name):
+    """A frame takes longer than a small kernel computes."""
+    op, data, want = made(name)
+    frames, arrays = [], [data[key] for key in PREPARED[name][1]]
+    sys.setprofile(lambda frame, event, _: frames.append(frame) if event == "call" else None)
+    try:
+        got = op(*arrays)
+    finally:
+        sys.setprofile(None)
+    same(got, want)
+    assert not frames
 
 
 def takes_threads(name):

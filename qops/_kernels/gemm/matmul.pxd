@@ -33,5 +33,5 @@ cdef class MatMul:
     cdef int typenum
     cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, PreparedStage stage,
                         Py_ssize_t num_threads) except -1
-    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, PreparedStage stage, Py_ssize_t num_threads,
-                        cnp.ndarray starts=*) except -1
+    cdef int make_parts(self, cnp.ndarray a, uint32_t a_offset, cnp.ndarray each, cnp.ndarray made,
+                        PreparedStage stage, Py_ssize_t num_threads, cnp.ndarray starts=*) except -1

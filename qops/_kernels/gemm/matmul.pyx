@@ -196,29 +196,32 @@ cdef class MatMul:
         makes the accumulators.
         """
         cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0)
-        cdef cnp.ndarray left = matrix(a, "a"), sums
+        cdef cnp.ndarray left = matrix(a, "a"), sums, each
+        cdef uint32_t one
         cdef const void *x
         cdef void *codes
         cdef int typenum
         if cnp.PyArray_SIZE(made) == 0:
             return 0
         if (num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS) and cnp.PyArray_DIM(left, 1) == self.b.k:
-            return self.make_parts(by_rows(left), a_offset, made, stage, num_threads)
+            each = None if type(a_offset) is int else words(a_offset, m)
+            one = 0 if each is not None else a_offset & 0xFFFFFFFF
+            return self.make_parts(by_rows(left), one, each, made, stage, num_threads)
         sums = product(left, self.b, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
         x, codes, typenum = cnp.PyArray_DATA(sums), cnp.PyArray_DATA(made), typenum_of(made)
         with nogil:
             stage_run(&stage.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
         return 0
 
-    cdef int make_parts(self, cnp.ndarray a, a_offset, cnp.ndarray made, PreparedStage stage, Py_ssize_t num_threads,
-                        cnp.ndarray starts=None) except -1:
+    cdef int make_parts(self, cnp.ndarray a, uint32_t a_offset, cnp.ndarray each, cnp.ndarray made,
+                        PreparedStage stage, Py_ssize_t num_threads, cnp.ndarray starts=None) except -1:
         """On each thread make the accumulators of some rows, which stay in the cache, then their codes, and so on.
 
-        starts: what `begin_with_bias` gives for this type and offset of A, if that is known.
+        each: an offset for each row of A, beside a_offset 0; or None. starts: what `begin_with_bias` gives for this
+        type and offset of A, if that is known.
         """
         cdef Coded p
-        cdef cnp.ndarray each = None if type(a_offset) is int else words(a_offset, cnp.PyArray_DIM(a, 0))
-        set_left(&p.product, a, 0 if each is not None else a_offset & 0xFFFFFFFF)
+        set_left(&p.product, a, a_offset)
         set_packed(&p.product, self.b)
         p.product.accumulate = False
         p.a_offset = p.b_offset = NULL
@@ -295,7 +298,7 @@ cdef class Rows:
             data = (<object>data).reshape(-1, k)
         has_rows = cnp.PyArray_SIZE(made) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(data)
         if self.matmul.offsets is None and threads == 1 and has_rows:
-            self.matmul.make_parts(data, <uint32_t>self.zero_point, made, self.matmul.codes, 1, self.starts)
+            self.matmul.make_parts(data, <uint32_t>self.zero_point, None, made, self.matmul.codes, 1, self.starts)
         else:
             self.matmul.make_codes(data, self.zero_point, made, self.matmul.codes, threads)
         if out is not None and made is not out:

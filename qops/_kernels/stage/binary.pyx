@@ -3,7 +3,7 @@
 cimport cython
 cimport numpy as cnp
 
-from qops._kernels.arrays.checks cimport array_of, output
+from qops._kernels.arrays.checks cimport array_of
 from qops._kernels.arrays.numbers cimport integer
 from qops._kernels.stage.given cimport row_named, row_of
 from qops._kernels.stage.binary_rules cimport Operands
@@ -108,12 +108,9 @@ cdef class BinaryKernel:
         return self.given(self.operands.integers(self.row, self.by))
 
     def __call__(self, a, b, out=None):
-        cdef cnp.ndarray x = array_of(a, "a"), y = array_of(b, "b"), made
-        cdef int typenum = self.dtype.num
+        cdef cnp.ndarray x = array_of(a, "a"), y = array_of(b, "b")
         self.take(x, "a")
         self.take(y, "b")
         if not PyArray_SAMESHAPE(x, y):
             raise ValueError(f"a, b: expected equal shapes, got {(<object>x).shape} and {(<object>y).shape}")
-        made = output(out, typenum, x, y)
-        self.stage.run(x, y, made)
-        return out if made is out else made
+        return self.stage.codes(x, y, out)

@@ -1,5 +1,6 @@
 """Two tensors of codes make a third: the form of the value that two codes make, and the numbers of that form."""
 
+cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -31,6 +32,7 @@ cdef struct BinaryParams:
 cdef class BinaryStage:
     cdef BinaryParams params
     cdef object alive  # the owners of the memory that the stages point into
+    cdef object codes(self, cnp.ndarray a, cnp.ndarray b, out)
 
 cdef BinaryStage binary_stage(BinaryForm form, Operand a, Operand b, PreparedStage last, int typenum)
 cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,

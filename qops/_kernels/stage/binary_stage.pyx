@@ -13,6 +13,7 @@ Integers are int32; fma is one rounding to float32.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
+from qops._kernels.arrays.checks cimport array, output
 from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
@@ -25,6 +26,9 @@ from qops._kernels.stage.stage cimport BLOCK, INTEGER, REAL, stage_run
 import numpy as np
 
 cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
 
 cdef extern from "stage/binary_stage.h":
     ctypedef enum OperandType "operand_type":
@@ -131,7 +135,7 @@ cdef void binary_codes_loop(char** data, Py_ssize_t n, void* using) noexcept nog
 
 
 cdef class BinaryStage:
-    """A form with its numbers. `run` makes the codes of two arrays."""
+    """A form with its numbers. `run` makes the codes of two arrays; a call checks them and makes the result too."""
 
     def with_tail(self, Py_ssize_t width, BinaryStage tail):
         """Give this stage for whole groups of `width` elements, with `tail` for the elements behind the last group."""
@@ -141,6 +145,19 @@ cdef class BinaryStage:
         made.params, made.alive = self.params, (self.alive, tail)
         made.params.width, made.params.tail = width, &tail.params
         return made
+
+    def __call__(self, a, b, out=None):
+        """Give the codes of two arrays that broadcast, in `out` if that is given; errors name a, b and out."""
+        cdef int typenum = self.params.typenum
+        return self.codes(array(a, "a", typenum), array(b, "b", typenum), out)
+
+    cdef object codes(self, cnp.ndarray a, cnp.ndarray b, out):
+        """Give the codes of two arrays of the stage's type that broadcast, in `out`, which is checked."""
+        cdef cnp.ndarray made = output(out, self.params.typenum, a, b)
+        if not PyArray_SAMESHAPE(a, b):
+            a, b = np.broadcast_to(a, np.shape(made)), np.broadcast_to(b, np.shape(made))
+        self.run(a, b, made)
+        return out if made is out else made
 
     def run(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
         """Make the codes of `a` and `b` in `out`; all have one shape."""
