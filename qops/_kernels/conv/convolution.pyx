@@ -136,7 +136,8 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
     set_operands(&p, images, packed, "kernel")
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(images.x, 0), p.oh, p.ow, packed.shape[0]]
     cdef cnp.ndarray y = result_array(out, last.typenum, images.x, shape)
-    run_into(&p, images, packed, last, y, num_threads)
+    last.check_bias(packed)
+    run_into(&p, images, packed, last, last.w_zero_points(packed), None, y, num_threads)
     return put(y, out)
 
 
@@ -234,20 +235,28 @@ cdef void set_form(Convolution *p, PackedWeights packed, bint has_no_padding) no
         image.in_place = may_stay and image.channels % 4 == 0
 
 
-cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish finish, cnp.ndarray y,
-                  Py_ssize_t num_threads) except -1:
-    """Set the fields of p that depend on the result, y in NHWC, and convolve."""
-    cdef cnp.ndarray zeros, starts
+cdef inline int32_t times_of(PackedWeights packed, bint x_signed, int32_t zero_point, bint on_unit) noexcept:
+    """Give what accumulators begin with for each unit of the sums of the weights.
+
+    on_unit: whether the matrix unit reads rows in place; `image` shifts those that it copies, even for that unit.
+    """
+    cdef bint is_shifted = x_signed and (packed.depthwise or shifts(packed.kernel, on_unit))
+    return <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>zero_point)
+
+
+cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish finish, cnp.ndarray zeros,
+                  cnp.ndarray starts, cnp.ndarray y, Py_ssize_t num_threads) except -1:
+    """Set the fields of p that depend on the result, y in NHWC, and convolve.
+
+    zeros: `finish.w_zero_points(packed)`. starts: `finish.starts` for these images, or None if that is not known.
+    """
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.taps, p.quads, True)
-    # rows that are copied are shifted by `image`, even for the matrix unit
-    cdef bint is_shifted = p.image.x_signed and (packed.depthwise or shifts(p.kernel, p.amx and p.image.in_place))
-    p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
+    p.times = times_of(packed, p.image.x_signed, images.zero_point, p.amx and p.image.in_place)
     set_result(p, finish.codes, y)
-    zeros = finish.w_zero_points(packed)
-    finish.check_bias(packed)
     if p.has_stage and zeros is None and is_product(p, packed, images.x, y):
         return run_product(p, packed, finish, cnp.PyArray_SIZE(images.x) // packed.ic, images.zero_point, num_threads)
-    starts = finish.starts(p, packed)
+    if starts is None:
+        starts = finish.starts(packed, p.times)
     if starts is not None:
         p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
     windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups, num_threads)
@@ -293,6 +302,7 @@ cdef class Conv2D:
     cdef PackedWeights packed
     cdef Window window
     cdef Finish finish
+    cdef cnp.ndarray zeros, starts  # see `run_into`; starts: or None
     cdef int32_t zero_point
     cdef int typenum
     cdef bint same, planes
@@ -301,6 +311,10 @@ cdef class Conv2D:
                  bint same=False, bint planes=False):
         self.packed, self.window, self.finish, self.zero_point = packed, window, finish, zero_point
         self.typenum, self.same, self.planes = typenum, same, planes
+        finish.check_bias(packed)
+        self.zeros, self.starts = finish.w_zero_points(packed), None
+        if packed.depthwise or packed.kernel.amx[0] == NULL:  # that unit takes other ones for some images
+            self.starts = finish.starts(packed, times_of(packed, typenum == cnp.NPY_INT8, zero_point, False))
 
     def __call__(self, x, out=None, num_threads=1):
         """Convolve images, into `out` if that is given. Errors name x, w, out and num_threads."""
@@ -322,7 +336,8 @@ cdef class Conv2D:
         if self.planes:
             shape[1], shape[2], shape[3] = oc, p.oh, p.ow
         y = result_array(out, self.finish.typenum, data, shape)
-        run_into(&p, images, packed, self.finish, channels_last(y) if self.planes else y, threads)
+        run_into(&p, images, packed, self.finish, self.zeros, self.starts, channels_last(y) if self.planes else y,
+                 threads)
         return put(y, out)
 
     cdef Window window_over(self, cnp.ndarray x):

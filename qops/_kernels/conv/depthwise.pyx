@@ -25,7 +25,7 @@ cdef void depthwise_row(const Convolution *p, const Woven *d, const uint8_t *x, 
                         int32_t *y) noexcept nogil:
     """Make a row of the output of a depthwise convolution, whose windows begin at row `first` of the padded image."""
     cdef const uint8_t *rows[4]
-    cdef Py_ssize_t depth = 2 if p.kernel.widens else 4, i, j, channels = p.groups
+    cdef Py_ssize_t depth = 2 if p.kernel.widens else 4, i, j
     cdef uint32_t flip = 0
     if p.image.in_place and p.image.x_signed:
         flip = 0x800080 if p.kernel.widens else 0x80808080
@@ -33,11 +33,7 @@ cdef void depthwise_row(const Convolution *p, const Woven *d, const uint8_t *x, 
         for j in range(depth):
             rows[j] = row_read(p, d, x, number, first, min(i + j, p.kh - 1) * p.dh)
         p.kernel.weave(rows, d.inside, flip, d.quads + i // depth * d.plane + d.left)
-    if p.sw == 1:
-        p.kernel.dots(&d.row, d.quads, p.ow * channels, y)
-        return
-    for i in range(p.ow):
-        p.kernel.dots(&d.row, d.quads + i * p.sw * channels, channels, y + i * channels)
+    p.kernel.dots(&d.row, d.quads, y)
 
 
 cdef Py_ssize_t planes_of(const Convolution *p) noexcept nogil:
@@ -49,17 +45,14 @@ cdef Py_ssize_t woven_bytes(const Convolution *p) noexcept nogil:
     """Give the bytes that `weave_for` needs; 0 for a convolution that is not depthwise."""
     if p.depthwise == NULL:
         return 0
-    return (4 * (period_of(p.groups) + SPARE + planes_of(p) * p.image.pixels * p.groups + SPARE)
-            + planes_of(p) * p.kw * sizeof(Py_ssize_t) + p.image.pixels * p.groups + 192)
+    return (4 * (planes_of(p) * p.image.pixels * p.groups + SPARE)
+            + planes_of(p) * p.kw * sizeof(Py_ssize_t) + p.image.pixels * p.groups + 128)
 
 
 cdef Woven weave_for(const Convolution *p, void *memory) noexcept nogil:
-    """Lay out memory of `woven_bytes`, and fill the taps, starts and padding, which all rows share."""
+    """Lay out memory of `woven_bytes`, and fill the taps and the padding, which all rows share."""
     cdef Woven d
     cdef Py_ssize_t channels = p.groups, bytes = p.image.pixels * channels, planes = planes_of(p), i, j
-    cdef uint32_t times = <uint32_t>p.times
-    cdef const int32_t *sums = p.sums
-    cdef uint32_t *starts = <uint32_t *>aligned(memory)
     cdef Py_ssize_t *tap
     cdef uint8_t shift = 0x80 if p.image.x_signed else 0
     cdef uint32_t each = 0x10001 if p.kernel.widens else 0x1010101
@@ -69,11 +62,10 @@ cdef Woven weave_for(const Convolution *p, void *memory) noexcept nogil:
         d.inside = max(0, min(p.image.width, p.image.pixels - p.image.left)) * channels
     d.row.period = period_of(channels)
     d.row.stride, d.row.taps = d.row.period + SPARE, planes * p.kw
-    for i in range(channels):
-        starts[i] = times * <uint32_t>sums[i]
-    for i in range(channels, d.row.stride):
-        starts[i] = starts[i - channels]
-    d.quads = <uint32_t *>aligned(starts + d.row.stride)
+    d.row.n, d.row.runs, d.row.step = channels, p.ow, p.sw * channels
+    if p.sw == 1:
+        d.row.n, d.row.runs = p.ow * channels, 1
+    d.quads = <uint32_t *>aligned(memory)
     for i in range(planes):
         for j in range(d.left):
             d.quads[i * bytes + j] = each * (p.image.pad ^ shift)
@@ -83,7 +75,7 @@ cdef Woven weave_for(const Convolution *p, void *memory) noexcept nogil:
     for i in range(planes):
         for j in range(p.kw):
             tap[i * p.kw + j] = i * d.plane + j * p.dw * channels
-    d.row.tap, d.row.w, d.row.starts = tap, p.depthwise, <int32_t *>starts
+    d.row.tap, d.row.w, d.row.starts = tap, p.depthwise, p.sums
     d.padding = <uint8_t *>(tap + d.row.taps)
     memset(<void *>d.padding, p.image.pad, bytes)
     return d

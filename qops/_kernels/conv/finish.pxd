@@ -1,7 +1,7 @@
 cimport numpy as cnp
+from libc.stdint cimport int32_t
 
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.conv.weights cimport PackedWeights
 
 cdef class Finish:
@@ -12,4 +12,4 @@ cdef class Finish:
 
     cdef cnp.ndarray w_zero_points(self, PackedWeights packed)
     cdef int check_bias(self, PackedWeights packed) except -1
-    cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed)
+    cdef cnp.ndarray starts(self, PackedWeights packed, int32_t times)

@@ -5,7 +5,6 @@ from libc.stdint cimport int32_t, uint32_t
 
 from qops._kernels.arrays.checks cimport array
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.gemm.tile cimport SHIFT
 from qops._kernels.conv.weights cimport PackedWeights
 
@@ -49,25 +48,30 @@ cdef class Finish:
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>bias).shape}")
         return 0
 
-    cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed):
-        """Give what accumulators begin with, in the order of `p.sums`: p.times * p.sums + bias. None without a bias."""
+    cdef cnp.ndarray starts(self, PackedWeights packed, int32_t times):
+        """Give what accumulators begin with, in the order of the padded sums: times * sums + bias.
+
+        None if there is no bias, but for depthwise weights, whose loop takes no sums.
+        """
         cdef cnp.ndarray made
         cdef uint32_t *start
-        cdef uint32_t times = <uint32_t>p.times
-        cdef const uint32_t *sums = <const uint32_t *>p.sums
-        cdef const int32_t *bias
-        cdef Py_ssize_t i, j, size = cnp.PyArray_SIZE(packed.padded_sums), padded = size // p.groups
-        if self.bias is None:
+        cdef const uint32_t *sums = <const uint32_t *>cnp.PyArray_DATA(packed.padded_sums)
+        cdef const uint32_t *bias
+        cdef Py_ssize_t i, j, size = cnp.PyArray_SIZE(packed.padded_sums), groups = packed.groups, oc = packed.oc
+        if self.bias is None and not packed.depthwise:
             return None
         made = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(packed.padded_sums), cnp.NPY_INT32, 0)
-        start, bias = <uint32_t *>cnp.PyArray_DATA(made), <const int32_t *>cnp.PyArray_DATA(self.bias)
+        start = <uint32_t *>cnp.PyArray_DATA(made)
         for i in range(size):
-            start[i] = times * sums[i]
-        if padded == p.oc:
-            for i in range(size):
-                start[i] += <uint32_t>bias[i]
+            start[i] = <uint32_t>times * sums[i]
+        if self.bias is None:
             return made
-        for i in range(p.groups):
-            for j in range(p.oc):
-                start[i * padded + j] += <uint32_t>bias[i * p.oc + j]
+        bias = <const uint32_t *>cnp.PyArray_DATA(self.bias)
+        if packed.depthwise:
+            for i in range(size):
+                start[i] += bias[i % groups]
+            return made
+        for i in range(groups):
+            for j in range(oc):
+                start[i * (size // groups) + j] += bias[i * oc + j]
         return made

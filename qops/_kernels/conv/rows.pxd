@@ -15,8 +15,8 @@ ctypedef struct Convolution:  # a convolution, see convolution.pyx
     Py_ssize_t taps, quads  # a window reads `taps` runs of `quads` quads; a run is one tap, or a row of taps
     const uint8_t *panels  # packed weights, group after group
     const int32_t *depthwise  # weights of a depthwise convolution, as gemm/depthwise.h takes them, or NULL
-    const int32_t *sums  # the sum of the packed weights of each output channel, padded_columns(oc) for each group
-    int32_t times  # accumulators begin with times * sums
+    const int32_t *sums  # the sum of the packed weights of each output channel, as `PackedWeights` pads them
+    int32_t times  # accumulators begin with times * sums; times is 1 for depthwise weights
     const uint32_t *w_zero_points  # zero points of the packed weights of each output channel; or NULL
     const uint32_t *window_sums  # the sum of each window, for each image, place and group
     const uint32_t *no_terms  # oc zeros, for subtract_row

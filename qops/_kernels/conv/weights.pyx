@@ -60,8 +60,8 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False, bint neighbou
     if packed.is_shifted:
         w = signed_codes(w)
     if packed.depthwise:
+        packed.sums = w.sum((1, 2, 3), np.int32)
         pack_woven(packed, w)
-        packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     elif packed.merged:  # (OC, KW * IC, KH, 1)
         rows = np.ascontiguousarray(w.transpose(0, 3, 1, 2))
         pack_dense(packed, rows.reshape(packed.oc, packed.kw * packed.ic, packed.kh, 1))
@@ -72,11 +72,16 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False, bint neighbou
 
 
 cdef pack_woven(PackedWeights packed, w):
-    """Pack depthwise weights (channels, 1, kh, kw) as gemm/depthwise.h takes them: [kh in quads][kw][channels]."""
+    """Pack depthwise weights (channels, 1, kh, kw) as gemm/depthwise.h takes them: [kh in quads][kw][channels].
+
+    Weights and sums are repeated over a period and SPARE more.
+    """
     cdef Py_ssize_t channels = w.shape[0], depth = 2 if packed.kernel.widens else 4
     cdef Py_ssize_t quads = (packed.kh + depth - 1) // depth, entries = period_of(channels) + SPARE
+    repeated = np.arange(entries) % channels
+    packed.padded_sums = packed.sums[repeated]
     made = np.zeros((quads * depth, packed.kw, entries), np.int16 if packed.kernel.widens else np.int8)
-    made[:packed.kh] = w[:, 0].transpose(1, 2, 0)[:, :, np.arange(entries) % channels]
+    made[:packed.kh] = w[:, 0].transpose(1, 2, 0)[:, :, repeated]
     made = np.ascontiguousarray(made.reshape(quads, depth, packed.kw, entries).transpose(0, 2, 3, 1))
     packed.memory = panels_for(entries, quads * packed.kw)
     packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))

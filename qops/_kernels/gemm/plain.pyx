@@ -75,16 +75,20 @@ cdef void plain_weave(const uint8_t **rows, Py_ssize_t n, uint32_t flip, uint32_
             byte[4 * i + j] = rows[j][i] ^ <uint8_t>flip
 
 
-cdef void plain_dots(const gemm_depthwise *d, const uint32_t *quads, Py_ssize_t n, int32_t *y) noexcept nogil:
-    # y[i] = starts[c] + sum over taps t of dot(quads[i + tap[t]], w[t][c])        c = i % period, mod 2^32
+cdef void plain_dots(const gemm_depthwise *d, const uint32_t *quads, int32_t *y) noexcept nogil:
+    # y[i] = starts[c] + sum over taps t of dot(quads[i + tap[t]], w[t][c])  c = i % period, mod 2^32, of each run
     cdef uint32_t acc
-    cdef Py_ssize_t i, t, c = 0
-    for i in range(n):
-        acc = <uint32_t>d.starts[c]
-        for t in range(d.taps):
-            acc += dot_exact(<const uint8_t *>(quads + i + d.tap[t]), <const int8_t *>(d.w + t * d.stride + c))
-        y[i] = <int32_t>acc
-        c = c + 1 if c + 1 < d.period else 0
+    cdef Py_ssize_t _run, i, t, c
+    for _run in range(d.runs):
+        c = 0
+        for i in range(d.n):
+            acc = <uint32_t>d.starts[c]
+            for t in range(d.taps):
+                acc += dot_exact(<const uint8_t *>(quads + i + d.tap[t]), <const int8_t *>(d.w + t * d.stride + c))
+            y[i] = <int32_t>acc
+            c = c + 1 if c + 1 < d.period else 0
+        quads += d.step
+        y += d.n
 
 
 cdef gemm_kernel plain[2]

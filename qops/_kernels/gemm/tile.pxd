@@ -36,7 +36,7 @@ cdef extern from "gemm/types.h" nogil:
         const int32_t *w
         Py_ssize_t stride
         const int32_t *starts
-        Py_ssize_t period
+        Py_ssize_t period, n, runs, step
 
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
@@ -54,7 +54,7 @@ cdef extern from "gemm/types.h" nogil:
                        Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
                        int32_t *acc) noexcept nogil
         void (*weave)(const uint8_t **rows, Py_ssize_t n, uint32_t flip, uint32_t *quads) noexcept nogil
-        void (*dots)(const gemm_depthwise *d, const uint32_t *quads, Py_ssize_t n, int32_t *y) noexcept nogil
+        void (*dots)(const gemm_depthwise *d, const uint32_t *quads, int32_t *y) noexcept nogil
 
 
 ctypedef struct Run:

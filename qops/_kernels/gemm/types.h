@@ -55,6 +55,7 @@ typedef struct {
     ptrdiff_t stride;         /* entries of w from a tap to the next */
     const int32_t *starts;    /* what the accumulators of each channel begin with */
     ptrdiff_t period;
+    ptrdiff_t n, runs, step;  /* elements of a run of windows; runs; quads from the first of a run to that of the next */
 } gemm_depthwise;
 
 typedef struct gemm_kernel {
@@ -82,8 +83,8 @@ typedef struct gemm_kernel {
     /* weaves rows of n bytes into n quads, each byte combined with that of `flip` by exclusive or; 4 rows, or 2 for
      * kernels that widen */
     void (*weave)(const uint8_t **rows, ptrdiff_t n, uint32_t flip, uint32_t *quads);
-    /* y[i] = starts + sums over all taps, for i < n; see depthwise.h. NULL, as `weave`, in kernels that saturate */
-    void (*dots)(const gemm_depthwise *d, const uint32_t *quads, ptrdiff_t n, int32_t *y);
+    /* y[i] = starts + sums over all taps, run after run; see depthwise.h. NULL, as `weave`, in kernels that saturate */
+    void (*dots)(const gemm_depthwise *d, const uint32_t *quads, int32_t *y);
 } gemm_kernel;
 
 #endif
