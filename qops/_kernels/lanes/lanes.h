@@ -82,8 +82,6 @@
 #define in_order(a) TIER(in_order)(a)
 /* restores the order after one round */
 #define in_order_once(a) TIER(in_order_once)(a)
-/* reorders s16 lanes so that one round of widening within 128-bit blocks puts them in order */
-#define to_widen_once(a) TIER(to_widen_once)(a)
 /* reorders bytes so that two rounds of widening within 128-bit blocks put them in order */
 #define to_widen(a) TIER(to_widen)(a)
 /* narrows four vectors of s32 to u8 with saturation, in order */
@@ -235,12 +233,6 @@ AVX2_FN __m256i avx2_in_order_once(__m256i a) { return _mm256_permute4x64_epi64(
 AVX512_FN __m512i avx512_in_order_once(__m512i a)
 {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), a);
-}
-
-AVX2_FN __m256i avx2_to_widen_once(__m256i a) { return avx2_in_order_once(a); }
-AVX512_FN __m512i avx512_to_widen_once(__m512i a)
-{
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), a);
 }
 
 AVX2_FN __m256i avx2_in_order(__m256i a)

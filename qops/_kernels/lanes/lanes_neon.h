@@ -70,7 +70,6 @@
 #define narrow_s32_u16(a, b) ((vec)vqmovun_high_s32(vqmovun_s32(a), b))
 #define in_order(a) (a)
 #define in_order_once(a) (a)
-#define to_widen_once(a) (a)
 #define to_widen(a) (a)
 
 /* SSHL and USHL shift left by the signed low byte of each lane's count, and right if that is below 0 */

@@ -44,19 +44,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(binary_loop)(
     return i;
 }
 
-/* Products of s16 codes whose zero points are 0: as many as fill two vectors. */
-TARGET static inline ptrdiff_t TIER(products_s16)(const int16_t *a, const int16_t *b, int32_t *x, ptrdiff_t n)
-{
-    ptrdiff_t i = 0;
-    for (; i + LANES / 2 <= n; i += LANES / 2) {
-        const vec p = to_widen_once(load(a + i)), q = to_widen_once(load(b + i));
-        const vec low = mullo_s16(p, q), high = mulhi_s16(p, q);
-        store(x + i, interleave_lo_s16(low, high));
-        store(x + i + LANES / 4, interleave_hi_s16(low, high));
-    }
-    return i;
-}
-
 TARGET static inline vec TIER(scaled_product)(vec product, product_scale f)
 {
     return f32_to_s32_rint(add_f32(mul_f32(s32_to_f32(product), set1_f32(f.scale)), set1_f32(f.plus)));
@@ -118,8 +105,6 @@ TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, ui
 TARGET static ptrdiff_t TIER(binary_values)(const uint8_t *a, const uint8_t *b, int32_t *x, ptrdiff_t n, binary_operand p,
                                           binary_operand s, operand_type type, binary_form form)
 {
-    if (form == BINARY_PRODUCT && type == BINARY_S16 && p.zero == 0 && s.zero == 0)
-        return TIER(products_s16)((const int16_t *)a, (const int16_t *)b, x, n);
     return form == BINARY_PRODUCT ? BY_TYPE(BINARY_PRODUCT)
          : form == BINARY_SUM     ? BY_TYPE(BINARY_SUM)
          : form == BINARY_CHAIN   ? BY_TYPE(BINARY_CHAIN)

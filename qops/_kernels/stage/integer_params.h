@@ -30,7 +30,7 @@ typedef struct {
 enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
 enum { BYTES_OF_PARAMS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
-typedef struct { int32_t lowest, highest, zero_point, bare; } integer_ends; /* the ends less the zero point */
+typedef struct { int32_t lowest, highest, zero_point; } integer_ends; /* the ends less the zero point */
 
 static inline int by_addend(integer_shift s) { return !s.if_negative && !s.if_odd; }
 static inline int does_nothing(integer_shift s) { return by_addend(s) && !s.add && !s.right_shift; }
@@ -98,8 +98,7 @@ static inline int has_integer_ends(const integer_params *p, integer_ends *e)
 {
     const int64_t lowest = (int64_t)p->lowest_code - p->zero_point, highest = (int64_t)p->highest_code - p->zero_point;
     *e = (integer_ends){(int32_t)(lowest < INT32_MIN ? INT32_MIN : lowest),
-                        (int32_t)(highest > INT32_MAX ? INT32_MAX : highest), p->zero_point,
-                        lowest == INT32_MIN && highest == INT32_MAX};
+                        (int32_t)(highest > INT32_MAX ? INT32_MAX : highest), p->zero_point};
     return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p->code_wraps;
 }
 

@@ -73,12 +73,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(con
                                                                             const integer_params *p, integer_ends e, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    if (e.bare)
-        FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-            store(y + i, TIER(high)(x + i, k, flags));
-    else
-        FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-            store(y + i, TIER(ended)(TIER(high)(x + i, k, flags), e));
+    FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
+        store(y + i, TIER(ended)(TIER(high)(x + i, k, flags), e));
     return n;
 }
 
@@ -108,15 +104,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
     return n;
 }
 
+/* Calls a loop with constant flags where they are common. A flag that the parameters do not need changes nothing. */
 #define BY_FLAGS(loop, ...)                                                                              \
-    (flags == 0                               ? loop(__VA_ARGS__, 0)                                     \
-     : flags == INTEGER_LOW                      ? loop(__VA_ARGS__, INTEGER_LOW)                        \
-     : flags == INTEGER_HIGH                     ? loop(__VA_ARGS__, INTEGER_HIGH)                       \
-     : flags == (INTEGER_LOW | INTEGER_CUT)         ? loop(__VA_ARGS__, INTEGER_LOW | INTEGER_CUT)       \
-     : flags == INTEGER_NEGATIVE                 ? loop(__VA_ARGS__, INTEGER_NEGATIVE)                   \
-     : flags == (INTEGER_HIGH | INTEGER_NEGATIVE)   ? loop(__VA_ARGS__, INTEGER_HIGH | INTEGER_NEGATIVE) \
-     : flags == INTEGER_WRAPS                    ? loop(__VA_ARGS__, INTEGER_WRAPS)                      \
-                                              : loop(__VA_ARGS__, flags))
+    (!(flags & ~INTEGER_HIGH)                      ? loop(__VA_ARGS__, INTEGER_HIGH)                     \
+     : !(flags & ~(INTEGER_HIGH | INTEGER_NEGATIVE)) ? loop(__VA_ARGS__, INTEGER_HIGH | INTEGER_NEGATIVE) \
+     : flags == INTEGER_LOW                        ? loop(__VA_ARGS__, INTEGER_LOW)                      \
+     : flags == (INTEGER_LOW | INTEGER_CUT)        ? loop(__VA_ARGS__, INTEGER_LOW | INTEGER_CUT)        \
+     : flags == INTEGER_WRAPS                      ? loop(__VA_ARGS__, INTEGER_WRAPS)                    \
+                                                   : loop(__VA_ARGS__, flags))
 
 TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int flags)
 {
