@@ -41,7 +41,7 @@ class ValueCounts:
         self.lowest = min(self.lowest, float(x.min(initial=0)))
         self.highest = max(self.highest, float(x.max(initial=0)))
         self._widen(max(self.exponent, frexp(max(-self.lowest, self.highest))[1]))
-        places = np.floor(x * np.float64(1 / self.width)).astype(np.int64) + self.half
+        places = np.floor(x * np.float64(1 / self.width)).astype(np.intp) + self.half
         self.counts += np.bincount(places, minlength=2 * self.half)
         zeros = x.size - int(np.count_nonzero(x))
         self.counts[self.half] -= zeros

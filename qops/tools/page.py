@@ -168,7 +168,7 @@ def _drawn(dump: Dump, codes: NDArray[Any]) -> Iterator[str]:
     y = dump.y.reshape(-1)
     differs = y != codes
     off = np.clip(y[differs].astype(np.int64) - codes[differs], -_FAR, _FAR)
-    counts = np.bincount(off + _FAR, minlength=2 * _FAR + 1)
+    counts = np.bincount((off + _FAR).astype(np.intp), minlength=2 * _FAR + 1)
     names = [f"{k:+d}" for k in range(-_FAR, _FAR + 1)]
     names[0], names[-1] = f"\u2264-{_FAR}", f"\u2265+{_FAR}"
     kept = [k for k in range(2 * _FAR + 1) if k != _FAR]

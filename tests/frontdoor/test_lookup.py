@@ -35,7 +35,7 @@ def check(codes, ends, function, range=None, dtype="uint8"):
 
     t = on_every_tier(qops.lookup, (codes, *ends), watched, range, dtype=dtype)
     values, results = seen[0]
-    exact = np.roll(reference.line(*ends), codes.min())  # in the order of bytes, codes below 0 last
+    exact = np.roll(reference.line(*ends), int(codes.min()))  # in the order of bytes, codes below 0 last
     assert max(abs(a - b) for a, b in zip(exact, values.tolist(), strict=True)) <= max(map(abs, ends)) * 2.0**-50
     assert [v == 0 for v in values] == [v == 0 for v in exact]
     assert t.data.dtype == dtype

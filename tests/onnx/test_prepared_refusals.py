@@ -89,8 +89,8 @@ def test_rows_beyond_memory_are_refused(channels):
 
 def test_padding_beyond_the_count_is_refused(monkeypatch):
     x, op = (1, 1, 5, 5), ConvInteger(np.ones((1, 1, 1, 5), np.int8), dilations=[1, 2**30], auto_pad="SAME_UPPER")
-    monkeypatch.setattr(window, "MOST", 2**63 - 1)
-    assert op.shape_of(x) == x
+    if sys.maxsize > 2**32:
+        assert op.shape_of(x) == x
     monkeypatch.setattr(window, "MOST", 2**31 - 1)
-    with pytest.raises(ValueError, match=r"^x, w: 5 padded by"):
+    with pytest.raises(ValueError, match=r"^x, w: .*5 padded by \d{10}, "):
         op.shape_of(x)

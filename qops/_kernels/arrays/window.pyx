@@ -57,7 +57,8 @@ cdef tuple cuts_along(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel):
 cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_first) noexcept:
     """Set the padding that makes ceil(size / stride) places; an odd pixel of it goes before the image or after it."""
     cdef int64_t places = (<int64_t>size + axis.stride - 1) // axis.stride
-    cdef int64_t total = max(0, span(axis, kernel) + ((places - 1) * axis.stride - size))
+    cdef int64_t total = span(axis, kernel) + ((places - 1) * axis.stride - size)
+    total = max(<int64_t>0, total)  # not of the sum itself, which Cython would hold in Py_ssize_t
     # if the padding needs more than Py_ssize_t holds, it is less, and then no window fits
     cdef Py_ssize_t most = <Py_ssize_t>min(total, <int64_t>PY_SSIZE_T_MAX - 1 - size)
     axis.before = (most + odd_one_first) // 2
