@@ -42,7 +42,7 @@ def pair(value: Any, name: str, least: int) -> TwoInts:
     ((2, 2), (1, 3))
     """
     value = _as_list(value)
-    if not isinstance(value, tuple | list):
+    if not isinstance(value, (tuple, list)):
         both = int32(value, name, least)
         return both, both
     down, across = integers(value, name, 2, least)
@@ -83,5 +83,5 @@ def padding_of(padding: Any) -> str | tuple[TwoInts, TwoInts]:
             raise ValueError(f"padding: expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
         return padding.upper()
     padding = _as_list(padding)
-    down, across = padding if isinstance(padding, tuple | list) and len(padding) == 2 else (padding, padding)
+    down, across = padding if isinstance(padding, (tuple, list)) and len(padding) == 2 else (padding, padding)
     return pair(down, "padding", 0), pair(across, "padding", 0)

@@ -6,8 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.binary import BinaryKernel, dtype_of
-from qops.codes import of_dtype
+from qops._kernels.stage.binary import once
 from qops.rules.binary import ADD
 from qops.rules.elementwise import BinaryOp
 from qops.rules.numbers import WORDS
@@ -121,6 +120,5 @@ def add(
     >>> qops.rules.add(a, b, "tflite-double", integers=((1 << 30, 31), (1 << 30, 32), (1 << 30, 49)), **zeros)
     array([4, 5, 6, 7], dtype=uint8)
     """
-    codes, scales = of_dtype(dtype_of(a, b, rule, ADD)), (a_scale, b_scale, y_scale)
-    zeros = a_zero_point, b_zero_point, y_zero_point
-    return BinaryKernel(ADD, WORDS, of_add, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)
+    zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
+    return once(ADD, WORDS, of_add, a, b, out, rule, zeros, scales, integers, qmin, qmax)

@@ -14,7 +14,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
 from qops.codes import CodeType
-from qops.rules.numbers import Numbers, rule_of
+from qops.rules.numbers import WORDS, Numbers
 
 __all__ = ["AVERAGE_POOL", "PoolRule", "Windows", "reciprocal"]
 
@@ -100,7 +100,7 @@ def reciprocal(size: int) -> tuple[int, int]:
 
 
 def _away_stored(w: Windows) -> Pooled:
-    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.qmin, w.qmax).stage())
+    return _by_stage(w, Numbers(WORDS["rndna"], reciprocal(w.size), 0, w.qmin, w.qmax).stage())
 
 
 def _torch(w: Windows, where: str) -> Pooled:
@@ -146,7 +146,7 @@ def _ort_global(w: Windows) -> Pooled:
     scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
     if not isfinite(scale):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what is computed of them in float32")
-    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.qmin, w.qmax).stage()
+    stage = Numbers(WORDS["fp32-even"], float(scale), w.y_zero_point, w.qmin, w.qmax).stage()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 

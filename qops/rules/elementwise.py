@@ -39,7 +39,7 @@ class BinaryOp(Prepared):
         qmin: int | None = None,
         qmax: int | None = None,
     ):
-        how, codes = (self._table, WORDS, self._given), of_dtype(dtype)
+        how, codes = (self._table, WORDS, self._given), of_dtype(dtype).dtype
         zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
         op = self._kernel = BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
         own, given = op.operands, op.operands.given

@@ -6,8 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.binary import BinaryKernel, dtype_of
-from qops.codes import of_dtype
+from qops._kernels.stage.binary import once
 from qops.rules.binary import MUL
 from qops.rules.elementwise import BinaryOp
 from qops.rules.numbers import WORDS
@@ -112,6 +111,5 @@ def mul(
     >>> [qops.rules.mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
-    codes, scales = of_dtype(dtype_of(a, b, rule, MUL)), (a_scale, b_scale, y_scale)
-    zeros = a_zero_point, b_zero_point, y_zero_point
-    return BinaryKernel(MUL, WORDS, of_mul, codes, rule, zeros, scales, integers, qmin, qmax)(a, b, out)
+    zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
+    return once(MUL, WORDS, of_mul, a, b, out, rule, zeros, scales, integers, qmin, qmax)

@@ -29,7 +29,7 @@ class AddIntegers(NamedTuple):
 
 def of_add(integers: Any) -> AddIntegers:
     """The integers of a sum, checked."""
-    if not isinstance(integers, tuple | list) or len(integers) != 3:
+    if not isinstance(integers, (tuple, list)) or len(integers) != 3:
         raise TypeError(f"integers: expected three pairs (multiplier, right_shift), got {shown(integers)}")
     return AddIntegers(*map(of_mul, integers))
 

@@ -22,7 +22,7 @@ _MOST_CODES = {1: 2**21, 2: 2**14}
 
 def kernel_of(kernel: Any, dtype: np.dtype[Any]) -> TwoInts:
     """Height and width of a window, checked."""
-    if not isinstance(kernel, tuple | list) or len(kernel) != 2:
+    if not isinstance(kernel, (tuple, list)) or len(kernel) != 2:
         raise TypeError(f"kernel: expected (height, width), got {shown(kernel)}")
     most = _MOST_CODES[dtype.itemsize]
     taps = integer(kernel[0], "kernel", 1, most), integer(kernel[1], "kernel", 1, most)

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.stage.binary_rules import Operands
 from qops._kernels.stage.binary_stage import BinaryStage
 from qops.checks import broadcast_shape, put
-from qops.codes import of_dtype
 from qops.prepared import direct
 from qops.rules.binary import ADD
 from qops.rules.table import TABLE
@@ -115,7 +114,7 @@ def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operand
     if dtype == np.int16 or not all(lowest <= zero <= highest for zero in zeros):
         return None
     a, b = (given.a_scale, zeros[0]), (given.b_scale, zeros[1])
-    return Operands(of_dtype(dtype), *a, *b, given.y_scale, zeros[2], *ends)
+    return Operands(dtype, *a, *b, given.y_scale, zeros[2], *ends)
 
 
 def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> BinaryStage | None:

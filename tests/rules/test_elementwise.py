@@ -63,7 +63,7 @@ def test_the_tail_goes_by_another_rule(rng, rule, width, tail):
     [
         ({"rule": "tflite"}, "^rule: expected one of.* got 'tflite'"),
         ({"a": np.zeros(3)}, "^a: expected uint8 or int8"),
-        ({"b": np.zeros(3, np.int8)}, "^b: expected uint8 data as a"),
+        ({"b": np.zeros(3, np.int8)}, "^b: expected uint8 data, got int8"),
         ({"b": np.zeros(4, np.uint8)}, "^a, b: expected equal shapes"),
         ({"a_scale": 0.0}, "^a_scale: expected a number above 0"),
         ({"y_scale": np.inf}, "^y_scale: inf is not finite"),

@@ -4,6 +4,7 @@ cimport cython
 cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport array_of
+from qops._kernels.arrays.codes cimport CodeType, code_type_of
 from qops._kernels.arrays.numbers cimport integer
 from qops._kernels.stage.given cimport row_named, row_of
 from qops._kernels.stage.binary_rules cimport Operands
@@ -37,13 +38,14 @@ cpdef int check_type(cnp.dtype dtype, str name, rule, dict rules) except -1:
     return 0
 
 
-def dtype_of(a, b, rule, dict rules):
-    """The dtype of two arrays; TypeError if they differ, or the rule does not take it."""
-    cdef cnp.dtype x = array_of(a, "a").descr, y = array_of(b, "b").descr
-    check_type(x, "a", rule, rules)
-    if x is not y and x != y:
-        raise TypeError(f"b: expected {x} data as a, got {y}")
-    return x
+def once(dict rules not None, dict words not None, given, a, b, out, rule, tuple zero_points not None,
+         tuple scales not None, integers, qmin, qmax):
+    """Give the codes of two arrays by a `BinaryKernel` that is made for this call."""
+    cdef cnp.ndarray x = array_of(a, "a"), y = array_of(b, "b")
+    cdef BinaryKernel kernel = BinaryKernel.__new__(BinaryKernel)
+    check_type(x.descr, "a", rule, rules)
+    kernel.set(rules, words, given, x.descr, rule, zero_points, scales, integers, qmin, qmax)
+    return kernel.run(x, y, out)
 
 
 @cython.final
@@ -51,8 +53,8 @@ cdef class BinaryKernel:
     """All arguments of `qops.rules.add` or `mul` but the data, checked, and the stage that they make.
 
     rules: `qops.rules.ADD` or `MUL`; `words` are the rules that these requantize by. given: what checks the integers of
-    a port. codes: the `qops.codes.CodeType` of the three tensors. zero_points, scales: of a, b and y. The other
-    arguments are explained in `add`.
+    a port. dtype: the type of the three tensors. zero_points, scales: of a, b and y. The other arguments are explained
+    in `add`.
     """
 
     cdef readonly Operands operands
@@ -61,19 +63,26 @@ cdef class BinaryKernel:
     cdef str rule
     cdef BinaryStage stage
 
-    def __init__(self, dict rules, dict words, given, codes, rule, tuple zero_points, tuple scales, integers,
+    def __init__(self, dict rules, dict words, given, cnp.dtype dtype, rule, tuple zero_points, tuple scales, integers,
                  qmin, qmax):
-        cdef tuple of_codes = row_of(codes), row = row_of(row_named(rule, rules))
-        cdef int lowest = of_codes[2], highest = of_codes[3]
-        self.dtype = of_codes[1]
-        self.row, self.given = row, given
+        check_type(dtype, "dtype", rule, rules)
+        self.set(rules, words, given, dtype, rule, zero_points, scales, integers, qmin, qmax)
+
+    cdef int set(self, dict rules, dict words, given, cnp.dtype dtype, rule, tuple zero_points, tuple scales, integers,
+                 qmin, qmax) except -1:
+        """Set all fields; `dtype` is checked already."""
+        cdef const CodeType* codes = code_type_of(dtype.kind == c"i", dtype.itemsize)
+        cdef int lo = codes.lowest, hi = codes.highest
+        cdef tuple row = row_of(row_named(rule, rules))
+        self.dtype, self.row, self.given = dtype, row, given
         self.rule, self.by = str(rule), words.get(row[RULE])  # numpy's strings too
-        check_type(self.dtype, "dtype", rule, rules)
-        lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
-        hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
+        if qmin is not None:
+            lo = integer(qmin, "qmin", lo, hi)
+        if qmax is not None:
+            hi = integer(qmax, "qmax", lo, hi)
         own = None if integers is None else self.checked(integers, scales)
         self.operands = Operands.__new__(Operands)
-        self.operands.set(of_codes, scales, zero_points, lo, hi, own)
+        self.operands.set(dtype, scales, zero_points, lo, hi, own)
         try:
             self.stage = self.operands.make(row, None if self.by is None else as_words(self.by))
             if row[TAIL]:
@@ -82,6 +91,7 @@ cdef class BinaryKernel:
         except ValueError as why:
             name, said = ("integers", own) if own else (", ".join(SCALES), "{}, {}, {}".format(*scales))
             raise ValueError(f"{name}: {said} are out of the range of {rule}: {why}") from None
+        return 0
 
     cdef object checked(self, integers, tuple scales):
         """The integers of the caller, checked."""
@@ -108,7 +118,10 @@ cdef class BinaryKernel:
         return self.given(self.operands.integers(self.row, self.by))
 
     def __call__(self, a, b, out=None):
-        cdef cnp.ndarray x = array_of(a, "a"), y = array_of(b, "b")
+        return self.run(array_of(a, "a"), array_of(b, "b"), out)
+
+    cdef object run(self, cnp.ndarray x, cnp.ndarray y, out):
+        """Give the codes of two arrays, in `out` if that is given."""
         self.take(x, "a")
         self.take(y, "b")
         if not PyArray_SAMESHAPE(x, y):

@@ -1,12 +1,13 @@
 """The sum and the product of two tensors of codes by a rule."""
 
+cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
 from qops._kernels.stage.binary_stage cimport BinaryForm, BinaryStage, Operand
 from qops._kernels.stage.prepared cimport IntegerRule, PreparedStage
 from qops._kernels.stage.rounding cimport Rounding
-from qops._kernels.stage.rules cimport Numbers, Words
+from qops._kernels.stage.rules cimport Words
 
 cdef enum Made:
     SHIFT
@@ -29,13 +30,12 @@ cdef class Operands:
     cdef readonly int a_zero_point, b_zero_point, y_zero_point, qmin, qmax
     cdef readonly object given  # integers
     cdef int lowest, highest, typenum, left_shift  # of the codes
-    cdef int set(self, tuple codes, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1
+    cdef int set(self, cnp.dtype dtype, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1
     cdef Integers integers_of(self, tuple row, Words rule) except *
     cdef double real_scale(self, tuple row) except? -1
     cdef Integers relative(self, MultiplierKind kind) except *
     cdef Integers ratios(self, int bits) except *
     cdef PreparedStage last(self, Words rule, Multiplier p)
-    cdef Numbers numbers(self, Words rule, factor)
     cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift)
     cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps)
     cdef BinaryStage make(self, tuple row, Words rule)
@@ -48,6 +48,6 @@ cdef class Operands:
     cdef BinaryStage torch(self, tuple row, Made made)
     cdef BinaryStage in_float32(self, BinaryForm form, Operand a, Operand b, PreparedStage last)
     cdef BinaryStage product(self, tuple row, Words rule, bint in_16_bits)
-    cdef Numbers numbers_of(self, tuple row, Words rule)
+    cdef Multiplier factor_of(self, tuple row, Words rule) except *
     cdef BinaryStage float_product(self, tuple row, Words rule)
     cpdef BinaryStage times(self, PreparedStage last)

@@ -7,6 +7,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, frexp, isfinite, ldexp, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, int64_t
 
+from qops._kernels.arrays.codes cimport CodeType, code_type_of
 from qops._kernels.arrays.numbers cimport int32, number
 from qops._kernels.stage.given cimport row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
@@ -18,7 +19,7 @@ from qops._kernels.stage.prepared cimport (
     AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
-from qops._kernels.stage.rules cimport NO_SCALES, Numbers, Words, as_words
+from qops._kernels.stage.rules cimport Words, as_words
 from qops._kernels.stage.scales cimport derived_scale
 
 cdef enum:
@@ -72,20 +73,20 @@ cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
 cdef class Operands:
     """Scales and zero points of two tensors and of the result, and the ends of the result's clamp.
 
-    codes: the `qops.codes.CodeType` of all three. given: integers of a port, in place of the scales, or None.
+    dtype: the type of all three. given: integers of a port, in place of the scales, or None.
     """
 
-    def __init__(self, codes, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin, int qmax,
+    def __init__(self, cnp.dtype dtype, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin, int qmax,
                  given=None):
-        self.set(row_of(codes), (a_scale, b_scale, y_scale), (a_zero_point, b_zero_point, y_zero_point), qmin, qmax,
+        self.set(dtype, (a_scale, b_scale, y_scale), (a_zero_point, b_zero_point, y_zero_point), qmin, qmax,
                  given)
 
-    cdef int set(self, tuple codes, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1:
-        """Check and keep what `__init__` takes, of a, b and y; `codes` are the fields of their type."""
-        cdef cnp.dtype dtype = codes[1]
+    cdef int set(self, cnp.dtype dtype, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1:
+        """Check and keep what `__init__` takes, of a, b and y."""
+        cdef const CodeType* codes = code_type_of(dtype.kind == c"i", dtype.itemsize)
         cdef bint is_wide = dtype.itemsize > 1
-        cdef int low = 0 if is_wide else codes[2], high = 0 if is_wide else codes[3]
-        self.typenum, self.lowest, self.highest = dtype.num, codes[2], codes[3]
+        cdef int low = 0 if is_wide else codes.lowest, high = 0 if is_wide else codes.highest
+        self.typenum, self.lowest, self.highest = dtype.num, codes.lowest, codes.highest
         self.a_scale = self.b_scale = self.y_scale = 0
         if given is None:
             self.a_scale, self.b_scale = above_0(scales[0], "a_scale"), above_0(scales[1], "b_scale")
@@ -101,7 +102,8 @@ cdef class Operands:
         """Give the integers of a port: (multiplier, right shift) of a, b and the result; of a product one."""
         cdef Integers p
         if row[SCALE]:
-            return self.numbers_of(row_of(row), as_words(rule)).integers
+            p.y = self.factor_of(row_of(row), as_words(rule))
+            return p.y.m, p.y.right_shift
         p = self.integers_of(row_of(row), as_words(rule))
         return (p.a.m, p.a.right_shift), (p.b.m, p.b.right_shift), (p.y.m, p.y.right_shift)
 
@@ -155,14 +157,10 @@ cdef class Operands:
         return p
 
     cdef PreparedStage last(self, Words rule, Multiplier p):
-        """The stage that makes codes of values, by a rule of `qops.rules.TABLE`."""
-        return self.numbers(rule, (p.m, p.right_shift)).stage()
-
-    cdef Numbers numbers(self, Words rule, factor):
-        """The rule with its scale or integers, and the numbers of the result."""
-        cdef Numbers made = Numbers.__new__(Numbers)
-        made.set(rule, factor, self.y_zero_point, self.qmin, self.qmax, NO_SCALES)
-        return made
+        """The stage that makes codes of values, by a rule of integers in one stage, none of whose sums wraps."""
+        cdef IntegerRule s = rule.integer_rule
+        s.zero_point, s.lowest, s.highest = self.y_zero_point, self.qmin, self.qmax
+        return integer_stage(p, s)
 
     cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift):
         """The stage rint(value * scale + plus) + shift in float32."""
@@ -302,18 +300,18 @@ cdef class Operands:
 
     cdef BinaryStage product(self, tuple row, Words rule, bint in_16_bits):
         """In integers. TFLite's optimised products are cut to 16 bits, and wrap where the zero point is added."""
-        cdef Numbers n = self.numbers_of(row, rule)
+        cdef Multiplier p = self.factor_of(row, rule)
         cdef double width = self.highest - self.lowest
         cdef int zero = self.y_zero_point
-        if in_16_bits and width * width * fabs(real(n.at(0))) > IN_16_BITS:
-            last = self.in_16_bits(n.at(0), zero - (1 << 15), zero + (1 << 15) - 1, NOTHING)
-        else:
-            last = n.stage()
-        return self.times(last)
+        if in_16_bits and width * width * fabs(real(p)) > IN_16_BITS:
+            return self.times(self.in_16_bits(p, zero - (1 << 15), zero + (1 << 15) - 1, NOTHING))
+        return self.times(self.last(rule, p))
 
-    cdef Numbers numbers_of(self, tuple row, Words rule):
-        """The rule of a product, with its integers or the real scale."""
-        return self.numbers(rule, self.given or self.real_scale(row))
+    cdef Multiplier factor_of(self, tuple row, Words rule) except *:
+        """The integers of a product that were given, or that the rule makes of the real scale."""
+        if self.given is None:
+            return rule.multiplier_of(self.real_scale(row))
+        return Multiplier(self.given[0], self.given[1])
 
     cdef BinaryStage float_product(self, tuple row, Words rule):
         """In float32, with the zero point inside of the rounding or after it, as the rule has it."""

@@ -11,6 +11,7 @@ cdef class Words:
     cdef IntegerRule integer_rule  # its zero point and ends are not set
     cdef bint is_inside  # whether the zero point is added before the rounding
     cdef Beyond beyond
+    cdef Multiplier multiplier_of(self, double scale) except *
 
 cdef Words as_words(rule)
 
@@ -24,7 +25,6 @@ cdef class Numbers:
     cdef MultiplierKind kind
     cdef Py_ssize_t count  # of channels; -1: all share one scale
     cdef int set(self, rule, factor, int zero_point, int lo, int hi, tuple before_after) except -1
-    cdef Multiplier multiplier_of(self, double scale) except *
     cdef Multiplier at(self, Py_ssize_t channel) except *
     cdef Multiplier of_loop(self, Multiplier p) except *
     cdef tuple arrays(self, bint for_loop)

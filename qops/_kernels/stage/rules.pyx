@@ -37,6 +37,16 @@ cdef class Words:
         self.beyond = BEYONDS[beyond or "saturates"]
         self.integer_rule = IntegerRule(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
 
+    cdef Multiplier multiplier_of(self, double scale) except *:
+        """The multiplier of a real scale; ValueError where the rule makes none that the loops take."""
+        cdef Multiplier p
+        if self.kind == GIVEN:
+            raise ValueError(f"scale: {self.name} makes no integers of a scale, give it integers")
+        p = multiplier(scale, self.kind)
+        if not fits(p):
+            raise ValueError(f"scale: {scale} is out of the range of {self.name}, its integers are {(p.m, p.right_shift)}")
+        return p
+
 
 cdef Words as_words(rule):
     """Give the words of a rule, or `rule` itself if it is words already."""
@@ -80,25 +90,13 @@ cdef class Numbers:
         m, right_shift = self.factor
         return ldexp(m, -right_shift) if self.count < 0 else np.ldexp(np.float64(m), -right_shift)
 
-    cdef Multiplier multiplier_of(self, double scale) except *:
-        """The multiplier of a real scale; ValueError where the rule makes none that the loops take."""
-        cdef Multiplier p
-        if self.kind == GIVEN:
-            raise ValueError(f"scale: {self.words.name} makes no integers of a scale, give it integers")
-        p = multiplier(scale, self.kind)
-        if not fits(p):
-            raise ValueError(
-                f"scale: {scale} is out of the range of {self.words.name}, its integers are {(p.m, p.right_shift)}"
-            )
-        return p
-
     cdef Multiplier at(self, Py_ssize_t channel) except *:
         """The multiplier of a channel, or of all."""
         if self.count < 0:
-            return Multiplier(self.factor[0], self.factor[1]) if self.has_integers else self.multiplier_of(self.factor)
+            return Multiplier(self.factor[0], self.factor[1]) if self.has_integers else self.words.multiplier_of(self.factor)
         if self.has_integers:
             return Multiplier(self.factor[0][channel], self.factor[1][channel])
-        return self.multiplier_of(self.factor[channel])
+        return self.words.multiplier_of(self.factor[channel])
 
     cdef Multiplier of_loop(self, Multiplier p) except *:
         """What the loop takes of a multiplier: itself, which some rules round to 16 bits."""
