@@ -113,7 +113,11 @@ cdef object range_of(t, str name, Ends* ends):
 
     A TypeError refuses a range per channel and a code type that the dtype of the data does not tell.
     """
-    cdef Tensor read = tensor_of(t, name)
+    cdef Tensor read
+    if type(t) is tuple and len(<tuple>t) == 3 and type(t[1]) is float and type(t[2]) is float:  # most are like that
+        span_of(t[1], t[2], name, ends)
+        return t[0]
+    read = tensor_of(t, name)
     lo, hi = read.min, read.max
     if read._own is not None:
         raise TypeError(f"{name}: code type {read._own.name} is not supported here; dequantize first")
