@@ -76,10 +76,9 @@ cdef class Operands:
     dtype: the type of all three. given: integers of a port, in place of the scales, or None.
     """
 
-    def __init__(self, cnp.dtype dtype, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin, int qmax,
-                 given=None):
-        self.set(dtype, (a_scale, b_scale, y_scale), (a_zero_point, b_zero_point, y_zero_point), qmin, qmax,
-                 given)
+    def __init__(self, cnp.dtype dtype, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin,
+                 int qmax, given=None):
+        self.set(dtype, (a_scale, b_scale, y_scale), (a_zero_point, b_zero_point, y_zero_point), qmin, qmax, given)
 
     cdef int set(self, cnp.dtype dtype, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1:
         """Check and keep what `__init__` takes, of a, b and y."""

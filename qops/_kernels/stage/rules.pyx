@@ -44,7 +44,8 @@ cdef class Words:
             raise ValueError(f"scale: {self.name} makes no integers of a scale, give it integers")
         p = multiplier(scale, self.kind)
         if not fits(p):
-            raise ValueError(f"scale: {scale} is out of the range of {self.name}, its integers are {(p.m, p.right_shift)}")
+            made = p.m, p.right_shift
+            raise ValueError(f"scale: {scale} is out of the range of {self.name}, its integers are {made}")
         return p
 
 
@@ -93,7 +94,9 @@ cdef class Numbers:
     cdef Multiplier at(self, Py_ssize_t channel) except *:
         """The multiplier of a channel, or of all."""
         if self.count < 0:
-            return Multiplier(self.factor[0], self.factor[1]) if self.has_integers else self.words.multiplier_of(self.factor)
+            if self.has_integers:
+                return Multiplier(self.factor[0], self.factor[1])
+            return self.words.multiplier_of(self.factor)
         if self.has_integers:
             return Multiplier(self.factor[0][channel], self.factor[1][channel])
         return self.words.multiplier_of(self.factor[channel])
