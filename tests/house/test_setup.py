@@ -39,14 +39,14 @@ access, tempfile.mkdtemp = os.access, lambda: sys.argv[1]
 os.access = lambda path, mode: path != "." and access(path, mode)
 Cython.Build.cythonize = lambda extensions, build_dir, force, **_: print(build_dir, force)
 setuptools.setup = lambda options, **_: print(*(options[step].popitem()[1] for step in ("build", "egg_info")))
-runpy.run_path("setup.py")
+runpy.run_path("setup.py")["made_of"]([])
 """
 
 
 def set_up_read_only(folder):
     """What setup.py says where it must not write into the tree, and takes `folder` instead.
 
-    That is Cython's folder and whether it makes all C anew, then the folders of the build and of what pip reads.
+    That is the folders of the build and of what pip reads, then Cython's folder and whether it makes all C anew.
     """
     command = [sys.executable, "-c", READ_ONLY, str(folder)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
@@ -54,7 +54,7 @@ def set_up_read_only(folder):
 
 @pytest.mark.long
 def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
-    cython, _, build, egg_info = set_up_read_only(tmp_path)
+    build, egg_info, cython, _ = set_up_read_only(tmp_path)
     assert (cython, build, egg_info) == (f"{tmp_path}/cython", str(tmp_path), str(tmp_path))
 
 
@@ -62,12 +62,12 @@ def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
 def test_setup_makes_c_anew_for_another_numpy_or_other_directives(tmp_path):
     """Declarations of numpy 2.5 make C that the headers of 2.4 do not compile. Cython's None makes what has changed."""
     made_for = tmp_path / "cython/made_for"
-    assert set_up_read_only(tmp_path)[1] == "True", "nothing was made before"
+    assert set_up_read_only(tmp_path)[3] == "True", "nothing was made before"
     now = made_for.read_text()
     another_numpy, other_directives = now.replace(np.__version__, "2.0"), now.replace("True", "None")
     for before, anew in ((now, "None"), (another_numpy, "True"), (other_directives, "True")):
         made_for.write_text(before)
-        assert set_up_read_only(tmp_path)[1] == anew, before
+        assert set_up_read_only(tmp_path)[3] == anew, before
         assert made_for.read_text() == now
 
 
@@ -105,26 +105,41 @@ def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
 
 
 FLAGS = """
-import runpy, types, setuptools, Cython.Build, setuptools.command.build_ext
+import runpy, sys, types, setuptools, Cython.Build, setuptools.command.build_ext
 Cython.Build.cythonize = lambda extensions, **_: extensions
 setuptools.setup = lambda **_: None
-setuptools.command.build_ext.build_ext.build_extensions = lambda self: print(*self.extensions[-1].extra_compile_args)
+setuptools.command.build_ext.build_ext.build_extensions = lambda self: [
+    print(*extension.extra_compile_args) for extension in self.extensions
+]
 build = runpy.run_path("setup.py")["BuildExtensions"](setuptools.Distribution())
-build.extensions = [types.SimpleNamespace()]
-for family in "msvc", "unix":
-    build.compiler = types.SimpleNamespace(compiler_type=family)
-    build.build_extensions()
+build.extensions = [types.SimpleNamespace(name=f"qops._kernels.{name}") for name in sys.argv[2:]]
+build.compiler = types.SimpleNamespace(compiler_type=sys.argv[1])
+build.build_extensions()
 """
+
+
+def flags(family, *kernels):
+    """The flags that each kernel is compiled with."""
+    command = [sys.executable, "-c", FLAGS, family, *kernels]
+    environment = {**os.environ, "QOPS_DEBUG": "0"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 @pytest.mark.long
 def test_setup_gives_a_compiler_flags_that_it_knows():
-    done = subprocess.run([sys.executable, "-c", FLAGS], cwd=ROOT, capture_output=True, text=True, check=True)
-    microsoft, unix = map(str.split, done.stdout.splitlines())
+    (microsoft,), (unix,) = flags("msvc", "stage.clamp"), flags("unix", "stage.clamp")
     assert "/fp:precise" in microsoft
     assert "-ffp-contract=off" in unix
     assert all(flag.startswith("/") for flag in microsoft)
     assert all(flag.startswith("-") for flag in unix)
+
+
+@pytest.mark.long
+def test_only_kernels_that_go_over_elements_are_compiled_with_all_optimizations():
+    """A header with vectors, a loop without the GIL, neither, a loop with the GIL, and what Cython adds."""
+    found = flags("unix", "stage.clamp", "gemm.plain", "onednn.gemm", "stage.given", "shared")
+    assert [line[0] for line in found] == ["-O3", "-O3", "-O2", "-O2", "-O2"]
 
 
 def test_wheels_are_built_for_the_versions_of_python_that_are_promised_and_tested_by_tests_that_exist():
