@@ -136,7 +136,7 @@ cdef class Epilogue:
         """
         cdef const int32_t* columns = NULL
         cdef const int64_t* counts = NULL
-        cdef LayerRow* r = &stage.params.first
+        cdef LayerRow* r = &stage.params.row
         cdef Py_ssize_t i, j, at, ld = stage.params.ld, kinds = min(self.kinds, self.n)
         cdef const OperandRange* w
         cdef double middle

@@ -8,7 +8,7 @@ cdef class LayerStage(PreparedStage):
     cdef cnp.ndarray memory, rows
     cdef object terms
     cdef Py_ssize_t cuts  # see `Epilogue.stage`
-    cdef float* near  # memory for the tables that `params` uses if they are of use in some column
+    cdef float* f32  # memory for the tables that `params` uses if they are of use in some column
     cdef int set(self, Py_ssize_t n, cnp.ndarray rows, terms, Py_ssize_t watched=*) except -1
-    cdef void finish(self, Py_ssize_t kinds, bint may_be_near) noexcept
-    cdef void set_near(self, Py_ssize_t kinds) noexcept
+    cdef void finish(self, Py_ssize_t kinds, bint may_use_f32) noexcept
+    cdef void set_f32(self, Py_ssize_t kinds) noexcept

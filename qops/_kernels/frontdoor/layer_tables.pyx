@@ -16,7 +16,7 @@ cdef extern from "stage/layer_stage.h":
     enum:
         COLUMNS
 
-cdef double NEAR = 192  # the most LSB that float32 may add, for BOUND_LAYER_8
+cdef double MOST_ADDED = 192  # the most LSB that may be added in float32, for BOUND_LAYER_8
 cdef double STEEP = 2.0**16  # the most LSB that a step of a sum may be in the loop of float32
 cdef int64_t ONE_CUT = 0  # the `which` of a stage without terms
 
@@ -57,49 +57,49 @@ cdef class LayerStage(PreparedStage):
         p.ld, p.places, p.which, p.m = ld, 1, &ONE_CUT, watched
         if terms is not None:
             p.places, p.which = len(terms[2]), <const int64_t*>cnp.PyArray_DATA(terms[2])
-        p.first.rows, p.first.each = NULL, False
+        p.row.rows, p.row.each = NULL, False
         if rows is not None:
-            p.first.rows, p.first.each = <const int32_t*>cnp.PyArray_DATA(rows), cnp.PyArray_NDIM(rows) == 2
+            p.row.rows, p.row.each = <const int32_t*>cnp.PyArray_DATA(rows), cnp.PyArray_NDIM(rows) == 2
         table = <double*>aligned(cnp.PyArray_DATA(self.memory))
-        p.first.of_sum, p.first.of_row, p.first.per_value = table, table + ld, table + 2 * ld
-        p.first.lowest, p.first.highest = table + 3 * ld, table + 4 * ld
-        p.first.of_count, p.first.added = table + 5 * ld, table + (5 + self.cuts) * ld
-        self.near, p.first.near = <float*>(table + (5 + 2 * self.cuts) * ld), NULL
+        p.row.of_sum, p.row.of_row, p.row.per_value = table, table + ld, table + 2 * ld
+        p.row.lowest, p.row.highest = table + 3 * ld, table + 4 * ld
+        p.row.of_count, p.row.added = table + 5 * ld, table + (5 + self.cuts) * ld
+        self.f32, p.row.f32 = <float*>(table + (5 + 2 * self.cuts) * ld), NULL
         p.ends = table + (8 + 2 * self.cuts) * ld
         for i in range(watched):
             p.ends[2 * i], p.ends[2 * i + 1] = INFINITY, -INFINITY
         return 0
 
-    cdef void finish(self, Py_ssize_t kinds, bint may_be_near) noexcept:
+    cdef void finish(self, Py_ssize_t kinds, bint may_use_f32) noexcept:
         """Finish the tables, in double, of so many columns that differ or of 1.
 
-        may_be_near: whether float32 may do for codes of 8 bits. Where it does for one column that stands for all,
+        may_use_f32: whether float32 may do for codes of 8 bits. Where it does for one column that stands for all,
         nothing reads the other tables.
         """
-        if may_be_near:
-            self.set_near(kinds)
-        if kinds == 1 and self.params.first.near == NULL:
-            repeat_first(self.params.first.of_sum, 5 + 2 * self.cuts, self.params.ld, self.params.n)
+        if may_use_f32:
+            self.set_f32(kinds)
+        if kinds == 1 and self.params.row.f32 == NULL:
+            repeat_first(self.params.row.of_sum, 5 + 2 * self.cuts, self.params.ld, self.params.n)
 
-    cdef void set_near(self, Py_ssize_t kinds) noexcept:
+    cdef void set_f32(self, Py_ssize_t kinds) noexcept:
         """Set the tables for float32, of so many columns that differ or of 1, and where to use them."""
-        cdef LayerRow* r = &self.params.first
-        cdef float* near = self.near
+        cdef LayerRow* r = &self.params.row
+        cdef float* table = self.f32
         cdef Py_ssize_t i, j, ld = self.params.ld, n = self.params.n
-        cdef int32_t* is_near = <int32_t*>(near + 4 * ld)
+        cdef int32_t* in_f32 = <int32_t*>(table + 4 * ld)
         cdef int32_t some = 0, every
         for j in range(kinds):
-            is_near[j] = -(r.of_row[j] == 0 and r.of_sum[j] <= STEEP and fabs(r.added[j]) <= NEAR)
-            near[j], near[ld + j] = <float>r.of_sum[j], <float>r.added[j]
-            near[2 * ld + j], near[3 * ld + j] = <float>r.lowest[j], <float>r.highest[j]
-            some |= is_near[j]
+            in_f32[j] = -(r.of_row[j] == 0 and r.of_sum[j] <= STEEP and fabs(r.added[j]) <= MOST_ADDED)
+            table[j], table[ld + j] = <float>r.of_sum[j], <float>r.added[j]
+            table[2 * ld + j], table[3 * ld + j] = <float>r.lowest[j], <float>r.highest[j]
+            some |= in_f32[j]
         if kinds == 1:
-            is_near[ld] = some
-            repeat_first(<int32_t*>near, 6, ld, n)
+            in_f32[ld] = some
+            repeat_first(<int32_t*>table, 6, ld, n)
         for i from 0 <= i < (n if kinds > 1 else 0) by COLUMNS:
             every = -1
             for j in range(i, min(n, i + <Py_ssize_t>COLUMNS)):
-                every &= is_near[j]
+                every &= in_f32[j]
             for j in range(i, min(n, i + <Py_ssize_t>COLUMNS)):
-                is_near[ld + j] = every
-        r.near = near if some else NULL
+                in_f32[ld + j] = every
+        r.f32 = table if some else NULL

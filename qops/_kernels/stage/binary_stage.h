@@ -74,7 +74,7 @@ TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b
 
 /* The 8-bit codes of sums that the last stage only shifts. `add` holds the zero points and the rounding. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(const uint8_t *a, const uint8_t *b, uint8_t *c,
-                                                                              ptrdiff_t n, sum_scale f, code_ends e,
+                                                                              ptrdiff_t n, sum_scale f, code_clamp to,
                                                                               int is_signed)
 {
     const vec m = set1_s32(f.a), k = set1_s32(f.b), add = set1_s32(f.add);
@@ -88,14 +88,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(sum_loop_8)(c
             const vec p = mullo_s32(is_signed ? load_s8_s32(x) : load_u8_s32(x), m);
             q[j] = sra_s32_by(add_s32(add_s32(p, mullo_s32(is_signed ? load_s8_s32(y) : load_u8_s32(y), k)), add), f.shift);
         }
-        store(c + i, narrow_s32_codes(q, e));
+        store(c + i, narrow_s32_codes(q, to));
     }
     return n;
 }
 
-TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, sum_scale f, code_ends e)
+TARGET static ptrdiff_t TIER(sum_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, sum_scale f, code_clamp to)
 {
-    return e.flip ? TIER(sum_loop_8)(a, b, c, n, f, e, 1) : TIER(sum_loop_8)(a, b, c, n, f, e, 0);
+    return to.flip ? TIER(sum_loop_8)(a, b, c, n, f, to, 1) : TIER(sum_loop_8)(a, b, c, n, f, to, 0);
 }
 
 #define BY_TYPE(form)                                                            \
@@ -117,7 +117,7 @@ TARGET static ptrdiff_t TIER(binary_values)(const uint8_t *a, const uint8_t *b, 
 #else
 #ifndef QOPS_BINARY_STAGE_H
 #define QOPS_BINARY_STAGE_H
-#include "stage/code_ends.h"
+#include "stage/code_clamp.h"
 #include "stage/float_params.h"
 #include "stage/integer_params.h"
 #include <math.h>
@@ -146,12 +146,12 @@ SIMD(binary_values, (const void *a, const void *b, operand_type type, void *x, p
 static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
                                               binary_operand p, binary_operand s, const float_params *f)
 {
-    code_ends e;
+    code_clamp to;
     const int32_t base = is_signed ? 128 : 0; /* int8 codes are read as uint8 codes that are 128 more */
-    if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
+    if (!has_float_clamp(*f, is_signed, &to) || to.lowest != 0 || to.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
         float_flags(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
         return 0;
-    const product_scale by = {f->scale, f->plus, e.flip, e.zero};
+    const product_scale by = {f->scale, f->plus, to.flip, to.zero};
     return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);
 }
 
@@ -160,7 +160,7 @@ static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const voi
 static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
                                           binary_operand p, binary_operand s, const integer_params *f)
 {
-    code_ends e;
+    code_clamp to;
     integer_params row = *f;
     const int64_t unit = f->multiplier, add = f->first.add / (unit ? unit : 1);
     const int64_t most = (1LL << 8) * ((int64_t)labs(p.multiplier) + labs(s.multiplier)) + llabs(add);
@@ -171,10 +171,10 @@ static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b
         shift--;
     if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_step(&row) ||
         !by_addend(f->first) || most > INT32_MAX || llabs(zeros) > INT32_MAX - most ||
-        !has_code_ends(f->zero_point, f->lowest_code, f->highest_code, is_signed, &e))
+        !has_code_clamp(f->zero_point, f->lowest_code, f->highest_code, is_signed, &to))
         return 0;
     const sum_scale by = {p.multiplier, s.multiplier, (int32_t)(add - zeros), shift};
-    return RUN_TIER(tier, sum_codes_8, a, b, c, n, by, e);
+    return RUN_TIER(tier, sum_codes_8, a, b, c, n, by, to);
 }
 #endif
 #endif

@@ -23,12 +23,12 @@ TARGET static inline vec TIER(double_ended)(vec high, vec lowest, vec shift)
 
 /* Int32 codes; of channels only whole vectors. `rounding` is a constant of the calls. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                               double_params p, double_ends e,
+                                                                               double_params p, double_clamp to,
                                                                                channel_scales s, qops_rounding rounding)
 {
     const ptrdiff_t w = LANES / 4;
-    const vecd scale = set1_f64(p.scale), highest = set1_f64(e.highest);
-    const vec lowest = set1_s32(e.lowest), shift = set1_s32(e.shift);
+    const vecd scale = set1_f64(p.scale), highest = set1_f64(to.highest);
+    const vec lowest = set1_s32(to.lowest), shift = set1_s32(to.shift);
     ptrdiff_t end = 0, at = s.at;
     for (; s.each && end + w <= n; end += w) {
         const double *own = (const double *)s.each + at;
@@ -44,24 +44,24 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(
     return n;
 }
 
-TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_ends e,
+TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_clamp to,
                                            channel_scales s)
 {
     if (n < LANES / 4)
         return 0;
-    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop)(x, y, n, p, e, s, QOPS_HALF_EVEN)
-                                        : TIER(double_loop)(x, y, n, p, e, s, QOPS_HALF_AWAY);
+    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop)(x, y, n, p, to, s, QOPS_HALF_EVEN)
+                                        : TIER(double_loop)(x, y, n, p, to, s, QOPS_HALF_AWAY);
 }
 
 /* A vector of 8-bit codes. Values may be cut to 2^20, as that saturates too. */
-TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const int32_t *x, double_params p, code_ends e,
+TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const int32_t *x, double_params p, code_clamp to,
                                                                           qops_rounding rounding)
 {
     const vecd scale = set1_f64(p.scale), highest = set1_f64(1 << 20);
     vec q[4];
     for (int j = 0; j < 4; j++)
         q[j] = TIER(double_high)(x + j * (LANES / 4), scale, scale, p, highest, rounding);
-    return narrow_s32_codes(q, e);
+    return narrow_s32_codes(q, to);
 }
 
 #if LANES == 64
@@ -87,7 +87,7 @@ TARGET static inline vec TIER(high_s32_s16)(vec lo, vec hi)
  * less than 8: by 2.01 each for x and m, 1.01 for the sum, 0.5 each for t and rint. With 8 added it is 0 to 16 too high, so
  * its high half is the code unless its low half is below 16. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                              guess g, double_params p, code_ends e,
+                                                                              guess g, double_params p, code_clamp to,
                                                                               qops_rounding rounding)
 {
     const vec sure = set1_s32(0xFFF0);
@@ -96,9 +96,9 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(c
         for (int j = 0; j < 4; j++)
             q[j] = TIER(guessed)(x + i + j * (LANES / 4), g);
         const vec lo = TIER(high_s32_s16)(q[0], q[1]), hi = TIER(high_s32_s16)(q[2], q[3]);
-        vec code = clamp_codes(in_order(narrow_s16_u8(lo, hi)), e);
+        vec code = clamp_codes(in_order(narrow_s16_u8(lo, hi)), to);
         if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
-            code = TIER(double_exact)(x + i, p, e, rounding);
+            code = TIER(double_exact)(x + i, p, to, rounding);
         store(c + i, code);
     }
     return n;
@@ -106,36 +106,36 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(c
 #endif
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                                 double_params p, code_ends e,
+                                                                                 double_params p, code_clamp to,
                                                                                  qops_rounding rounding)
 {
 #if LANES == 64
-    const guess g = guess_of(p.scale, (p.plus + e.zero + 0.5) * 65536);
+    const guess g = guess_of(p.scale, (p.plus + to.zero + 0.5) * 65536);
     if (g.pays)
-        return TIER(guess_loop)(x, c, n, g, p, e, rounding);
+        return TIER(guess_loop)(x, c, n, g, p, to, rounding);
 #endif
     FOR_VECTORS(i, n, LANES, x)
-        store(c + i, TIER(double_exact)(x + i, p, e, rounding));
+        store(c + i, TIER(double_exact)(x + i, p, to, rounding));
     return n;
 }
 
-TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_ends e)
+TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_clamp to)
 {
     if (n < LANES)
         return 0;
-    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_EVEN)
-                                        : TIER(double_loop_8)(x, c, n, p, e, QOPS_HALF_AWAY);
+    return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop_8)(x, c, n, p, to, QOPS_HALF_EVEN)
+                                        : TIER(double_loop_8)(x, c, n, p, to, QOPS_HALF_AWAY);
 }
 
 #else
 #ifndef QOPS_DOUBLE_STAGE_H
 #define QOPS_DOUBLE_STAGE_H
-#include "stage/code_ends.h"
+#include "stage/code_clamp.h"
 #include "stage/rounding.h"
 #include <math.h>
 
 typedef struct { double scale, plus, shift, lowest, highest; qops_rounding rounding; } double_params;
-typedef struct { double highest; int32_t lowest, shift; } double_ends; /* the ends less the shift */
+typedef struct { double highest; int32_t lowest, shift; } double_clamp; /* the ends less the shift, which is added behind the clamp */
 
 /* x * scale + t, with t in 2^-16 steps; for the loop that guesses. That is not faster if many products are ties. */
 typedef struct { float m, t; int pays; } guess;
@@ -156,10 +156,10 @@ static inline int has_double_rounding(double_params p)
 
 /* Whether 32 bits hold a value that is rounded and cut to the ends. The ends are whole numbers, so values may be cut before they
  * are rounded. With scales up to 1 (`largest`) no rounded value needs more than 32 bits. */
-static inline int has_double_ends(double_params p, double largest, double_ends *e)
+static inline int has_double_clamp(double_params p, double largest, double_clamp *to)
 {
     const double lowest = p.lowest - p.shift, highest = p.highest - p.shift;
-    *e = (double_ends){highest < INT32_MAX ? highest : INT32_MAX, (int32_t)(lowest > INT32_MIN ? lowest : INT32_MIN),
+    *to = (double_clamp){highest < INT32_MAX ? highest : INT32_MAX, (int32_t)(lowest > INT32_MIN ? lowest : INT32_MIN),
                        (int32_t)p.shift};
     return has_double_rounding(p) && lowest <= INT32_MAX && highest >= INT32_MIN &&
            ((lowest >= INT32_MIN && highest <= INT32_MAX) || (largest <= 1 && p.plus == 0));
@@ -168,16 +168,16 @@ static inline int has_double_ends(double_params p, double largest, double_ends *
 static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p,
                                            channel_scales s)
 {
-    double_ends e;
-    return has_double_ends(p, s.each ? INFINITY : fabs(p.scale), &e) ? RUN_TIER(tier, double_codes, x, y, n, p, e, s) : 0;
+    double_clamp to;
+    return has_double_clamp(p, s.each ? INFINITY : fabs(p.scale), &to) ? RUN_TIER(tier, double_codes, x, y, n, p, to, s) : 0;
 }
 
 static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_params p)
 {
-    code_ends e;
+    code_clamp to;
     return has_double_rounding(p) && p.shift == rint(p.shift) &&
-                   has_code_ends((int64_t)p.shift, (int64_t)p.lowest, (int64_t)p.highest, is_signed, &e)
-               ? RUN_TIER(tier, double_codes_8, x, c, n, p, e) : 0;
+                   has_code_clamp((int64_t)p.shift, (int64_t)p.lowest, (int64_t)p.highest, is_signed, &to)
+               ? RUN_TIER(tier, double_codes_8, x, c, n, p, to) : 0;
 }
 #endif
 #endif

@@ -1,7 +1,7 @@
 /* The parameters of the float stage, and what the SIMD loops ask of them. float_stage.pxd explains the fields. */
 #ifndef QOPS_FLOAT_PARAMS_H
 #define QOPS_FLOAT_PARAMS_H
-#include "stage/code_ends.h"
+#include "stage/code_clamp.h"
 #include "stage/rounding.h"
 #include <math.h>
 
@@ -41,13 +41,13 @@ static inline int is_for_lanes(float_params p, int flags)
     return !(flags & FLOAT_BEYOND) || (fabs(p.shift) <= UINT16_MAX && p.lowest >= INT16_MIN && p.highest <= UINT16_MAX);
 }
 
-static inline int has_float_ends(float_params p, int is_signed, code_ends *e)
+static inline int has_float_clamp(float_params p, int is_signed, code_clamp *to)
 {
-    *e = (code_ends){0, 0, 0, 0};
+    *to = (code_clamp){0, 0, 0, 0};
     if (!(fabs(p.shift) < 32000 && fabs(p.lowest) < 256 && fabs(p.highest) < 256))
         return 0;
     const int32_t shift = (int32_t)p.shift, lowest = (int32_t)p.lowest, highest = (int32_t)p.highest;
     return shift == p.shift && lowest == p.lowest && highest == p.highest &&
-           has_code_ends(shift, lowest, highest, is_signed, e);
+           has_code_clamp(shift, lowest, highest, is_signed, to);
 }
 #endif

@@ -97,10 +97,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(c
     return n;
 }
 
-/* The same for codes of 8 bits. Without `ends`, int32 codes are cut to 8 bits as C cuts an int32; channels have ends. */
+/* The same for codes of 8 bits. Without `to`, int32 codes are cut to 8 bits as C cuts an int32; channels have it. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
                                                                                 ptrdiff_t n, float_params p, channel_scales s,
-                                                                                const code_ends *ends, qops_rounding rounding,
+                                                                                const code_clamp *to, qops_rounding rounding,
                                                                                 int flags)
 {
     const vecf scale = set1_f32(p.scale);
@@ -108,22 +108,22 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
     const ptrdiff_t w = LANES / 4;
     vec q[4];
     ptrdiff_t end = 0, at = s.at;
-    for (; s.each && ends && end + LANES <= n; end += LANES) {
+    for (; s.each && to && end + LANES <= n; end += LANES) {
         for (int j = 0; j < 4; j++, at = TIER(next_scale)(s, at)) {
             const vecf near = TIER(float_near)(x + end + j * w, is_int), own = load_f32((const float *)s.each + at);
             q[j] = TIER(float_sum)(near, own, p, flags, rounding);
         }
-        store(c + end, narrow_s32_codes(q, *ends));
+        store(c + end, narrow_s32_codes(q, *to));
     }
     if (s.each)
         return end;
     FOR_VECTORS(i, n, LANES, x) {
         for (int j = 0; j < 4; j++) {
             const vecf near = TIER(float_near)(x + i + j * w, is_int);
-            q[j] = ends ? TIER(float_sum)(near, scale, p, flags, rounding)
+            q[j] = to ? TIER(float_sum)(near, scale, p, flags, rounding)
                         : and_bits(TIER(float_code)(near, scale, p, flags, rounding), low_byte);
         }
-        store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]));
+        store(c + i, to ? narrow_s32_codes(q, *to) : narrow_s32_u8(q[0], q[1], q[2], q[3]));
     }
     return n;
 }
@@ -159,13 +159,13 @@ TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y,
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
-                                            code_ends ends, int has_ends, int flags)
+                                            code_clamp to, int clamps, int flags)
 {
     if (n < LANES)
         return 0;
-    if (has_ends)
-        return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, &ends)
-                      : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, &ends);
+    if (clamps)
+        return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, &to)
+                      : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, &to);
     return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, 0)
                   : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, 0);
 }
@@ -206,11 +206,11 @@ static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, i
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                             float_params p, channel_scales s)
 {
-    code_ends ends;
+    code_clamp to;
     const int flags = flags_of_stage(p, is_int, s.each != NULL);
-    const int has_ends = has_float_ends(p, is_signed, &ends) && !(flags & FLOAT_BEYOND);
-    return p.wide || !is_for_lanes(p, flags) || (s.each && !has_ends)
-               ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, s, ends, has_ends, flags);
+    const int clamps = has_float_clamp(p, is_signed, &to) && !(flags & FLOAT_BEYOND);
+    return p.wide || !is_for_lanes(p, flags) || (s.each && !clamps)
+               ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, s, to, clamps, flags);
 }
 
 /* Only for codes whose ends lie within the type. */

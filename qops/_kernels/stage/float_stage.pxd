@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.stage.rounding cimport Rounding
 
-cdef extern from "stage/code_ends.h":
+cdef extern from "stage/code_clamp.h":
     ctypedef struct ChannelScales "channel_scales":
         const void* each  # the scales, float or double, repeated as `period_of` says; NULL: that of the parameters
         Py_ssize_t period, at  # after which they begin again; the number of the first element's scale

@@ -1,7 +1,7 @@
 /* The parameters of the integer stage, and what the SIMD loops ask of them. integer_stage.pxd explains the fields. */
 #ifndef QOPS_INTEGER_PARAMS_H
 #define QOPS_INTEGER_PARAMS_H
-#include "stage/code_ends.h"
+#include "stage/code_clamp.h"
 #include "machine/cpu.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ typedef struct {
 enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
 enum { BYTES_OF_PARAMS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
-typedef struct { int32_t lowest, highest, zero_point; } integer_ends; /* the ends less the zero point */
+typedef struct { int32_t lowest, highest, zero_point; } integer_clamp; /* the ends less the zero point, which is added behind the clamp */
 
 static inline int by_addend(integer_shift s) { return !s.if_negative && !s.if_odd; }
 static inline int does_nothing(integer_shift s) { return by_addend(s) && !s.add && !s.right_shift; }
@@ -93,11 +93,11 @@ static inline int flags_of_both(int a, int b)
     return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
 }
 
-/* Sets `e`. It is false if the code may wrap, or the ends less the zero point are all below or all above int32. */
-static inline int has_integer_ends(const integer_params *p, integer_ends *e)
+/* Sets `to`. It is false if the code may wrap, or the ends less the zero point are all below or all above int32. */
+static inline int has_integer_clamp(const integer_params *p, integer_clamp *to)
 {
     const int64_t lowest = (int64_t)p->lowest_code - p->zero_point, highest = (int64_t)p->highest_code - p->zero_point;
-    *e = (integer_ends){(int32_t)(lowest < INT32_MIN ? INT32_MIN : lowest),
+    *to = (integer_clamp){(int32_t)(lowest < INT32_MIN ? INT32_MIN : lowest),
                         (int32_t)(highest > INT32_MAX ? INT32_MAX : highest), p->zero_point};
     return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p->code_wraps;
 }

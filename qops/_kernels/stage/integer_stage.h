@@ -56,48 +56,48 @@ TARGET static inline __attribute__((always_inline)) vec TIER(high)(const int32_t
 }
 
 /* Int32 codes. The clamp comes before the zero point is added, so that nothing wraps. */
-TARGET static inline vec TIER(ended)(vec high, integer_ends e)
+TARGET static inline vec TIER(clamped)(vec high, integer_clamp to)
 {
-    return add_s32(min_s32(max_s32(high, set1_s32(e.lowest)), set1_s32(e.highest)), set1_s32(e.zero_point));
+    return add_s32(min_s32(max_s32(high, set1_s32(to.lowest)), set1_s32(to.highest)), set1_s32(to.zero_point));
 }
 
-TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int32_t *x, TIER(numbers) k, code_ends e, int flags)
+TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int32_t *x, TIER(numbers) k, code_clamp to, int flags)
 {
     vec q[4];
     for (int j = 0; j < 4; j++)
         q[j] = TIER(high)(x + j * (LANES / 4), k, flags);
-    return narrow_s32_codes(q, e);
+    return narrow_s32_codes(q, to);
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                            const integer_params *p, integer_ends e, int flags)
+                                                                            const integer_params *p, integer_clamp to, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-        store(y + i, TIER(ended)(TIER(high)(x + i, k, flags), e));
+        store(y + i, TIER(clamped)(TIER(high)(x + i, k, flags), to));
     return n;
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                          const integer_params *p, code_ends e, int flags)
+                                                                          const integer_params *p, code_clamp to, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     FOR_VECTORS(i, n, LANES, x)
-        store(c + i, TIER(codes_8)(x + i, k, e, flags));
+        store(c + i, TIER(codes_8)(x + i, k, to, flags));
     return n;
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(const int32_t *x, uint16_t *c, ptrdiff_t n,
-                                                                           const integer_params *p, integer_ends e, int is_signed,
+                                                                           const integer_params *p, integer_clamp to, int is_signed,
                                                                            int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    const int is_whole = is_signed && e.zero_point == 0 && e.lowest == INT16_MIN && e.highest == INT16_MAX;
+    const int is_whole = is_signed && to.zero_point == 0 && to.lowest == INT16_MIN && to.highest == INT16_MAX;
     FOR_VECTORS(i, n, LANES / 2, x) {
         vec q[2];
         for (int j = 0; j < 2; j++) {
             q[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
-            q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* narrowing saturates */
+            q[j] = is_whole ? q[j] : TIER(clamped)(q[j], to); /* narrowing saturates */
         }
         store(c + i, narrow_s32_16(q[0], q[1], is_signed));
     }
@@ -113,20 +113,20 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
      : flags == INTEGER_WRAPS                      ? loop(__VA_ARGS__, INTEGER_WRAPS)                    \
                                                    : loop(__VA_ARGS__, flags))
 
-TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int flags)
+TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_clamp to, int flags)
 {
-    return BY_FLAGS(TIER(loop_s32), x, y, n, p, e);
+    return BY_FLAGS(TIER(loop_s32), x, y, n, p, to);
 }
 
-TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_params *p, integer_ends e,
+TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_params *p, integer_clamp to,
                                        int is_signed, int flags)
 {
-    return BY_FLAGS(TIER(loop_16), x, c, n, p, e, is_signed);
+    return BY_FLAGS(TIER(loop_16), x, c, n, p, to, is_signed);
 }
 
-TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int flags)
+TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_clamp to, int flags)
 {
-    return BY_FLAGS(TIER(loop_8), x, c, n, p, e);
+    return BY_FLAGS(TIER(loop_8), x, c, n, p, to);
 }
 #undef BY_FLAGS
 
@@ -134,13 +134,13 @@ TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
  * again. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
                                                                              params_of_lanes r, ptrdiff_t period, ptrdiff_t at,
-                                                                             const integer_params *p, integer_ends e, int flags)
+                                                                             const integer_params *p, integer_clamp to, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
     for (; i + w <= n; i += w) {
-        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), flags), e));
+        store(y + i, TIER(clamped)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), flags), to));
         at += w;
         at -= at >= period ? period : 0;
     }
@@ -151,7 +151,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(co
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
                                                                                params_of_lanes r, ptrdiff_t period,
                                                                                ptrdiff_t at, const integer_params *p,
-                                                                               code_ends e, int flags)
+                                                                               code_clamp to, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
@@ -163,29 +163,29 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop_8)(
             at += w;
             at -= at >= period ? period : 0;
         }
-        store(c + i, narrow_s32_codes(q, e));
+        store(c + i, narrow_s32_codes(q, to));
     }
     return i;
 }
 
 TARGET static ptrdiff_t TIER(stage_each_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
-                                           ptrdiff_t at, const integer_params *p, code_ends e, int flags)
+                                           ptrdiff_t at, const integer_params *p, code_clamp to, int flags)
 {
     if (flags == INTEGER_HIGH)
-        return TIER(each_loop_8)(x, c, n, r, period, at, p, e, INTEGER_HIGH);
+        return TIER(each_loop_8)(x, c, n, r, period, at, p, to, INTEGER_HIGH);
     if (flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
-        return TIER(each_loop_8)(x, c, n, r, period, at, p, e, INTEGER_HIGH | INTEGER_NEGATIVE);
-    return TIER(each_loop_8)(x, c, n, r, period, at, p, e, flags);
+        return TIER(each_loop_8)(x, c, n, r, period, at, p, to, INTEGER_HIGH | INTEGER_NEGATIVE);
+    return TIER(each_loop_8)(x, c, n, r, period, at, p, to, flags);
 }
 
 TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
-                                         ptrdiff_t at, const integer_params *p, integer_ends e, int flags)
+                                         ptrdiff_t at, const integer_params *p, integer_clamp to, int flags)
 {
     if (flags == INTEGER_HIGH)
-        return TIER(each_loop)(x, y, n, r, period, at, p, e, INTEGER_HIGH);
+        return TIER(each_loop)(x, y, n, r, period, at, p, to, INTEGER_HIGH);
     if (flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
-        return TIER(each_loop)(x, y, n, r, period, at, p, e, INTEGER_HIGH | INTEGER_NEGATIVE);
-    return TIER(each_loop)(x, y, n, r, period, at, p, e, flags);
+        return TIER(each_loop)(x, y, n, r, period, at, p, to, INTEGER_HIGH | INTEGER_NEGATIVE);
+    return TIER(each_loop)(x, y, n, r, period, at, p, to, flags);
 }
 
 #include "stage/wide_params.h"
@@ -212,56 +212,56 @@ static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, 
 static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p)
 {
     integer_params room;
-    integer_ends e;
+    integer_clamp to;
     if (n < LANES_OF(tier) / 2) /* the plain loop is as quick for a single vector */
         return 0;
     const integer_params *const once = in_one_step(p, &room);
     const int flags = flags_of(once);
-    return flags >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, flags)
+    return flags >= 0 && whole_range(p) && has_integer_clamp(p, &to) ? RUN_TIER(tier, stage_s32, x, y, n, once, to, flags)
                                                                    : ANY_PARAMS(tier, x, 0, y, n, p);
 }
 
 static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_params *p)
 {
     integer_params room;
-    integer_ends e;
+    integer_clamp to;
     if (n < LANES_OF(tier) / 2)
         return 0;
     const integer_params *const once = in_one_step(p, &room);
     const int flags = flags_of(once);
-    return flags >= 0 && whole_range(p) && has_integer_ends(p, &e)
-               ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, flags) : 0;
+    return flags >= 0 && whole_range(p) && has_integer_clamp(p, &to)
+               ? RUN_TIER(tier, stage_16, x, c, n, once, to, is_signed, flags) : 0;
 }
 
 static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r,
                                          ptrdiff_t period, ptrdiff_t at, const integer_params *p, int flags)
 {
-    integer_ends e;
-    return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, flags) : 0;
+    integer_clamp to;
+    return whole_range(p) && has_integer_clamp(p, &to) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, to, flags) : 0;
 }
 
 static inline ptrdiff_t stage_each_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
                                            params_of_lanes r, ptrdiff_t period, ptrdiff_t at, const integer_params *p,
                                            int flags)
 {
-    code_ends e;
+    code_clamp to;
     return whole_range(p) && !p->code_wraps &&
-                   has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)
-               ? RUN_TIER(tier, stage_each_8, x, c, n, r, period, at, p, e, flags) : 0;
+                   has_code_clamp(p->zero_point, p->lowest_code, p->highest_code, is_signed, &to)
+               ? RUN_TIER(tier, stage_each_8, x, c, n, r, period, at, p, to, flags) : 0;
 }
 
 static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
                                       const integer_params *p)
 {
     integer_params room;
-    code_ends e;
+    code_clamp to;
     if (n < LANES_OF(tier))
         return 0;
     const integer_params *const once = in_one_step(p, &room);
     const int flags = flags_of(once);
     return flags >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
-                   has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)
-               ? RUN_TIER(tier, stage_8, x, c, n, once, e, flags) : 0;
+                   has_code_clamp(p->zero_point, p->lowest_code, p->highest_code, is_signed, &to)
+               ? RUN_TIER(tier, stage_8, x, c, n, once, to, flags) : 0;
 }
 #endif
 #endif

@@ -21,45 +21,46 @@ TARGET static inline vec TIER(layer_vector)(const layer_row *r, ptrdiff_t j)
 }
 
 /* The tables for float32 of a vec of columns, from column j on. */
-typedef struct { vecf of_sum, added, lowest, highest; } TIER(near_tables);
+typedef struct { vecf of_sum, added, lowest, highest; } TIER(f32_tables);
 
-TARGET static inline TIER(near_tables) TIER(tables_of)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
+TARGET static inline TIER(f32_tables) TIER(tables_of)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
 {
-    const float *t = r->near + j;
-    return (TIER(near_tables)){ load_f32(t), load_f32(t + ld), load_f32(t + 2 * ld), load_f32(t + 3 * ld) };
+    const float *t = r->f32 + j;
+    return (TIER(f32_tables)){ load_f32(t), load_f32(t + ld), load_f32(t + 2 * ld), load_f32(t + 3 * ld) };
 }
 
-/* The same of 8 bits in float32, of the columns for which that is near enough. */
-TARGET static inline vec TIER(near_vector)(const int32_t *sums, TIER(near_tables) t)
+/* The same of 8 bits in float32, of the columns for which that is exact enough. */
+TARGET static inline vec TIER(f32_vector)(const int32_t *sums, TIER(f32_tables) t)
 {
     const vecf x = add_f32(mul_f32(s32_to_f32(load(sums)), t.of_sum), t.added);
     return f32_to_s32_rint(min_f32(max_f32(x, t.lowest), t.highest));
 }
 
-/* The 8-bit codes of LANES columns from j on, in all rows, by float32; their tables stay in registers. */
-TARGET static void TIER(near_columns)(const layer_params *p, uint8_t *codes, uint8_t flip, ptrdiff_t j)
+/* The 8-bit codes of LANES columns from j on, in all rows, in float32; their tables stay in registers. A layer of 64 inputs
+ * and 64 outputs takes 1.6 times as long in double, a 1 x 1 convolution of 32 to 64 channels 1.8 times. */
+TARGET static void TIER(f32_columns)(const layer_params *p, uint8_t *codes, uint8_t flip, ptrdiff_t j)
 {
     enum { MANY = LANES / 4 };
-    const TIER(near_tables) t0 = TIER(tables_of)(&p->first, p->ld, j), t1 = TIER(tables_of)(&p->first, p->ld, j + MANY),
-                            t2 = TIER(tables_of)(&p->first, p->ld, j + 2 * MANY),
-                            t3 = TIER(tables_of)(&p->first, p->ld, j + 3 * MANY);
-    const int32_t *sums = p->first.sums + j;
+    const TIER(f32_tables) t0 = TIER(tables_of)(&p->row, p->ld, j), t1 = TIER(tables_of)(&p->row, p->ld, j + MANY),
+                            t2 = TIER(tables_of)(&p->row, p->ld, j + 2 * MANY),
+                            t3 = TIER(tables_of)(&p->row, p->ld, j + 3 * MANY);
+    const int32_t *sums = p->row.sums + j;
     const vec flips = set1_u8(flip);
     for (ptrdiff_t i = 0; i < p->m; i++, sums += p->sums_stride) {
-        const vec q0 = TIER(near_vector)(sums, t0), q1 = TIER(near_vector)(sums + MANY, t1);
-        const vec q2 = TIER(near_vector)(sums + 2 * MANY, t2), q3 = TIER(near_vector)(sums + 3 * MANY, t3);
+        const vec q0 = TIER(f32_vector)(sums, t0), q1 = TIER(f32_vector)(sums + MANY, t1);
+        const vec q2 = TIER(f32_vector)(sums + 2 * MANY, t2), q3 = TIER(f32_vector)(sums + 3 * MANY, t3);
         store(codes + i * p->stride + j, xor_bits(narrow_s32_u8(q0, q1, q2, q3), flips));
     }
 }
 
 TARGET static inline vec TIER(either_vector)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
 {
-    const int32_t *is_near = (const int32_t *)(r->near + 4 * ld) + j;
-    const vec near = TIER(near_vector)(r->sums + j, TIER(tables_of)(r, ld, j));
-    if (is_near[ld])
-        return near;
+    const int32_t *in_f32 = (const int32_t *)(r->f32 + 4 * ld) + j;
+    const vec code = TIER(f32_vector)(r->sums + j, TIER(tables_of)(r, ld, j));
+    if (in_f32[ld])
+        return code;
     const vec wide = TIER(layer_vector)(r, j);
-    return xor_bits(wide, and_bits(xor_bits(wide, near), load(is_near)));
+    return xor_bits(wide, and_bits(xor_bits(wide, code), load(in_f32)));
 }
 
 TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
@@ -76,7 +77,7 @@ TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
 
 /* The 8-bit codes of the columns from `first` to n, row by row. */
 TARGET static inline __attribute__((always_inline)) void TIER(layer_8_by)(
-    const layer_params *p, uint8_t *codes, uint8_t flip, ptrdiff_t first, ptrdiff_t n, int near)
+    const layer_params *p, uint8_t *codes, uint8_t flip, ptrdiff_t first, ptrdiff_t n, int with_f32)
 {
     enum { MANY = LANES / 4 };
     vec q[4];
@@ -86,12 +87,12 @@ TARGET static inline __attribute__((always_inline)) void TIER(layer_8_by)(
         ptrdiff_t j = first;
         for (; j + LANES <= n; j += LANES) {
             for (int k = 0; k < 4; k++)
-                q[k] = near ? TIER(either_vector)(&r, p->ld, j + k * MANY) : TIER(layer_vector)(&r, j + k * MANY);
+                q[k] = with_f32 ? TIER(either_vector)(&r, p->ld, j + k * MANY) : TIER(layer_vector)(&r, j + k * MANY);
             store(c + j, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), set1_u8(flip)));
         }
         for (; j < n; j += MANY) {
             int32_t some[MANY];
-            store(some, near ? TIER(either_vector)(&r, p->ld, j) : TIER(layer_vector)(&r, j));
+            store(some, with_f32 ? TIER(either_vector)(&r, p->ld, j) : TIER(layer_vector)(&r, j));
             for (int k = 0; k < MANY; k++)
                 c[j + k] = (uint8_t)some[k] ^ flip;
         }
@@ -103,13 +104,13 @@ TARGET static ptrdiff_t TIER(layer_8)(const layer_params *p, uint8_t *codes, uin
     enum { MANY = LANES / 4 };
     const ptrdiff_t n = p->n / MANY * MANY;
     ptrdiff_t j = 0;
-    if (!p->first.near) {
+    if (!p->row.f32) {
         TIER(layer_8_by)(p, codes, flip, 0, n, 0);
         return n;
     }
-    const int32_t *all_near = (const int32_t *)(p->first.near + 5 * p->ld);
-    for (; j + LANES <= n && all_near[j]; j += LANES)
-        TIER(near_columns)(p, codes, flip, j);
+    const int32_t *all_in_f32 = (const int32_t *)(p->row.f32 + 5 * p->ld);
+    for (; j + LANES <= n && all_in_f32[j]; j += LANES)
+        TIER(f32_columns)(p, codes, flip, j);
     if (j < n)
         TIER(layer_8_by)(p, codes, flip, j, n, 1);
     return n;
@@ -150,13 +151,13 @@ typedef struct {
     const int32_t *sums, *rows;
     int each;
     double *of_sum, *of_row, *of_count, *per_value, *added, *lowest, *highest;
-    float *near; /* NULL, or tables: of_sum, added, lowest, highest; then, of int32, whether to use them, 0 or -1, and
+    float *f32; /* NULL, or tables: of_sum, added, lowest, highest; then, of int32, whether to use them, 0 or -1, and
                   * whether all of each COLUMNS columns do */
 } layer_row;
 enum { COLUMNS = 64 }; /* those whose 8-bit codes fill the widest vector */
 
 typedef struct {
-    layer_row first;
+    layer_row row;
     ptrdiff_t start, m, n, stride, sums_stride, ld, places;
     const int64_t *which;
     double *ends;
@@ -166,7 +167,7 @@ typedef struct {
 static inline layer_row row_of(const layer_params *p, ptrdiff_t i)
 {
     const ptrdiff_t at = p->start + i, cut = p->which[p->places == 1 ? 0 : at % p->places];
-    layer_row r = p->first;
+    layer_row r = p->row;
     r.sums += i * p->sums_stride;
     r.of_count += cut * p->ld;
     r.added += cut * p->ld;

@@ -3,7 +3,7 @@
     position = sum * of_sum + (row * of_row + of_count) * per_value + added
     code = round_half_even(min(max(position, lowest), highest))
 
-Codes of 8 bits whose rows have no terms are made in float32 where that is near enough: position = sum * of_sum + added.
+Codes of 8 bits whose rows have no terms are made in float32 where that is exact enough: position = sum * of_sum + added
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -20,12 +20,12 @@ cdef extern from "stage/layer_stage.h" nogil:
         double *added
         double *lowest
         double *highest
-        float *near  # of_sum, added, lowest and highest of each column side by side, for float32; NULL: in double
+        float *f32  # of_sum, added, lowest and highest of each column side by side, for float32; NULL: in double
     ctypedef struct LayerParams "layer_params":
-        LayerRow first  # the sums of row `start`, and the tables of the first cut
+        LayerRow row  # the sums of row `start`, and the tables of the first cut
         Py_ssize_t start, m  # the number of the first row, and how many there are
         Py_ssize_t n, stride, sums_stride  # columns, and the distance of rows of codes and of sums
-        Py_ssize_t ld  # the distance from a table of one cut to that of the next cut, and of the tables of `near`
+        Py_ssize_t ld  # the distance from a table of one cut to that of the next cut, and of the tables of `f32`
         Py_ssize_t places  # the length of `which`; row i is at place i % places
         const int64_t *which  # for each place the number of its cut; a cut is what padding cuts off a window
         double *ends  # of a WATCHED stage: ends[2 i] and [2 i + 1] are the extremes of a run that began at row i

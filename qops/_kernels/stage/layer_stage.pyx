@@ -25,44 +25,44 @@ cdef inline double position(const LayerRow* r, Py_ssize_t j) noexcept nogil:
     return clamp_f64(x + r.added[j], r.lowest[j], r.highest[j])
 
 
-cdef inline double near_position(const LayerRow* r, Py_ssize_t ld, Py_ssize_t j) noexcept nogil:
+cdef inline double position_f32(const LayerRow* r, Py_ssize_t ld, Py_ssize_t j) noexcept nogil:
     """The same of 8 bits, in float32."""
-    cdef float x = <float>r.sums[j] * r.near[j] + r.near[ld + j]
-    return clamp_f64(x, r.near[2 * ld + j], r.near[3 * ld + j])
+    cdef float x = <float>r.sums[j] * r.f32[j] + r.f32[ld + j]
+    return clamp_f64(x, r.f32[2 * ld + j], r.f32[3 * ld + j])
 
 
 cdef void codes_32(const LayerParams* p, int32_t* codes) noexcept nogil:
     """Make the int32 codes of all rows: code = round_half_even(position)."""
-    cdef Py_ssize_t i, j, first = layer_32__simd(tier(), p, codes)
+    cdef Py_ssize_t i, j, done = layer_32__simd(tier(), p, codes)
     cdef LayerRow r
-    for i in range(p.m if first < p.n else 0):
+    for i in range(p.m if done < p.n else 0):
         r = row_of(p, i)
-        for j in range(first, p.n):
+        for j in range(done, p.n):
             codes[i * p.stride + j] = <int32_t>((position(&r, j) + WHOLE) - WHOLE)
 
 
 cdef void codes_8(const LayerParams* p, uint8_t* codes, uint8_t flip) noexcept nogil:
     """Make the 8-bit codes of all rows: code = round_half_even(position) ^ flip."""
-    cdef Py_ssize_t i, j, first = layer_8__simd(tier(), p, codes, flip)
+    cdef Py_ssize_t i, j, done = layer_8__simd(tier(), p, codes, flip)
     cdef LayerRow r
     cdef double x
-    cdef bint is_near
-    for i in range(p.m if first < p.n else 0):
+    cdef bint in_f32
+    for i in range(p.m if done < p.n else 0):
         r = row_of(p, i)
-        for j in range(first, p.n):
-            is_near = r.near != NULL and (<const int32_t*>(r.near + 4 * p.ld))[j] != 0
-            x = near_position(&r, p.ld, j) if is_near else position(&r, j)
+        for j in range(done, p.n):
+            in_f32 = r.f32 != NULL and (<const int32_t*>(r.f32 + 4 * p.ld))[j] != 0
+            x = position_f32(&r, p.ld, j) if in_f32 else position(&r, j)
             codes[i * p.stride + j] = <uint8_t>((x + WHOLE) - WHOLE) ^ flip
 
 
 cdef void ends(const LayerParams* p, double* found) noexcept nogil:
     """Widen found[0]..found[1] to hold every position."""
-    cdef Py_ssize_t i, j, first = layer_ends__simd(tier(), p, found)
+    cdef Py_ssize_t i, j, done = layer_ends__simd(tier(), p, found)
     cdef double x
     cdef LayerRow r
-    for i in range(p.m if first < p.n else 0):
+    for i in range(p.m if done < p.n else 0):
         r = row_of(p, i)
-        for j in range(first, p.n):
+        for j in range(done, p.n):
             x = position(&r, j)
             found[0] = min(found[0], x)
             found[1] = max(found[1], x)
@@ -71,7 +71,7 @@ cdef void ends(const LayerParams* p, double* found) noexcept nogil:
 cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
     """Give the parameters of at most n columns from `first` on."""
     cdef LayerParams some = p[0]
-    cdef LayerRow* r = &some.first
+    cdef LayerRow* r = &some.row
     some.n = min(n, p.n - first)
     r.sums += first
     if r.rows != NULL and r.each:
@@ -79,15 +79,15 @@ cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t
     r.of_sum, r.of_row, r.of_count = r.of_sum + first, r.of_row + first, r.of_count + first
     r.per_value, r.added = r.per_value + first, r.added + first
     r.lowest, r.highest = r.lowest + first, r.highest + first
-    if r.near != NULL:
-        r.near += first
+    if r.f32 != NULL:
+        r.f32 += first
     return some
 
 
 cdef LayerParams some_rows(const LayerParams* p, const int32_t* sums, Py_ssize_t start, Py_ssize_t m) noexcept nogil:
     """Give the parameters of m rows from row `start` on, whose sums are `sums`."""
     cdef LayerParams some = p[0]
-    some.first.sums, some.start, some.m = sums, start, m
+    some.row.sums, some.start, some.m = sums, start, m
     return some
 
 

@@ -53,7 +53,7 @@ TARGET static ptrdiff_t TIER(float_ops)(const int32_t *sums, float *x, ptrdiff_t
 /* The 8-bit codes of sums after the operations, by parameters that round half to even. `flags` is a constant of the calls. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_ops_8_loop)(
     const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_op *float_ops, ptrdiff_t count, const float *old, ptrdiff_t at,
-    float_params p, code_ends ends, const int flags)
+    float_params p, code_clamp to, const int flags)
 {
     const vecf scale = set1_f32(p.scale);
     ptrdiff_t i = 0;
@@ -63,16 +63,16 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_ops_8_l
         TIER(some_float_ops)(sums, NULL, i, float_ops, count, old, at, 4, v);
         for (int j = 0; j < 4; j++)
             q[j] = TIER(float_sum)(v[j], scale, p, flags, QOPS_HALF_EVEN);
-        store(c + i, narrow_s32_codes(q, ends));
+        store(c + i, narrow_s32_codes(q, to));
     }
     return i;
 }
 
 TARGET static ptrdiff_t TIER(float_ops_8)(const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_op *float_ops, ptrdiff_t count,
-                                      const float *old, ptrdiff_t at, float_params p, code_ends ends, int cuts)
+                                      const float *old, ptrdiff_t at, float_params p, code_clamp to, int cuts)
 {
-    return cuts ? TIER(float_ops_8_loop)(sums, c, n, float_ops, count, old, at, p, ends, FLOAT_PLUS | FLOAT_CUT)
-                : TIER(float_ops_8_loop)(sums, c, n, float_ops, count, old, at, p, ends, FLOAT_PLUS);
+    return cuts ? TIER(float_ops_8_loop)(sums, c, n, float_ops, count, old, at, p, to, FLOAT_PLUS | FLOAT_CUT)
+                : TIER(float_ops_8_loop)(sums, c, n, float_ops, count, old, at, p, to, FLOAT_PLUS);
 }
 #undef FOR_EACH
 
@@ -101,10 +101,10 @@ SIMD(float_ops, (const int32_t *sums, float *x, ptrdiff_t n, const float_op *flo
 static inline ptrdiff_t float_ops_8__simd(int tier, const int32_t *sums, void *c, int is_signed, ptrdiff_t n,
                                       const float_op *float_ops, ptrdiff_t count, const float *old, ptrdiff_t at, float_params p)
 {
-    code_ends ends;
+    code_clamp to;
     const int cuts = float_flags(p, 0) & FLOAT_CUT;
-    return p.rounding != QOPS_HALF_EVEN || p.form != FLOAT_TIMES || p.wide || !has_float_ends(p, is_signed, &ends)
-               ? 0 : RUN_TIER(tier, float_ops_8, sums, c, n, float_ops, count, old, at, p, ends, cuts);
+    return p.rounding != QOPS_HALF_EVEN || p.form != FLOAT_TIMES || p.wide || !has_float_clamp(p, is_signed, &to)
+               ? 0 : RUN_TIER(tier, float_ops_8, sums, c, n, float_ops, count, old, at, p, to, cuts);
 }
 #endif
 #endif

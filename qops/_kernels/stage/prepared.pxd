@@ -28,7 +28,7 @@ cdef dict ROUNDINGS, FORMS, BEYONDS, SPLITS, WRAPS
 
 cdef class PreparedStage:
     cdef Stage stage  # its holders copy it; they keep this object, whose memory it points into
-    cdef int takes(self, cnp.ndarray x) except -1
+    cdef int check_input(self, cnp.ndarray x) except -1
 
 cdef class IntegerStage(PreparedStage):
     cdef bytearray params, lanes

@@ -39,7 +39,7 @@ WRAPS = {
 cdef class PreparedStage:
     """A stage with its numbers: `stage.run(x, out)` sets out to the codes of accumulators or values."""
 
-    cdef int takes(self, cnp.ndarray x) except -1:
+    cdef int check_input(self, cnp.ndarray x) except -1:
         """TypeError if the stage would read another type than x has."""
         cdef const Stage* first = self.stage.before if self.stage.before != NULL else &self.stage
         cdef int other = cnp.NPY_INT64 if first.kind == INTEGER else cnp.NPY_FLOAT32 if first.kind == REAL else -1
@@ -51,7 +51,7 @@ cdef class PreparedStage:
         """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel."""
         cdef Stage s = self.stage, before
         cdef cnp.ndarray made = out
-        self.takes(x)
+        self.check_input(x)
         if s.count == 1:
             stage_over(&s, x, out)
             return
