@@ -21,10 +21,10 @@ from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.conv.finish cimport Finish
 from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.matmul cimport Coded, run_coded
-from qops._kernels.gemm.offsets cimport row_sums
+from qops._kernels.gemm.offsets cimport numbers, row_sums
 from qops._kernels.conv.rows cimport Convolution, run_convolution
 from qops._kernels.gemm.plain cimport plain_kernel
-from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, takes_amx
+from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, amx_is_faster
 from qops._kernels.conv.weights cimport PackedWeights
 from qops._kernels.arrays.window cimport Window
 
@@ -108,18 +108,6 @@ cdef set_result(Convolution *p, PreparedStage codes, cnp.ndarray y):
     p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0), cnp.PyArray_STRIDE(y, 1)
     p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2), cnp.PyArray_STRIDE(y, 3)
     p.y_is_strided = not cnp.PyArray_IS_C_CONTIGUOUS(y)
-
-
-cdef tuple set_w_zero_points(Convolution *p, cnp.ndarray zeros, windows):
-    """Set the zero points of packed weights and the sums of windows, and give the arrays that hold them."""
-    cdef cnp.ndarray nothing, sums
-    p.w_zero_points = NULL
-    if zeros is None:
-        return None
-    nothing, sums = np.zeros(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
-    p.w_zero_points, p.no_terms = <const uint32_t *>cnp.PyArray_DATA(zeros), <const uint32_t *>cnp.PyArray_DATA(nothing)
-    p.window_sums = <const uint32_t *>cnp.PyArray_DATA(sums)
-    return zeros, nothing, sums
 
 
 def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize_t num_threads=1):
@@ -211,7 +199,7 @@ cdef int run_product(const Convolution *p, PackedWeights packed, Finish finish, 
     c.product.a_offset, c.product.set_up, c.product.b = <uint32_t>zero_point, NULL, NULL
     c.product.panels, c.product.sums = p.panels, p.sums
     c.product.quads, c.product.runs, c.product.n_runs = quads_of(p.kernel, packed.ic), NULL, 1
-    c.bias, c.a_offset, c.b_offset, c.no_terms = NULL, NULL, NULL, NULL
+    c.bias, c.a_offset, c.b_offset = NULL, NULL, NULL
     if finish.bias is not None:
         c.bias = <const int32_t *>cnp.PyArray_DATA(finish.bias)
     c.stage, c.codes, c.typenum, c.size = &p.stage, p.y, p.y_type, p.y_size
@@ -250,7 +238,8 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
 
     zeros: `finish.w_zero_points(packed)`. starts: `finish.starts` for these images, or None if that is not known.
     """
-    p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.taps, p.quads, True)
+    cdef cnp.ndarray sums = None
+    p.amx = not packed.depthwise and amx_is_faster(p.kernel, p.ow, p.taps, p.quads, True)
     p.times = times_of(packed, p.image.x_signed, images.zero_point, p.amx and p.image.in_place)
     set_result(p, finish.codes, y)
     if p.has_stage and zeros is None and is_product(p, packed, images.x, y):
@@ -259,8 +248,9 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
         starts = finish.starts(packed, p.times)
     if starts is not None:
         p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
-    windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups, num_threads)
-    _kept = set_w_zero_points(p, zeros, windows)  # memory that p reads
+    if zeros is not None:
+        sums = np.ascontiguousarray(window_sums(images, packed.shape[2:], packed.groups, num_threads), np.int32)
+    p.w_zero_points, p.window_sums = numbers(zeros), numbers(sums)
     return run_convolution(p, cnp.PyArray_DIM(images.x, 0), num_threads)
 
 

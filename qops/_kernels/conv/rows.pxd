@@ -19,7 +19,6 @@ ctypedef struct Convolution:  # a convolution, see convolution.pyx
     int32_t times  # accumulators begin with times * sums; times is 1 for depthwise weights
     const uint32_t *w_zero_points  # zero points of the packed weights of each output channel; or NULL
     const uint32_t *window_sums  # the sum of each window, for each image, place and group
-    const uint32_t *no_terms  # oc zeros, for subtract_row
     bint has_stage  # whether accumulators become codes
     Stage stage  # takes accumulators of whole pixels to codes
     char *y  # the result

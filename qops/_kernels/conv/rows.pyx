@@ -104,7 +104,7 @@ cdef void subtract_w_zero_points(const Convolution *p, Py_ssize_t first, Py_ssiz
                 y[g] = <int32_t>(<uint32_t>y[g] - sums[g] * p.w_zero_points[g])
         else:
             for g in range(p.groups):
-                subtract_row(<uint32_t *>y + g * p.oc, p.no_terms, p.w_zero_points + g * p.oc, sums[g], p.oc)
+                subtract_row(<uint32_t *>y + g * p.oc, p.w_zero_points + g * p.oc, sums[g], p.oc)
         y += p.groups * p.oc
         sums += p.groups
 

@@ -4,7 +4,7 @@ from qops._kernels.gemm.tile cimport Run, gemm_kernel, shifts
 from qops._kernels.machine.caches cimport Caches
 
 cdef enum:
-    NEAR_BYTES = 1 << 14  # scratch memory up to this size is on the stack
+    STACK_BYTES = 1 << 14  # scratch memory up to this size is on the stack
 
 ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
     const gemm_kernel *kernel
@@ -31,9 +31,12 @@ ctypedef struct Product:  # C (+)= A x B, see gemm.pyx
 cdef void take_caches(Product *p) noexcept nogil
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil
-cdef bint packs_in_first_tile(const Product *p) noexcept nogil
 cdef int blocked_product(const Product *p) noexcept nogil
 
 cdef inline bint shifted(const Product *p) noexcept nogil:
     """Whether A is signed and the kernel takes it as a + 128, so that the product must be corrected."""
     return p.a_signed and shifts(p.kernel, p.set_up != NULL)
+
+cdef inline bint in_place(const Product *p) noexcept nogil:
+    """Whether rows of A have the form of quads in memory, so that they need no packing."""
+    return not p.kernel.widens and p.runs == NULL and p.k % 4 == 0

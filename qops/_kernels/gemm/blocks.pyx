@@ -3,50 +3,24 @@
 B is cut along k into K blocks, and along n into strips of some panels. A strip is packed before it is multiplied,
 unless B came packed. A kernel with `pack_tile` packs a panel while it multiplies the first tile. A is packed one block
 of rows at a time, unless its rows have the form of quads already. Each tile of C is computed once for each K block. The
-sizes of blocks depend on the caches of the CPU; results do not.
+sizes of blocks depend on the caches of the CPU (block_sizes.pyx); results do not.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from qops._kernels.gemm.block_sizes cimport Blocks, choose_blocks
 from qops._kernels.gemm.tile cimport (
-    AMX_BLOCK_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads,
-    pack_columns, pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
+    GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, most_quads, pack_columns, pack_quads,
+    padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
 )
 from qops._kernels.machine.caches cimport caches
-
-cdef enum:
-    BLOCK_ROWS = 126  # the most rows of A in a block for vectors
-    MIN_DEPTH = 1024  # the fewest rows of B in a K block, if B has so many
-
-ctypedef struct Blocks:  # the sizes of blocks, and the memory for packed ones
-    Py_ssize_t m, n, k  # rows of A, columns of a strip, rows of B in a K block
-    Py_ssize_t quads  # the quads of k
-    Py_ssize_t depth  # how many quads are multiplied before C is read or written again
-    bint copies  # whether rows of A are copied although they have the form of quads already
-    uint8_t *a  # packed or copied rows of A
-    uint8_t *b  # a packed strip of B
-    int32_t *sums  # its column sums
 
 ctypedef struct RowsOfA:  # rows of A in the form of quads
     const uint8_t *a
     Py_ssize_t count, lda
     Py_ssize_t depth, block_stride  # quads of a row that are multiplied at a time; bytes to the next ones of row 0
-
-cdef inline Py_ssize_t amx_strip_bytes(const Product *p) noexcept nogil:
-    """Give the most bytes of a strip of B, or of a packed block of A, for the matrix unit: half of L2."""
-    return p.caches.second // 2
-
-
-cdef inline Py_ssize_t amx_quads(const Product *p) noexcept nogil:
-    """Give how many quads of AMX_BLOCK_ROWS rows of A fill two thirds of L1."""
-    return max(<Py_ssize_t>16, p.caches.first // (6 * AMX_BLOCK_ROWS))
-
-
-cdef inline bint in_place(const Product *p) noexcept nogil:
-    """Whether rows of A have the form of quads in memory, so that they need no packing."""
-    return not p.kernel.widens and p.runs == NULL and p.k % 4 == 0
 
 
 cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
@@ -222,45 +196,6 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
     return part
 
 
-cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
-    """Choose the sizes of blocks.
-
-    A K block of B is as deep as A has rows, within limits. Deeper K blocks read and write C less often; shallower ones
-    read B in longer stretches. A strip is so wide that it stays in the cache until it is used, and wider if several
-    blocks of rows use it. For the matrix unit a strip stays in the cache for all rows, and long rows of A are copied:
-    the stride of rows is often a multiple of 1024 bytes, and L1 does not hold such rows together.
-    """
-    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_BLOCK_ROWS
-    cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
-    cdef Py_ssize_t near = block_bytes(&p.caches)
-    blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
-    blocks.depth, blocks.copies = most_quads(&p.caches), False
-    if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:  # the whole product is one block
-        return
-    if p.panels != NULL and p.m <= GEMM_ROWS and p.set_up == NULL:  # one tile reads each panel once
-        return
-    if p.panels == NULL and p.runs == NULL:
-        blocks.k = min(p.k, 4 * most_quads(&p.caches), max(MIN_DEPTH, p.m // 16 * 16))
-        blocks.quads = quads_of(p.kernel, blocks.k)
-    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_BLOCK_ROWS and 2 * blocks.quads > amx_quads(p)
-    if blocks.copies:
-        blocks.m = (p.m + tiles - 1) // tiles
-        parts = (blocks.quads + amx_quads(p) - 1) // amx_quads(p)
-        blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
-    if blocks.copies or p.set_up != NULL and in_place(p):
-        blocks.n = min(p.n, width * max(1, amx_strip_bytes(p) // (4 * width * max(blocks.quads, 1))))
-        return
-    most = (near if p.set_up == NULL else amx_strip_bytes(p)) // (4 * max(blocks.quads, 1)) // unit
-    if p.set_up == NULL:
-        most = min(most, BLOCK_ROWS // GEMM_ROWS)
-    most = max(most, 1)
-    row_blocks = (tiles + most - 1) // most
-    blocks.m = unit * ((tiles + row_blocks - 1) // row_blocks)
-    if p.panels == NULL:
-        blocks.n = min(p.n, width * max(1, near * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
-
-
 cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:
     """Multiply by a strip of row-major B, which is packed one K block at a time."""
     cdef Product part
@@ -283,8 +218,8 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     cdef const Product *strip = p
     cdef Py_ssize_t j, padded
     cdef int64_t of_a = 0, of_b = 0, bytes  # in 64 bits, because Py_ssize_t may have 32
-    cdef uint8_t near[NEAR_BYTES]
-    cdef void *memory = near
+    cdef uint8_t stack[STACK_BYTES]
+    cdef void *memory = stack
     choose_blocks(p, &blocks)
     padded = padded_columns(p.kernel, blocks.n)
     if blocks.copies:
@@ -294,7 +229,7 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     if p.panels == NULL:
         of_b = <int64_t>4 * padded * blocks.quads
     bytes = 64 + of_b + of_a + <int64_t>4 * padded
-    if bytes > NEAR_BYTES:
+    if bytes > STACK_BYTES:
         memory = PyMem_RawMalloc(<size_t>bytes) if bytes <= PY_SSIZE_T_MAX else NULL
     if memory == NULL:
         return -1
@@ -310,6 +245,6 @@ cdef int blocked_product(const Product *p) noexcept nogil:
             multiply_unpacked(strip, &blocks)
         else:
             multiply_packed(strip, &blocks, 0)
-    if memory != <void *>near:
+    if memory != <void *>stack:
         PyMem_RawFree(memory)
     return 0

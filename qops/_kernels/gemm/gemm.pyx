@@ -18,11 +18,11 @@ from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.checks cimport apart, array, writable
 from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.gemm.blocks cimport Product
-from qops._kernels.gemm.offsets cimport row_sums, subtract_terms
+from qops._kernels.gemm.offsets cimport numbers, row_sums, subtract_offsets, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.gemm.run cimport run_product
 from qops._kernels.gemm.tile cimport (
-    SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
+    SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, amx_is_faster,
 )
 
 import numpy as np
@@ -78,7 +78,7 @@ cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t ro
         return find_unsigned_kernel(on)
     kernel = find_kernel(saturating, on)
     # if vectors multiply, panels of their own form take less time to pack than those of the matrix unit
-    if kernel.by_vectors != NULL and not takes_amx(kernel, rows, 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False):
+    if kernel.by_vectors != NULL and not amx_is_faster(kernel, rows, 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False):
         return kernel.by_vectors
     return kernel
 
@@ -135,7 +135,7 @@ cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b, int on) noexcept:
         return True
     return by_unsigned != NULL and (
         by_unsigned.amx[0] == NULL
-        or takes_amx(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
+        or amx_is_faster(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
 
 
 def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint accumulate=False,
@@ -220,19 +220,17 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     one for each row of A (m x 1); b_offset is one number, or one for each column of B (n). b: a matrix of int8 or a
     PackedB.
     """
-    cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
-    cdef cnp.ndarray columns, rows
-    cdef bint of_columns = not is_zero(a_offset), of_rows = not is_zero(b_offset)
-    if not (of_columns or of_rows):
-        return
-    if not of_columns:
-        columns = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_INT32, 0)
-    elif type(b) is PackedB:
-        columns = (<PackedB>b).colsum
-    else:
-        columns = column_sums(b)
-    if of_rows:
-        rows = row_sums(by_rows(a))
-    else:
-        rows = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c), cnp.NPY_INT32, 0)
-    subtract_terms(c, columns, a_offset, rows, b_offset, k)
+    cdef cnp.ndarray left = by_rows(a), columns = None, a_offsets = None, b_offsets = None
+    cdef const uint32_t *of_columns
+    cdef const uint32_t *of_a
+    cdef const uint32_t *of_b
+    cdef Product p
+    set_left(&p, left, 0)
+    p.n, p.c, p.ldc = cnp.PyArray_DIM(c, 1), <int32_t *>cnp.PyArray_DATA(c), cnp.PyArray_STRIDE(c, 0) // 4
+    if not is_zero(a_offset):
+        columns, a_offsets = b.colsum if type(b) is PackedB else column_sums(b), words(a_offset, p.m)
+    if not is_zero(b_offset):
+        b_offsets = words(b_offset, p.n)
+    of_columns, of_a, of_b = numbers(columns), numbers(a_offsets), numbers(b_offsets)
+    with nogil:
+        subtract_offsets(&p, 0, of_a, of_columns, of_b)

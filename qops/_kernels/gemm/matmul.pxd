@@ -15,7 +15,6 @@ ctypedef struct Coded:  # a product whose accumulators become codes, in parts of
     const int32_t *bias  # one for each column, or NULL
     const uint32_t *a_offset  # one for each row, or NULL: then the product itself subtracts the one that all have
     const uint32_t *b_offset  # one for each column, of B as it is packed; or NULL
-    const uint32_t *no_terms  # zeros, one for each column, where there are offsets
     const Stage *stage
     char *codes  # m x n, in C order
     Py_ssize_t stride  # codes from a row to the next
@@ -27,7 +26,7 @@ cdef int run_coded(Coded *p, Py_ssize_t num_threads) except -1
 cdef class MatMul:
     cdef PackedB b
     cdef object b_offset
-    cdef cnp.ndarray offsets, no_terms  # b_offset of the packed B, of each column, if there are any; zeros
+    cdef cnp.ndarray offsets  # b_offset of the packed B, of each column, if there are any
     cdef cnp.ndarray bias
     cdef PreparedStage codes
     cdef int typenum

@@ -10,11 +10,11 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.gemm.blocks cimport Product, shifted, some_columns as product_columns, take_caches
 from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
-from qops._kernels.gemm.offsets cimport subtract_row, sum_row, words
+from qops._kernels.gemm.offsets cimport numbers, subtract_offsets, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.stream cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, takes_amx
+from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, amx_is_faster
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.layer_stage cimport LayerParams, some_columns
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -67,24 +67,6 @@ cdef void part_of(const Coded *p, Py_ssize_t i, Py_ssize_t *first, Py_ssize_t *e
         end[0] = min(<Py_ssize_t>(units * (i + 1) // p.parts) * GEMM_ROWS, p.product.m)
 
 
-cdef void subtract_offsets(const Coded *p, Py_ssize_t first, const Product *some) noexcept nogil:
-    """Subtract the terms of offsets from some rows of accumulators, from row `first` on.
-
-        c[i][j] -= a_offset[i] * sum of b[:, j] + b_offset[j] * (sum of a[i] - k * a_offset[i])
-    """
-    cdef uint32_t *c = <uint32_t *>some.c
-    cdef uint32_t a_offset = p.product.a_offset, sum
-    cdef Py_ssize_t i, n = some.n
-    for i in range(some.m):
-        if p.a_offset != NULL:
-            a_offset = p.a_offset[first + i]
-            subtract_row(c, p.no_terms, <const uint32_t *>p.product.sums, a_offset, n)
-        if p.b_offset != NULL:
-            sum = sum_row(some.a + i * some.lda, some.a_signed, some.k) - <uint32_t>some.k * a_offset
-            subtract_row(c, p.no_terms, p.b_offset, sum, n)
-        c += some.ldc
-
-
 cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
     """Make the codes of part i; 1 if there is not enough memory."""
     cdef Product some = p.product
@@ -103,14 +85,15 @@ cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
     some.c, some.ldc, some.spare = starts + columns, n, True
     for row from first <= row < end by at_once:
         some.a, some.m = p.product.a + row * p.product.lda, min(at_once, end - row)
-        on_unit = takes_amx(some.kernel, some.m, 1, some.quads, True)
+        on_unit = amx_is_faster(some.kernel, some.m, 1, some.quads, True)
         if p.bias != NULL and (row == first or some.kernel.amx[0] != NULL):
             begin_with_bias(&p.product, p.bias, on_unit, &some, starts)
         if sums_of_products(&some):
             PyMem_RawFree(memory)
             return 1
         if p.a_offset != NULL or p.b_offset != NULL:
-            subtract_offsets(p, row, &some)
+            subtract_offsets(&some, p.product.a_offset, NULL if p.a_offset == NULL else p.a_offset + row,
+                             <const uint32_t *>p.product.sums, p.b_offset)
         stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * p.stride * p.size, p.typenum, row * n, some.m * n)
     PyMem_RawFree(memory)
     return 0
@@ -168,7 +151,6 @@ cdef class MatMul:
             raise ValueError(f"bias: expected shape {(b.n,)}, got {(<object>self.bias).shape}")
         of_packed = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT * b.is_shifted
         self.offsets = None if is_zero(of_packed) else words(of_packed, b.n)
-        self.no_terms = np.zeros(b.n, np.uint32)
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
         """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
@@ -224,12 +206,7 @@ cdef class MatMul:
         set_left(&p.product, a, a_offset)
         set_packed(&p.product, self.b)
         p.product.accumulate = False
-        p.a_offset = p.b_offset = NULL
-        p.no_terms = <const uint32_t *>cnp.PyArray_DATA(self.no_terms)
-        if each is not None:
-            p.a_offset = <const uint32_t *>cnp.PyArray_DATA(each)
-        if self.offsets is not None:
-            p.b_offset = <const uint32_t *>cnp.PyArray_DATA(self.offsets)
+        p.a_offset, p.b_offset = numbers(each), numbers(self.offsets)
         p.bias = NULL
         if starts is not None:
             p.product.sums = <const int32_t *>cnp.PyArray_DATA(starts)

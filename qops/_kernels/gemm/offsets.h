@@ -1,17 +1,14 @@
 /* The loops of offsets.pyx for the whole vectors of a row. They return how many elements they did. */
 #ifdef TIER
 
-/* c[j] -= columns[j] + row * offsets[j] */
-TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *columns, const uint32_t *offsets, uint32_t row,
-                                           ptrdiff_t n)
+/* c[j] -= sum * offsets[j] */
+TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *offsets, uint32_t sum, ptrdiff_t n)
 {
     enum { WORDS = LANES / 4 };
-    const vec sum = set1_s32((int32_t)row);
+    const vec sums = set1_s32((int32_t)sum);
     ptrdiff_t j = 0;
-    for (; j + WORDS <= n; j += WORDS) {
-        const vec term = add_s32(load(columns + j), mullo_s32(sum, load(offsets + j)));
-        store(c + j, sub_s32(load(c + j), term));
-    }
+    for (; j + WORDS <= n; j += WORDS)
+        store(c + j, sub_s32(load(c + j), mullo_s32(sums, load(offsets + j))));
     return j;
 }
 
@@ -50,8 +47,7 @@ TARGET static ptrdiff_t TIER(sum_row_s8)(const uint8_t *x, ptrdiff_t n, uint32_t
 #define QOPS_BODY "gemm/offsets.h"
 #include "lanes/tiers.h"
 
-SIMD(subtract_row, (uint32_t *c, const uint32_t *columns, const uint32_t *offsets, uint32_t row, ptrdiff_t n),
-     c, columns, offsets, row, n)
+SIMD(subtract_row, (uint32_t *c, const uint32_t *offsets, uint32_t sum, ptrdiff_t n), c, offsets, sum, n)
 
 static inline ptrdiff_t sum_row__simd(int tier, const uint8_t *x, int is_signed, ptrdiff_t n, uint32_t *sum)
 {

@@ -5,52 +5,47 @@ from libc.stdint cimport int8_t, uint8_t, uint32_t
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport WORTH_RELEASING
+from qops._kernels.gemm.blocks cimport Product
 
 import numpy as np
 
 cnp.import_array()
 
 cdef extern from "gemm/offsets.h" nogil:
-    Py_ssize_t subtract_row__simd(int, uint32_t *, const uint32_t *, const uint32_t *, uint32_t, Py_ssize_t)
+    Py_ssize_t subtract_row__simd(int, uint32_t *, const uint32_t *, uint32_t, Py_ssize_t)
     Py_ssize_t sum_row__simd(int, const uint8_t *, bint, Py_ssize_t, uint32_t *)
 
 
-ctypedef struct Terms:  # the arguments of `subtract`
-    uint32_t *c
-    Py_ssize_t m, n, ldc
-    const uint32_t *columns  # the sums of b's columns
-    const uint32_t *rows  # the sums of a's rows
-    const uint32_t *a_offset
-    Py_ssize_t a_stride  # 1 if a_offset has a value for each row, 0 if it has one value
-    const uint32_t *b_offset  # one for each column
-    uint32_t k
-    uint32_t *of_columns  # scratch memory for n values: the terms that depend on the column only
-
-
-cdef void sum_up_columns(const Terms *t, uint32_t a_offset) noexcept nogil:
-    # of_columns[j] = a_offset * (columns[j] - k * b_offset[j])
+cdef void subtract_row(uint32_t *c, const uint32_t *offsets, uint32_t sum, Py_ssize_t n) noexcept nogil:
+    # c[j] -= sum * offsets[j]
     cdef Py_ssize_t j
-    for j in range(t.n):
-        t.of_columns[j] = a_offset * (t.columns[j] - t.k * t.b_offset[j])
+    for j in range(subtract_row__simd(tier(), c, offsets, sum, n), n):
+        c[j] -= sum * offsets[j]
 
 
-cdef void subtract_row(uint32_t *c, const uint32_t *of_columns, const uint32_t *offsets, uint32_t sum,
-                       Py_ssize_t n) noexcept nogil:
-    # c[j] -= of_columns[j] + sum * offsets[j]
-    cdef Py_ssize_t j
-    for j in range(subtract_row__simd(tier(), c, of_columns, offsets, sum, n), n):
-        c[j] -= of_columns[j] + sum * offsets[j]
+cdef void subtract_offsets(const Product *p, uint32_t a_offset, const uint32_t *a_offsets, const uint32_t *columns,
+                           const uint32_t *b_offsets) noexcept nogil:
+    """Subtract the terms of offsets from the accumulators C of p, modulo 2**32.
 
+        c[i][j] -= a_offsets[i] * columns[j] + b_offsets[j] * (sum of a[i] - k * a_offsets[i])
 
-cdef void subtract(const Terms *t) noexcept nogil:
-    # c[i][j] -= of_columns[j] + rows[i] * b_offset[j]
-    cdef uint32_t *c = t.c
+    columns: the sums of b's columns. a_offsets: NULL if all are `a_offset`, whose first term is subtracted already.
+    b_offsets: NULL if they are 0.
+    """
+    cdef uint32_t *c = <uint32_t *>p.c
     cdef Py_ssize_t i
-    for i in range(t.m):
-        if i == 0 or t.a_stride:
-            sum_up_columns(t, t.a_offset[i * t.a_stride])
-        subtract_row(c, t.of_columns, t.b_offset, t.rows[i], t.n)
-        c += t.ldc
+    for i in range(p.m):
+        if a_offsets != NULL:
+            a_offset = a_offsets[i]
+            subtract_row(c, columns, a_offset, p.n)
+        if b_offsets != NULL:
+            subtract_row(c, b_offsets, sum_row(p.a + i * p.lda, p.a_signed, p.k) - <uint32_t>p.k * a_offset, p.n)
+        c += p.ldc
+
+
+cdef const uint32_t *numbers(cnp.ndarray x) noexcept:
+    """Give the numbers of an array; NULL for None."""
+    return NULL if x is None else <const uint32_t *>cnp.PyArray_DATA(x)
 
 
 cdef cnp.ndarray words(x, cnp.npy_intp n):
@@ -66,28 +61,6 @@ cdef cnp.ndarray words(x, cnp.npy_intp n):
     else:
         np.copyto(made, np.asarray(x, np.int64).reshape(-1), casting="unsafe")
     return made
-
-
-cdef object subtract_terms(cnp.ndarray c, cnp.ndarray columns, a_offset, cnp.ndarray rows, b_offset, Py_ssize_t k):
-    """Compute C -= a_offset * columns + b_offset * rows - k * a_offset * b_offset, modulo 2**32.
-
-    c: int32, m x n, with contiguous rows. columns, rows: the sums of b's columns and a's rows, int32, contiguous. Each
-    offset is one number, or an array: m values of a_offset, n of b_offset.
-    """
-    cdef Terms t
-    t.m, t.n = cnp.PyArray_DIM(c, 0), cnp.PyArray_DIM(c, 1)
-    cdef bint is_one = type(a_offset) is int or a_offset.size == 1
-    cdef cnp.ndarray left = words(a_offset, 1 if is_one else t.m), right = words(b_offset, t.n)
-    cdef cnp.ndarray room = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_UINT32, 0)
-    t.c, t.ldc, t.k = <uint32_t *>cnp.PyArray_DATA(c), cnp.PyArray_STRIDE(c, 0) // 4, <uint32_t>k
-    t.columns, t.rows = <const uint32_t *>cnp.PyArray_DATA(columns), <const uint32_t *>cnp.PyArray_DATA(rows)
-    t.a_offset, t.b_offset = <const uint32_t *>cnp.PyArray_DATA(left), <const uint32_t *>cnp.PyArray_DATA(right)
-    t.a_stride, t.of_columns = not is_one, <uint32_t *>cnp.PyArray_DATA(room)
-    if t.m * t.n < WORTH_RELEASING:
-        subtract(&t)
-    else:
-        with nogil:
-            subtract(&t)
 
 
 cdef uint32_t sum_row(const uint8_t *x, bint is_signed, Py_ssize_t n) noexcept nogil:

@@ -1,6 +1,6 @@
 /* Packs a panel while it computes the panel's first tile: it makes quads of B in registers, multiplies them, and
- * stores them for the tiles that follow, so B is read while multiplications go on. On AMD Zen 4, packing beforehand
- * takes 1.4 to 1.6 times as long for 4 to 6 rows by 512 x 512 to 4096 x 1024, 1.3 to 1.4 for 8 rows, 1.2 for 16.
+ * stores them for the tiles that follow, so B is read while multiplications go on. Packing beforehand takes
+ * 1.3 to 1.5 times as long for 6 to 16 rows by 512 x 512, and as long for 1024 x 1024.
  * This is included once for each kernel, as tile.h is, for 16 lanes and 4 vectors.
  *
  * If A is signed, a row of ones takes the place of the sixth row. It gives the column sums, and the tile subtracts 128

@@ -1,7 +1,7 @@
 /* Products of up to 4 rows of A. Each value of B is used once, so B is not packed: it is read row by row, in blocks
  * of `quads` quads by 64 columns, and made into quads in registers. This is included once for each kernel, as tile.h
- * is, for 16 lanes. On AMD Zen 4, pack_tile.h takes 1.7 to 1.8 times as long for one row by 512 x 512 to 4096 x
- * 1024, and 1.3 times for two; packing beforehand takes 2.0 to 2.1 times as long.
+ * is, for 16 lanes. For one row by 512 x 512 to 4096 x 1024, pack_tile.h takes 1.3 to 1.8 times as long, and packing
+ * beforehand 2.1 to 2.4 times; for four rows by 1024 x 1024 pack_tile.h takes 1.5 times as long.
  *
  * Unpacking works inside 128-bit lanes, so of each 64 columns acc holds column 16 L + 4 v + i at 16 v + 4 L + i. The
  * caller restores the order once, when the last block is done. */

@@ -8,20 +8,14 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.gemm.blocks cimport (
-    NEAR_BYTES, Product, blocked_product, packs_in_first_tile, shifted, some_columns, some_terms,
+    STACK_BYTES, Product, blocked_product, shifted, some_columns, some_terms,
 )
-from qops._kernels.gemm.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
-
-cdef enum:
-    NEAR_B = 1 << 23  # bytes: the caches may hold a B of up to this size
-    NEAR_ROWS = 3  # for more rows than this, it is faster to pack such a B than to stream it
-
+from qops._kernels.gemm.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, amx_is_faster
 
 cdef bint streams(const Product *p) noexcept nogil:
     """Whether to stream B: the kernel can, B is not packed, and A has few rows."""
-    cdef bint better_packed = packs_in_first_tile(p) and p.k * p.ldb <= NEAR_B
     return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.n >= 64 and p.k >= 32
-            and p.m + shifted(p) <= (NEAR_ROWS if better_packed else GEMM_STREAM_ROWS))
+            and p.m + shifted(p) <= GEMM_STREAM_ROWS)
 
 
 cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
@@ -67,14 +61,14 @@ cdef int streamed_product(const Product *p) noexcept nogil:
     cdef Product whole = some_terms(p, 0, k), rest
     cdef Py_ssize_t bytes = rows * (k + 4 * n) + 64
     cdef int failed = 0
-    cdef uint8_t near[NEAR_BYTES]
-    cdef void *memory = near if bytes <= NEAR_BYTES else PyMem_RawMalloc(bytes)
+    cdef uint8_t stack[STACK_BYTES]
+    cdef void *memory = stack if bytes <= STACK_BYTES else PyMem_RawMalloc(bytes)
     cdef int32_t *acc = <int32_t *>aligned(memory)
     if memory == NULL:
         return -1
     whole.n = n
     stream_whole(&whole, quads, <uint8_t *>(acc + n * rows), acc)
-    if memory != <void *>near:
+    if memory != <void *>stack:
         PyMem_RawFree(memory)
     if k < p.k:
         rest = some_terms(p, k, p.k - k)
@@ -100,6 +94,6 @@ cdef int product(const Product *p) noexcept nogil:
     """Compute a product on this thread; -1 if there is not enough memory."""
     if p.m == 0 or p.n == 0:
         return 0
-    if takes_amx(p.kernel, p.m, 1, p.quads, p.panels != NULL):
+    if amx_is_faster(p.kernel, p.m, 1, p.quads, p.panels != NULL):
         return product_by_amx(p)
     return streamed_product(p) if streams(p) else blocked_product(p)

@@ -12,8 +12,8 @@
  * Accumulators are named variables of a vector_size type, because gcc 12 would keep arrays of them, or __m512i, in
  * memory.
  *
- * Large tiles do their last 4 quads row by row and store each row as soon as it is ready. 24 stores in succession
- * keep the multipliers of Zen 4 idle for 50 cycles, an eighth of the time when k = 64; spread out, they cost little. */
+ * Large tiles do their last 4 quads row by row and store each row as soon as it is ready: multiplications would wait
+ * for 24 stores in succession, and spread out, stores cost little. */
 
 #define IF_ROW(r, ...) if (rows > r) { __VA_ARGS__ }
 #define ALL_ROWS(X) IF_ROW(0, X(0)) IF_ROW(1, X(1)) IF_ROW(2, X(2)) IF_ROW(3, X(3)) IF_ROW(4, X(4)) IF_ROW(5, X(5))

@@ -81,8 +81,8 @@ cdef inline Py_ssize_t most_quads(const Caches *of) noexcept nogil:
 cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil
 cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil
 cdef const gemm_kernel *find_depthwise_kernel(int on) noexcept nogil
-cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
-                    bint is_packed) noexcept nogil
+cdef bint amx_is_faster(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
+                        bint is_packed) noexcept nogil
 cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
     """Whether the kernel takes an s8 A as a + 128; the matrix unit (`on_unit`) does not."""
     return not (kernel.widens or kernel.takes_signed or on_unit)

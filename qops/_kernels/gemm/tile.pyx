@@ -36,8 +36,8 @@ cdef const gemm_kernel *find_depthwise_kernel(int on) noexcept nogil:
     return found if found != NULL and found.dots != NULL else plain_kernel(False)
 
 
-cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
-                    bint is_packed) noexcept nogil:
+cdef bint amx_is_faster(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
+                        bint is_packed) noexcept nogil:
     """Whether the matrix unit is faster than vectors for so many rows of A and `taps` times so many quads of k.
 
     A kernel for a B of u8 always uses the unit. Setting the unit up takes 0.1 us, and one row or quad takes as long as
