@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from pathlib import Path
@@ -74,9 +75,11 @@ def place(options: Namespace) -> AbstractContextManager[pool.Pool]:
 
 
 def measure(where: pool.Pool, count: int) -> dict[str, Any]:
-    """Measure everything: what each view found, by its stem."""
-    work = {stem(v): v.measure for v in VIEWS} | {"sweep_error": lambda: sweep_error.measure(where, count)}
-    return {name: timed(f"[{i}/{len(work)}] measuring {name} ", f) for i, (name, f) in enumerate(work.items(), 1)}
+    """Measure everything: what each view found, by its stem. The sweep is begun first and waited for last."""
+    with ThreadPoolExecutor(1) as beside:
+        swept = beside.submit(sweep_error.measure, where, count)
+        work = {stem(v): v.measure for v in VIEWS if v is not sweep_error} | {"sweep_error": swept.result}
+        return {name: timed(f"[{i}/{len(work)}] measuring {name} ", f) for i, (name, f) in enumerate(work.items(), 1)}
 
 
 def lines(views: Sequence[ModuleType], found: Mapping[str, Any]) -> list[summary.Line]:
@@ -94,10 +97,10 @@ def links(found: Mapping[str, Any]) -> dict[str, str]:
     return {line.op: f"{page}.html" for page, own in by_page(found).items() for line in own}
 
 
-def draw(view: ModuleType, found: Any, out: Path, tag: str = "h2") -> str:
+def draw(view: ModuleType, found: Any, out: Path, later: report.Later, tag: str = "h2") -> str:
     """Draw all figures of a view; its part of a page."""
     figures = [
-        timed(f"drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out))
+        timed(f"drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out, later))
         for name, draw in view.figures(found).items()
     ]
     return report.section(stem(view), figures, view.tables(found), tag)
@@ -107,10 +110,11 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
     """Draw all figures and write all pages and the table of the sweep; return the index."""
     out.mkdir(parents=True, exist_ok=True)
     names = [*PAGES, "claims"]
-    for page, views in PAGES.items():
-        tags = ["h1", *["h2"] * (len(views) - 1)]
-        body = [draw(v, found[stem(v)], out, tag) for v, tag in zip(views, tags, strict=True)]
-        report.write(out, page, body, names)
+    with report.packing() as later:
+        for page, views in PAGES.items():
+            tags = ["h1", *["h2"] * (len(views) - 1)]
+            body = [draw(v, found[stem(v)], out, later, tag) for v, tag in zip(views, tags, strict=True)]
+            report.write(out, page, body, names)
     report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)], "h1")], names)
     tidy.write(out / "sweep.csv", found["sweep_error"].rows)
     first = {page: (stem(views[0]), views[0].figures(found[stem(views[0])])) for page, views in PAGES.items()}
@@ -128,7 +132,9 @@ def show_image(file: Path, out: Path) -> int:
     print("\n".join(map(report.as_text, [*photograph.tables(found), table])))
     out.mkdir(parents=True, exist_ok=True)
     title = f"<h1>{escape(file.name)}</h1>"
-    page = report.write(out, "index", [title, report.as_html(table), draw(photograph, found, out)], [])
+    with report.packing() as later:
+        body = [title, report.as_html(table), draw(photograph, found, out, later)]
+    page = report.write(out, "index", body, [])
     print(f"Open {page} in a browser.")
     return 0
 
@@ -182,6 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.sweep:
             tidy.check(options.sweep)
         with place(options) as where:
+            print(f"{len(sweep_error.FORMS)} forms of ops are swept by {where.name}", file=sys.stderr)
             if options.sweep:
                 return show_sweep(options.sweep, where, options.ranges)
             return show_all(options, where)

@@ -115,7 +115,11 @@ def show(options: Namespace, out: Path) -> int:
         tensors = [quantize(scene.a), quantize(scene.b)][: own.operands]
         figures.append(("picture", tensors, f"{options.image.name}: {', '.join(scene.names[: own.operands])}"))
         print(error(own.op(*tensors), own.exact(*map(values, tensors))))
-    body = [report.drawn(stem, lambda t=t, w=w: draw(own, t, w), out, f"{own.name}, {w}.") for stem, t, w in figures]
+    with report.packing() as later:
+        body = [
+            report.drawn(stem, lambda t=t, w=w: draw(own, t, w), out, later, f"{own.name}, {w}.")
+            for stem, t, w in figures
+        ]
     verdict = f"On {len(found)} choices of ranges, {own.name} is at most {summary.size(found.worst.max_lsb)} LSB off."
     title = f'<h1>{escape(own.name)}</h1><p class="verdict">{escape(verdict)}</p>'
     page = report.write(out, "index", [title, report.as_html(shown), *body], [])

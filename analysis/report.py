@@ -1,16 +1,20 @@
 """Tables for the terminal and for pages, and the pages: plain HTML that needs no files but the figures beside it."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.pyplot import close
+from PIL import Image
 
 from analysis.reasons import LEAD
-from analysis.style import PACKED
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
@@ -29,6 +33,9 @@ class Table(NamedTuple):
     notes: Sequence[str] = ()
     links: Mapping[str, str] = {}
 
+
+Later = Callable[..., None]
+"""Calls a function with arguments, not at once."""
 
 Figures = dict[str, Callable[[], Figure]]
 """The stem of each figure's file, and how to draw it."""
@@ -76,13 +83,31 @@ def as_html(table: Table) -> str:
     )
 
 
-def drawn(stem: str, draw: Callable[[], Figure], folder: Path, caption: str = "") -> str:
+@contextmanager
+def packing() -> Iterator[Later]:
+    """A thread that packs the files of pictures while others are drawn; all are written when it ends, or it raises."""
+    begun: list[Future[None]] = []
+
+    def later(work: Callable[..., None], *args: Any, **options: Any) -> None:
+        begun.append(thread.submit(work, *args, **options))
+
+    with ThreadPoolExecutor(1) as thread:
+        yield later
+    for file in begun:
+        file.result()
+
+
+def drawn(stem: str, draw: Callable[[], Figure], folder: Path, later: Later, caption: str = "") -> str:
     """Draw into folder/stem.png; return the figure for a page, a link to the picture in full size.
 
-    Without a caption it has the one that WORDS has for it.
+    The file is packed later. Without a caption the figure has the one that WORDS has for it.
     """
     figure = draw()
-    figure.savefig(folder / f"{stem}.png", pil_kwargs=PACKED)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # matplotlib's own savefig draws twice, once to lay the figure out
+    pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+    # without a level, packing takes three times as long
+    later(pixels.save, folder / f"{stem}.png", compress_level=1)
     size = " ".join(
         f'{side}="{round(100 * inches)}"'
         for side, inches in zip(("width", "height"), figure.get_size_inches(), strict=True)

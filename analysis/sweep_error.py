@@ -1,7 +1,6 @@
 """The sweep over ranges: how the errors of every system are spread, and how fast they were found."""
 
 import os
-import sys
 from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
@@ -66,7 +65,6 @@ class Measured(NamedTuple):
 def measure(where: pool.Pool | None = None, count: int = MANY) -> Measured:
     """Sweep over so many pairs of ranges, and each widened to hold 0."""
     where, start, found = where or pool.processes(os.cpu_count() or 1), perf_counter(), Sweep()
-    print(f"\n  {where.name}: {len(FORMS)} forms of ops", file=sys.stderr, flush=True)
     for exact in dict.fromkeys(s.exact for s in ALL):
         ops = {name: form for name, form in FORMS.items() if ALL[form.number].exact is exact}
         found += sweep(ops, exact, both_kinds(count), executor=where.open)

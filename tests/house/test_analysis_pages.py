@@ -6,6 +6,7 @@ from html import unescape
 import numpy as np
 import ops
 import pytest
+from matplotlib.figure import Figure
 
 import analysis.__main__ as main
 from analysis import chart, claims, first_page, reasons, report, summary, sweep_error
@@ -184,3 +185,13 @@ def test_every_word_of_the_pages_has_its_place(found, pages):
     assert set(report.WORDS) == {"index", "pages", "claims", *map(main.stem, main.VIEWS)}
     everything = unescape(" ".join(pages.values()))
     assert all(text.strip() in everything for words in report.WORDS.values() for text in words.values())
+
+
+def test_a_picture_that_cannot_be_written_is_told(tmp_path):
+    """Its file is written by another thread, while other pictures are drawn."""
+    stem = "photograph_blur"
+    with pytest.raises(FileNotFoundError, match="no_folder"), report.packing() as later:
+        report.drawn(stem, Figure, tmp_path / "no_folder", later)
+    with report.packing() as later:
+        report.drawn(stem, Figure, tmp_path, later)
+    assert (tmp_path / f"{stem}.png").stat().st_size
