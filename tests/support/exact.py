@@ -36,16 +36,16 @@ def outward(lo, hi):
 
 
 def rounded(value, rounding):
-    """An exact fraction rounded to an integer by a named rule."""
-    floor = math.floor(value)
+    """An exact number rounded to an integer by a named rule; integers are quicker here than fractions."""
+    top, bottom = value.as_integer_ratio()
+    floor, rest = divmod(top, bottom)
     if rounding == "floor":
         return floor
     if rounding == "truncate":
-        return math.trunc(value)
-    rest = value - floor
-    if rest != Fraction(1, 2):
-        return floor + (rest > Fraction(1, 2))
-    up = {"half_up": True, "half_away": value > 0, "half_even": floor % 2 == 1}[rounding]
+        return floor + (top < 0 < rest)
+    if 2 * rest != bottom:
+        return floor + (2 * rest > bottom)
+    up = {"half_up": True, "half_away": top > 0, "half_even": floor % 2 == 1}[rounding]
     return floor + up
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from exact import clamp, exact32, over_one_unit
@@ -10,17 +11,19 @@ from exact import clamp, exact32, over_one_unit
 LOWEST = {"uint8": 0, "int8": -128}
 
 
+@cache
 def exact_line(lo, hi):
     """The values of the 256 codes from lo to hi."""
     (lo, hi), unit = over_one_unit(exact32(lo), exact32(hi))
-    return [Fraction(255 * lo + k * (hi - lo), 255 * unit) for k in range(256)]
+    return tuple(Fraction(255 * lo + k * (hi - lo), 255 * unit) for k in range(256))
 
 
+@cache
 def line(lo, hi):
     """The same, but where 0 is within 2**-15 of a step from a code, it is on that code."""
     values = exact_line(lo, hi)
     base = min(values, key=abs)
-    return [v - base for v in values] if 0 < abs(base) * 2**15 <= values[1] - values[0] else values
+    return tuple(v - base for v in values) if 0 < abs(base) * 2**15 <= values[1] - values[0] else values
 
 
 def positions(values, lo, hi):

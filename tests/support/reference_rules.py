@@ -88,22 +88,22 @@ def rndnu16(x, scale):
     return half_up(min(max(near, -(2**15)), 2**15 - 1) * short, 15)
 
 
-def integer_rule(rule, x, scale):
-    """The scaled accumulator of the rules that are integers all the way, before the zero point."""
+def integer_rule(rule, scale):
+    """A function that scales an accumulator, of the rules that are integers all the way; the zero point comes later."""
     mantissa, n = bits_of(scale)
-    seven = round(scale * 128)
+    seven, double, single = round(scale * 128), quantized_multiplier(scale), quantized_multiplier(scale, 30)
     return {
-        "tflite-double": lambda: tflite_double(x, *quantized_multiplier(scale)),
-        "half-up-double": lambda: half_up_double(x, *quantized_multiplier(scale)),
-        "tflite-single": lambda: tflite_single(x, *quantized_multiplier(scale, 30)),
-        "rndnu": lambda: wrapped(half_up(x * mantissa, n)),
-        "rndna": lambda: away(x * mantissa, n),
-        "q31": lambda: away(high_mul(x, mantissa << 7), n - 24),
-        "q31-wrap": lambda: away(high_mul(x, mantissa << 7), n - 24),
-        "rndnu16": lambda: rndnu16(x, scale),
-        "textbook7-floor": lambda: x * seven >> 7,
-        "textbook7-half-up": lambda: half_up(x * seven, 7),
-    }[rule]()
+        "tflite-double": lambda x: tflite_double(x, *double),
+        "half-up-double": lambda x: half_up_double(x, *double),
+        "tflite-single": lambda x: tflite_single(x, *single),
+        "rndnu": lambda x: wrapped(half_up(x * mantissa, n)),
+        "rndna": lambda x: away(x * mantissa, n),
+        "q31": lambda x: away(high_mul(x, mantissa << 7), n - 24),
+        "q31-wrap": lambda x: away(high_mul(x, mantissa << 7), n - 24),
+        "rndnu16": lambda x: rndnu16(x, scale),
+        "textbook7-floor": lambda x: x * seven >> 7,
+        "textbook7-half-up": lambda x: half_up(x * seven, 7),
+    }[rule]
 
 
 def requantize(acc, rule, scale, zero_point, lo, hi):
@@ -122,8 +122,10 @@ def requantize(acc, rule, scale, zero_point, lo, hi):
         t = np.clip(t.astype(float), -(2.0**40), 2.0**40)
         return np.clip(np.trunc(t + np.copysign(0.5, t)) + zero_point, lo, hi).astype(int)
 
+    scaled = integer_rule(rule, scale)
+
     def code(v):
-        q = integer_rule(rule, v, scale) + zero_point
+        q = scaled(v) + zero_point
         if rule == "q31-wrap":
             q = wrapped(q)
         if rule == "rndnu16":
