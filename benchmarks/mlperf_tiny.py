@@ -56,11 +56,20 @@ class Layer(NamedTuple):
 
 
 TAPS, PIXEL = (3, 3), (1, 1)
+
+
+def separable(
+    network: str, count: int, size: tuple[int, int], channels: int, outputs: int, stride: int = 1
+) -> tuple[Layer, Layer]:
+    """Give a depthwise layer, and the layer of one pixel that mixes its channels."""
+    depthwise = Layer(network, count, "depthwise", size, channels, channels, TAPS, stride)
+    return depthwise, Layer(network, count, "conv", (size[0] // stride, size[1] // stride), channels, outputs)
+
+
 LAYERS = [
     *(
         Layer("keywords", 1, "conv", (49, 10), 1, 64, (10, 4), 2),
-        Layer("keywords", 4, "depthwise", (25, 5), 64, 64, TAPS),
-        Layer("keywords", 4, "conv", (25, 5), 64, 64),
+        *separable("keywords", 4, (25, 5), 64, 64),
         Layer("keywords", 1, "dense", PIXEL, 64, 12),
     ),
     *(
@@ -79,24 +88,15 @@ LAYERS = [
     ),
     *(
         Layer("persons", 1, "conv", (96, 96), 3, 8, TAPS, 2),
-        Layer("persons", 1, "depthwise", (48, 48), 8, 8, TAPS),
-        Layer("persons", 1, "conv", (48, 48), 8, 16),
-        Layer("persons", 1, "depthwise", (48, 48), 16, 16, TAPS, 2),
-        Layer("persons", 1, "conv", (24, 24), 16, 32),
-        Layer("persons", 1, "depthwise", (24, 24), 32, 32, TAPS),
-        Layer("persons", 1, "conv", (24, 24), 32, 32),
-        Layer("persons", 1, "depthwise", (24, 24), 32, 32, TAPS, 2),
-        Layer("persons", 1, "conv", (12, 12), 32, 64),
-        Layer("persons", 1, "depthwise", (12, 12), 64, 64, TAPS),
-        Layer("persons", 1, "conv", (12, 12), 64, 64),
-        Layer("persons", 1, "depthwise", (12, 12), 64, 64, TAPS, 2),
-        Layer("persons", 1, "conv", (6, 6), 64, 128),
-        Layer("persons", 5, "depthwise", (6, 6), 128, 128, TAPS),
-        Layer("persons", 5, "conv", (6, 6), 128, 128),
-        Layer("persons", 1, "depthwise", (6, 6), 128, 128, TAPS, 2),
-        Layer("persons", 1, "conv", (3, 3), 128, 256),
-        Layer("persons", 1, "depthwise", (3, 3), 256, 256, TAPS),
-        Layer("persons", 1, "conv", (3, 3), 256, 256),
+        *separable("persons", 1, (48, 48), 8, 16),
+        *separable("persons", 1, (48, 48), 16, 32, 2),
+        *separable("persons", 1, (24, 24), 32, 32),
+        *separable("persons", 1, (24, 24), 32, 64, 2),
+        *separable("persons", 1, (12, 12), 64, 64),
+        *separable("persons", 1, (12, 12), 64, 128, 2),
+        *separable("persons", 5, (6, 6), 128, 128),
+        *separable("persons", 1, (6, 6), 128, 256, 2),
+        *separable("persons", 1, (3, 3), 256, 256),
         Layer("persons", 1, "dense", PIXEL, 256, 2),
     ),
     *(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes, quantized
 from qops.tflite.unary import Unary
 
@@ -16,11 +15,7 @@ __all__ = ["Abs", "Neg", "abs", "neg"]
 
 
 class Abs(Unary):
-    """The prepared form of `abs`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `abs`, and `dtype`, the type of the codes:
-    int8 or int16.
-    """
+    """The prepared form of `abs` of int8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "ABS"
@@ -34,10 +29,7 @@ class Abs(Unary):
 
 
 class Neg(Unary):
-    """The prepared form of `neg`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes `kernel`, and `dtype`, the type of the codes: int8 or int16.
-    """
+    """The prepared form of `neg` of int8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "NEG"
@@ -92,16 +84,10 @@ def abs(
     >>> qops.tflite.abs(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([10,  0, 10], dtype=int8)
     """
-    data = check.codes(x, "x", "ABS")
-    return Abs._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Abs._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
-def neg(
-    x: ArrayLike,
-    *,
-    kernel: str = "reference",
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+def neg(x: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Negate codes.
 
     TFLite negates the code, whatever the zero point is; the lowest code stays what it is.
@@ -133,5 +119,4 @@ def neg(
     >>> qops.tflite.neg(np.int8([-128, 0, 20]))
     array([-128,    0,  -20], dtype=int8)
     """
-    data = check.codes(x, "x", "NEG")
-    return Neg._once(data.dtype, kernel)(data, out)
+    return Neg._on((), kernel, x, out)

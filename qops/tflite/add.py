@@ -6,18 +6,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from qops.tflite import _checks as check
 from qops.tflite.sums import Total
 
 __all__ = ["Add", "Sub", "add", "sub"]
 
 
 class Add(Total):
-    """The prepared form of `add`: its integers, or its stage.
-
-    Called ``op(a, b, out=None)``. The constructor takes all other arguments of `add`, and `dtype`, the type of all
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `add` of int8, uint8 or int16, called ``op(a, b, out=None)``: its integers, or its stage."""
 
     __slots__ = ()
     _name = "ADD"
@@ -26,11 +21,7 @@ class Add(Total):
 
 
 class Sub(Total):
-    """The prepared form of `sub`: its integers.
-
-    Called ``op(a, b, out=None)``. The constructor takes all other arguments of `sub`, and `dtype`, the type of all
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `sub` of int8, uint8 or int16, called ``op(a, b, out=None)``: its integers."""
 
     __slots__ = ()
     _name = "SUB"
@@ -108,10 +99,8 @@ def add(
     array([-128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128,
            -128, -128, -128, -128, -128,  127], dtype=int8)
     """
-    data = check.codes(a, "a", "ADD")
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale
-    more = y_zero_point, activation, pot_scale_int16, data.dtype, kernel
-    return Add._once(*given, *more)(data, b, out)
+    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation, pot_scale_int16
+    return Add._on(given, kernel, a, b, out)
 
 
 def sub(
@@ -171,7 +160,5 @@ def sub(
     >>> qops.tflite.sub(np.int8([0, 9, 2]), np.int8([1, 1, -9]), **how)
     array([2, 7, 9], dtype=int8)
     """
-    data = check.codes(a, "a", "SUB")
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale
-    more = y_zero_point, activation, pot_scale_int16, data.dtype, kernel
-    return Sub._once(*given, *more)(data, b, out)
+    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation, pot_scale_int16
+    return Sub._on(given, kernel, a, b, out)

@@ -19,14 +19,14 @@ __all__ = ["BatchMatmul", "batch_matmul"]
 
 
 class BatchMatmul(Layer):
-    """The prepared form of `batch_matmul`: the second batch of matrices is packed once.
+    """The prepared form of `batch_matmul` of int8 or int16, called ``op(a, out=None, num_threads=1)``.
 
-    Called ``op(a, out=None, num_threads=1)``. The constructor takes all other arguments of `batch_matmul`, and `dtype`,
-    the type of the codes of a: int8 or int16.
+    The second batch of matrices is packed once.
     """
 
     __slots__ = ("_adjoint", "_b", "_matrices", "_stage", "_zeros")
     _name = "BATCH_MATMUL"
+    _data = "a"
 
     def __init__(
         self,
@@ -153,7 +153,5 @@ def batch_matmul(
     >>> qops.tflite.batch_matmul(np.int8([[1, 2]]), np.int8([[3], [4]]), **how)
     array([[4]], dtype=int8)
     """
-    data = check.codes(a, "a", "BATCH_MATMUL")
-    given = b, a_scale, a_zero_point, b_scale, b_zero_point, y_scale
-    more = y_zero_point, adj_x, adj_y, data.dtype, kernel
-    return BatchMatmul._once(*given, *more)(data, out, num_threads)
+    given = b, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, adj_x, adj_y
+    return BatchMatmul._on(given, kernel, a, out, num_threads)

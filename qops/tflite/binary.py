@@ -28,6 +28,7 @@ class Binary(Op):
 
     __slots__ = ("_block", "_block_by_one", "_kernel", "_stage", "_zeros")
 
+    _data = "a"
     _stage: BinaryStage | None
     """The stage that makes codes of arrays of one shape; None if there is none."""
     _block: int

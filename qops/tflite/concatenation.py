@@ -22,11 +22,7 @@ Numbers = tuple[float, int]
 
 
 class Concatenation(Op):
-    """The prepared form of `concatenation`.
-
-    Called ``op(tensors, out=None)``. The constructor takes all other arguments of `concatenation`, and `dtype`, the
-    type of the codes: int8, uint8 or int16.
-    """
+    """The prepared form of `concatenation` of int8, uint8 or int16, called ``op(tensors, out=None)``."""
 
     __slots__ = ("_axis", "_tables")
     _name = "CONCATENATION"

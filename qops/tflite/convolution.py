@@ -118,10 +118,9 @@ class Convolution(Layer):
 
 
 class Conv2D(Convolution):
-    """The prepared form of `conv_2d`: the weights are packed once, for images of any size.
+    """The prepared form of `conv_2d` of int8, uint8 or int16, called ``op(x, out=None, num_threads=1)``.
 
-    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `conv_2d`, and `dtype`, the
-    type of the codes: int8, uint8 or int16.
+    The weights are packed once, for images of any size.
 
     Examples
     --------
@@ -271,7 +270,6 @@ def conv_2d(
     ... ]
     [[1, 0, -1], [1, 0, -1], [1, -1, -1]]
     """
-    data = check.codes(x, "x", "CONV_2D")
     given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
-    more = w_type, stride, dilation, padding, groups, activation, data.dtype, kernel
-    return Conv2D._once(*given, *more)(data, out, num_threads)
+    more = w_type, stride, dilation, padding, groups, activation
+    return Conv2D._on((*given, *more), kernel, x, out, num_threads)

@@ -17,10 +17,9 @@ __all__ = ["DepthwiseConv2D", "depthwise_conv_2d"]
 
 
 class DepthwiseConv2D(Convolution):
-    """The prepared form of `depthwise_conv_2d`: the weights are packed once, for images of any size.
+    """The prepared form of `depthwise_conv_2d` of int8, uint8 or int16, called ``op(x, out=None, num_threads=1)``.
 
-    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `depthwise_conv_2d`, and
-    `dtype`, the type of the codes: int8, uint8 or int16.
+    The weights are packed once, for images of any size.
     """
 
     __slots__ = ()
@@ -161,7 +160,6 @@ def depthwise_conv_2d(
     >>> qops.tflite.depthwise_conv_2d(x, w, np.int32([0, 0]), **how).tolist()
     [[[[1, -2], [3, -4]]]]
     """
-    data = check.codes(x, "x", "DEPTHWISE_CONV_2D")
     given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
-    more = w_type, depth_multiplier, stride, dilation, padding, activation, data.dtype, kernel
-    return DepthwiseConv2D._once(*given, *more)(data, out, num_threads)
+    more = w_type, depth_multiplier, stride, dilation, padding, activation
+    return DepthwiseConv2D._on((*given, *more), kernel, x, out, num_threads)

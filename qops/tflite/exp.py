@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes
 from qops.tflite.unary import Unary
 
@@ -17,11 +16,7 @@ __all__ = ["Elu", "Exp", "Gelu", "elu", "exp", "gelu"]
 
 
 class Exp(Unary):
-    """The prepared form of `exp`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `exp`, and `dtype`, the type of the codes:
-    int8 or int16.
-    """
+    """The prepared form of `exp` of int8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "EXP"
@@ -31,11 +26,7 @@ class Exp(Unary):
 
 
 class Elu(Unary):
-    """The prepared form of `elu`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `elu`, and `dtype`, the type of the codes:
-    int8.
-    """
+    """The prepared form of `elu` of int8, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "ELU"
@@ -49,11 +40,7 @@ class Elu(Unary):
 
 
 class Gelu(Unary):
-    """The prepared form of `gelu`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `gelu`, and `dtype`, the type of the codes:
-    int8 or uint8.
-    """
+    """The prepared form of `gelu` of int8 or uint8, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "GELU"
@@ -128,8 +115,7 @@ def exp(
     >>> qops.tflite.exp(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 1, 10, 74], dtype=int8)
     """
-    data = check.codes(x, "x", "EXP")
-    return Exp._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Exp._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def elu(
@@ -178,8 +164,7 @@ def elu(
     ... )
     array([-9,  0, 20], dtype=int8)
     """
-    data = check.codes(x, "x", "ELU")
-    return Elu._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Elu._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def gelu(
@@ -228,5 +213,4 @@ def gelu(
     >>> qops.tflite.gelu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 0,  0, 20], dtype=int8)
     """
-    data = check.codes(x, "x", "GELU")
-    return Gelu._once(x_scale, x_zero_point, y_scale, y_zero_point, approximate, data.dtype, kernel)(data, out)
+    return Gelu._on((x_scale, x_zero_point, y_scale, y_zero_point, approximate), kernel, x, out)

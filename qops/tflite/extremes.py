@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes
 from qops.tflite.binary import Binary
 
@@ -28,10 +27,7 @@ class Extreme(Binary):
 
 
 class Maximum(Extreme):
-    """The prepared form of `maximum`.
-
-    Called ``op(a, b, out=None)``. The constructor takes `kernel`, and `dtype`, the type of all codes.
-    """
+    """The prepared form of `maximum`, called ``op(a, b, out=None)``."""
 
     __slots__ = ()
     _name = "MAXIMUM"
@@ -39,23 +35,14 @@ class Maximum(Extreme):
 
 
 class Minimum(Extreme):
-    """The prepared form of `minimum`.
-
-    Called ``op(a, b, out=None)``. The constructor takes `kernel`, and `dtype`, the type of all codes.
-    """
+    """The prepared form of `minimum`, called ``op(a, b, out=None)``."""
 
     __slots__ = ()
     _name = "MINIMUM"
     _function = np.minimum
 
 
-def maximum(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    kernel: str = "reference",
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+def maximum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Give the larger of two codes.
 
     TFLite reads neither scales nor zero points here, so all three should have the same.
@@ -90,17 +77,10 @@ def maximum(
     >>> qops.tflite.maximum(np.int8([1, -5]), np.int8([0]))
     array([1, 0], dtype=int8)
     """
-    data = check.codes(a, "a", "MAXIMUM")
-    return Maximum._once(data.dtype, kernel)(data, b, out)
+    return Maximum._on((), kernel, a, b, out)
 
 
-def minimum(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    kernel: str = "reference",
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+def minimum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Give the smaller of two codes.
 
     TFLite reads neither scales nor zero points here, so all three should have the same.
@@ -135,5 +115,4 @@ def minimum(
     >>> qops.tflite.minimum(np.int8([1, -5]), np.int8([0]))
     array([ 0, -5], dtype=int8)
     """
-    data = check.codes(a, "a", "MINIMUM")
-    return Minimum._once(data.dtype, kernel)(data, b, out)
+    return Minimum._on((), kernel, a, b, out)

@@ -23,10 +23,9 @@ __all__ = ["FullyConnected", "fully_connected"]
 
 
 class FullyConnected(Layer):
-    """The prepared form of `fully_connected`: the weights are packed once, for any number of rows.
+    """The prepared form of `fully_connected` of int8, uint8 or int16, called ``op(x, out=None, num_threads=1)``.
 
-    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `fully_connected`, and
-    `dtype`, the type of the codes: int8, uint8 or int16.
+    The weights are packed once, for any number of rows.
     """
 
     __slots__ = (
@@ -256,7 +255,6 @@ def fully_connected(
     >>> [qops.tflite.fully_connected(x, x, **how, y_scale=0.004, kernel=k).item() for k in ("reference", "xnnpack")]
     [-128, 127]
     """
-    data = check.codes(x, "x", "FULLY_CONNECTED")
     given = w, bias, x_scale, x_zero_point, w_scale, y_scale
-    more = y_zero_point, w_zero_point, w_type, keep_num_dims, activation, data.dtype, kernel
-    return FullyConnected._once(*given, *more)(data, out, num_threads)
+    more = y_zero_point, w_zero_point, w_type, keep_num_dims, activation
+    return FullyConnected._on((*given, *more), kernel, x, out, num_threads)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, double_high, quantized, rounded_shift
 from qops.tflite.unary import Unary
 
@@ -16,11 +15,7 @@ __all__ = ["HardSwish", "hard_swish"]
 
 
 class HardSwish(Unary):
-    """The prepared form of `hard_swish`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `hard_swish`, and `dtype`, the type of the
-    codes: int8 or uint8.
-    """
+    """The prepared form of `hard_swish` of int8 or uint8, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "HARD_SWISH"
@@ -88,5 +83,4 @@ def hard_swish(
     >>> qops.tflite.hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([-3,  0, 17], dtype=int8)
     """
-    data = check.codes(x, "x", "HARD_SWISH")
-    return HardSwish._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return HardSwish._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)

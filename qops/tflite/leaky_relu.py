@@ -18,11 +18,7 @@ __all__ = ["LeakyRelu", "Prelu", "leaky_relu", "prelu"]
 
 
 class LeakyRelu(Unary):
-    """The prepared form of `leaky_relu`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `leaky_relu`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `leaky_relu` of int8, uint8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "LEAKY_RELU"
@@ -55,11 +51,7 @@ class LeakyRelu(Unary):
 
 
 class Prelu(Op):
-    """The prepared form of `prelu`: its integers, and alpha.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `prelu`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `prelu` of int8, uint8 or int16, called ``op(x, out=None)``: its integers, and alpha."""
 
     __slots__ = ("_above", "_alpha", "_below", "_zeros")
     _name = "PRELU"
@@ -166,8 +158,7 @@ def leaky_relu(
     ... )
     array([-6,  0, 20], dtype=int8)
     """
-    data = check.codes(x, "x", "LEAKY_RELU")
-    return LeakyRelu._once(x_scale, x_zero_point, y_scale, y_zero_point, alpha, data.dtype, kernel)(data, out)
+    return LeakyRelu._on((x_scale, x_zero_point, y_scale, y_zero_point, alpha), kernel, x, out)
 
 
 def prelu(
@@ -225,7 +216,5 @@ def prelu(
     >>> qops.tflite.prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
     array([-50,   0], dtype=int16)
     """
-    data = check.codes(x, "x", "PRELU")
-    given = alpha, x_scale, x_zero_point, alpha_scale
-    more = alpha_zero_point, y_scale, y_zero_point, data.dtype, kernel
-    return Prelu._once(*given, *more)(data, out)
+    given = alpha, x_scale, x_zero_point, alpha_scale, alpha_zero_point, y_scale, y_zero_point
+    return Prelu._on(given, kernel, x, out)

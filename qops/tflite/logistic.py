@@ -62,11 +62,7 @@ class Sigmoid(Unary):
 
 
 class Logistic(Sigmoid):
-    """The prepared form of `logistic`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `logistic`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `logistic` of int8, uint8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "LOGISTIC"
@@ -91,11 +87,7 @@ class Logistic(Sigmoid):
 
 
 class Tanh(Sigmoid):
-    """The prepared form of `tanh`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `tanh`, and `dtype`, the type of the codes:
-    int8, uint8 or int16.
-    """
+    """The prepared form of `tanh` of int8, uint8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "TANH"
@@ -159,8 +151,7 @@ def logistic(
     >>> qops.tflite.logistic(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([-97,   0,  97], dtype=int8)
     """
-    data = check.codes(x, "x", "LOGISTIC")
-    return Logistic._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Logistic._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def tanh(
@@ -209,5 +200,4 @@ def tanh(
     >>> qops.tflite.tanh(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([-123,    0,  123], dtype=int8)
     """
-    data = check.codes(x, "x", "TANH")
-    return Tanh._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Tanh._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)

@@ -42,10 +42,9 @@ class LstmSequence(NamedTuple):
 
 
 class UnidirectionalSequenceLstm(Op):
-    """The prepared form of `unidirectional_sequence_lstm`: weights and integers.
+    """The prepared form of `unidirectional_sequence_lstm` of int8 or int16: weights and integers.
 
-    Called ``op(x, hidden=None, cell=None, out=None)``. The constructor takes all other arguments of
-    `unidirectional_sequence_lstm`, and `dtype`, the type of the data: int8 or int16.
+    Called ``op(x, hidden=None, cell=None, out=None)``.
     """
 
     __slots__ = ("_b", "_by_r", "_by_w", "_clip", "_last", "_power", "_r", "_time_major", "_w", "_zeros")

@@ -90,11 +90,7 @@ class Scaled(Reduction):
 
 
 class Mean(Scaled):
-    """The prepared form of `mean`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `mean`, and `dtype`, the type of the codes:
-    int8, uint8 or int16.
-    """
+    """The prepared form of `mean` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "MEAN"
@@ -129,11 +125,7 @@ class Mean(Scaled):
 
 
 class Sum(Scaled):
-    """The prepared form of `sum`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `sum`, and `dtype`, the type of the codes:
-    int8, uint8 or int16.
-    """
+    """The prepared form of `sum` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "SUM"
@@ -211,8 +203,7 @@ def mean(
     >>> [qops.tflite.mean(np.int8([[0, 1], [1, 2]]), 1, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[1, 2], [0, 2]]
     """
-    data = check.codes(x, "x", "MEAN")
-    return Mean._once(axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims, data.dtype, kernel)(data, out)
+    return Mean._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
 
 
 def sum(
@@ -272,5 +263,4 @@ def sum(
     >>> qops.tflite.sum(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-2,  3], dtype=int8)
     """
-    data = check.codes(x, "x", "SUM")
-    return Sum._once(axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims, data.dtype, kernel)(data, out)
+    return Sum._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)

@@ -19,11 +19,7 @@ __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
 
 
 class Mul(Binary):
-    """The prepared form of `mul`: its scale and its stage.
-
-    Called ``op(a, b, out=None)``. The constructor takes all other arguments of `mul`, and `dtype`, the type of all
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `mul` of int8, uint8 or int16, called ``op(a, b, out=None)``: its scale and its stage."""
 
     __slots__ = ("_by", "_ends", "_rule", "_scale")
     _name = "MUL"
@@ -78,11 +74,7 @@ class Mul(Binary):
 
 
 class SquaredDifference(Binary):
-    """The prepared form of `squared_difference`: its integers.
-
-    Called ``op(a, b, out=None)``. The constructor takes all other arguments of `squared_difference`, and `dtype`, the
-    type of all codes: int8 or int16.
-    """
+    """The prepared form of `squared_difference` of int8 or int16, called ``op(a, b, out=None)``: its integers."""
 
     __slots__ = ("_factors", "_left")
     _name = "SQUARED_DIFFERENCE"
@@ -190,10 +182,7 @@ def mul(
     array([ 127,  127,  127,  127,  127,  127,  127,  127,  127,  127,  127,
             127,  127,  127,  127,  127, -128], dtype=int8)
     """
-    data = check.codes(a, "a", "MUL")
-    given = a_scale, a_zero_point, b_scale, b_zero_point
-    more = y_scale, y_zero_point, activation, data.dtype, kernel
-    return Mul._once(*given, *more)(data, b, out)
+    return Mul._on((a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation), kernel, a, b, out)
 
 
 def squared_difference(
@@ -247,7 +236,5 @@ def squared_difference(
     >>> qops.tflite.squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
     array([ 3,  7, 12], dtype=int8)
     """
-    data = check.codes(a, "a", "SQUARED_DIFFERENCE")
-    given = a_scale, a_zero_point, b_scale, b_zero_point
-    more = y_scale, y_zero_point, data.dtype, kernel
-    return SquaredDifference._once(*given, *more)(data, b, out)
+    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+    return SquaredDifference._on(given, kernel, a, b, out)

@@ -46,6 +46,8 @@ class Op(Prepared):
     __slots__ = ("_dtype", "_facts")
 
     _name: ClassVar[str]
+    _data: ClassVar[str] = "x"
+    """What the first array of a call is named."""
     _any_zero_point: ClassVar[tuple[str, ...]] = ()
     """Zero points that may be any int32, but for codes of int16."""
     _own_checks: ClassVar[tuple[str, ...]] = ()
@@ -74,6 +76,14 @@ class Op(Prepared):
                 raise
             names = [name for name in vars(given) if name.endswith("_scale")]
             raise ValueError(f"{', '.join(names)}: {str(why).removeprefix('scale: ')}") from None
+
+    @classmethod
+    def _on(cls, given: tuple[Any, ...], kernel: str, data: ArrayLike, *call: Any) -> NDArray[Any]:
+        """Make the op for the type of `data`, and call it; `given`: what its constructor takes before `dtype`."""
+        codes = check.codes(data, cls._data, cls._name)
+        op: Any = cls._once(*given, codes.dtype, kernel)
+        made: NDArray[Any] = op(codes, *call)
+        return made
 
     def _fill(self, given: SimpleNamespace) -> None:
         """Prepare what calls need, of arguments that are checked."""

@@ -58,11 +58,7 @@ class Padding(Op):
 
 
 class Pad(Padding):
-    """The prepared form of `pad`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `pad`, and `dtype`, the type of the codes:
-    int8, uint8 or int16.
-    """
+    """The prepared form of `pad` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "PAD"
@@ -86,11 +82,7 @@ class Pad(Padding):
 
 
 class PadV2(Padding):
-    """The prepared form of `padv2`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `padv2`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `padv2` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "PADV2"
@@ -151,8 +143,7 @@ def pad(
     array([[9, 9, 1, 2],
            [9, 9, 9, 9]], dtype=int8)
     """
-    data = check.codes(x, "x", "PAD")
-    return Pad._once(paddings, x_zero_point, y_zero_point, data.dtype, kernel)(data, out)
+    return Pad._on((paddings, x_zero_point, y_zero_point), kernel, x, out)
 
 
 def padv2(
@@ -200,5 +191,4 @@ def padv2(
     array([[-7, -7,  1,  2],
            [-7, -7, -7, -7]], dtype=int8)
     """
-    data = check.codes(x, "x", "PADV2")
-    return PadV2._once(paddings, value, data.dtype, kernel)(data, out)
+    return PadV2._on((paddings, value), kernel, x, out)

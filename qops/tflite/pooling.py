@@ -80,11 +80,7 @@ class Pool(Op):
 
 
 class AveragePool2D(Pool):
-    """The prepared form of `average_pool_2d`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `average_pool_2d`, and `dtype`, the type of
-    the codes: int8, uint8 or int16.
-    """
+    """The prepared form of `average_pool_2d` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "AVERAGE_POOL_2D"
@@ -97,11 +93,7 @@ class AveragePool2D(Pool):
 
 
 class MaxPool2D(Pool):
-    """The prepared form of `max_pool_2d`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `max_pool_2d`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `max_pool_2d` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ("_table",)
     _name = "MAX_POOL_2D"
@@ -201,10 +193,8 @@ def average_pool_2d(
     >>> qops.tflite.average_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -2], dtype=int8)
     """
-    data = check.codes(x, "x", "AVERAGE_POOL_2D")
-    given = window, x_scale, x_zero_point, y_scale, y_zero_point
-    more = stride, padding, activation, data.dtype, kernel
-    return AveragePool2D._once(*given, *more)(data, out)
+    given = window, x_scale, x_zero_point, y_scale, y_zero_point, stride, padding, activation
+    return AveragePool2D._on(given, kernel, x, out)
 
 
 def max_pool_2d(
@@ -266,7 +256,5 @@ def max_pool_2d(
     >>> qops.tflite.max_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -1], dtype=int8)
     """
-    data = check.codes(x, "x", "MAX_POOL_2D")
-    given = window, x_scale, x_zero_point, y_scale, y_zero_point
-    more = stride, padding, activation, data.dtype, kernel
-    return MaxPool2D._once(*given, *more)(data, out)
+    given = window, x_scale, x_zero_point, y_scale, y_zero_point, stride, padding, activation
+    return MaxPool2D._on(given, kernel, x, out)

@@ -24,10 +24,7 @@ FROM = ("float32", "int8", "int16", "uint8", "int32")
 
 
 class Quantize(Prepared):
-    """The prepared form of `quantize`, for data of any type.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `quantize`.
-    """
+    """The prepared form of `quantize`, called ``op(x, out=None)``, for data of any type."""
 
     __slots__ = ("_dtype", "_facts", "_x", "_y")
 
@@ -101,11 +98,7 @@ class Quantize(Prepared):
 
 
 class Dequantize(Op):
-    """The prepared form of `dequantize`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `dequantize`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `dequantize` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ("_x",)
     _name = "DEQUANTIZE"
@@ -237,5 +230,4 @@ def dequantize(
     >>> qops.tflite.dequantize(np.int8([3, 4]), x_scale=0.1, x_zero_point=3)
     array([0. , 0.1], dtype=float32)
     """
-    data = check.codes(x, "x", "DEQUANTIZE")
-    return Dequantize._once(x_scale, x_zero_point, data.dtype, kernel)(data, out)
+    return Dequantize._on((x_scale, x_zero_point), kernel, x, out)

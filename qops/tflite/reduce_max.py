@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.tflite import _checks as check
 from qops.tflite.mean import Reduction
 
 __all__ = ["ReduceMax", "ReduceMin", "reduce_max", "reduce_min"]
@@ -30,11 +29,7 @@ class Extreme(Reduction):
 
 
 class ReduceMax(Extreme):
-    """The prepared form of `reduce_max`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `reduce_max`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `reduce_max` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "REDUCE_MAX"
@@ -42,11 +37,7 @@ class ReduceMax(Extreme):
 
 
 class ReduceMin(Extreme):
-    """The prepared form of `reduce_min`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `reduce_min`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `reduce_min` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "REDUCE_MIN"
@@ -104,10 +95,7 @@ def reduce_max(
     >>> qops.tflite.reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([1, 2], dtype=int8)
     """
-    data = check.codes(x, "x", "REDUCE_MAX")
-    given = axis, x_scale, x_zero_point, y_scale
-    more = y_zero_point, keep_dims, data.dtype, kernel
-    return ReduceMax._once(*given, *more)(data, out)
+    return ReduceMax._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
 
 
 def reduce_min(
@@ -161,7 +149,4 @@ def reduce_min(
     >>> qops.tflite.reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-3,  1], dtype=int8)
     """
-    data = check.codes(x, "x", "REDUCE_MIN")
-    given = axis, x_scale, x_zero_point, y_scale
-    more = y_zero_point, keep_dims, data.dtype, kernel
-    return ReduceMin._once(*given, *more)(data, out)
+    return ReduceMin._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)

@@ -35,11 +35,7 @@ class Rectified(Unary):
 
 
 class Relu(Rectified):
-    """The prepared form of `relu`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `relu`, and `dtype`, the type of the codes:
-    int8, uint8 or int16.
-    """
+    """The prepared form of `relu` of int8, uint8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "RELU"
@@ -47,11 +43,7 @@ class Relu(Rectified):
 
 
 class Relu6(Rectified):
-    """The prepared form of `relu6`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `relu6`, and `dtype`, the type of the
-    codes: int8, uint8 or int16.
-    """
+    """The prepared form of `relu6` of int8, uint8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "RELU6"
@@ -64,11 +56,7 @@ class Relu6(Rectified):
 
 
 class ReluN1To1(Rectified):
-    """The prepared form of `relu_n1_to_1`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `relu_n1_to_1`, and `dtype`, the type of
-    the codes: int8 or uint8.
-    """
+    """The prepared form of `relu_n1_to_1` of int8 or uint8, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "RELU_N1_TO_1"
@@ -76,11 +64,7 @@ class ReluN1To1(Rectified):
 
 
 class Relu0To1(Rectified):
-    """The prepared form of `relu_0_to_1`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `relu_0_to_1`, and `dtype`, the type of the
-    codes: int8 or uint8.
-    """
+    """The prepared form of `relu_0_to_1` of int8 or uint8, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "RELU_0_TO_1"
@@ -131,8 +115,7 @@ def relu(
     >>> qops.tflite.relu(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 50], dtype=int8)
     """
-    data = check.codes(x, "x", "RELU")
-    return Relu._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Relu._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def relu6(
@@ -178,8 +161,7 @@ def relu6(
     >>> qops.tflite.relu6(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 30], dtype=int8)
     """
-    data = check.codes(x, "x", "RELU6")
-    return Relu6._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Relu6._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def relu_n1_to_1(
@@ -225,8 +207,7 @@ def relu_n1_to_1(
     >>> qops.tflite.relu_n1_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([-5,  2,  5], dtype=int8)
     """
-    data = check.codes(x, "x", "RELU_N1_TO_1")
-    return ReluN1To1._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return ReluN1To1._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def relu_0_to_1(
@@ -272,5 +253,4 @@ def relu_0_to_1(
     >>> qops.tflite.relu_0_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([0, 2, 5], dtype=int8)
     """
-    data = check.codes(x, "x", "RELU_0_TO_1")
-    return Relu0To1._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Relu0To1._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)

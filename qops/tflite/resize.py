@@ -91,11 +91,7 @@ class Resize(Op):
 
 
 class ResizeNearestNeighbor(Resize):
-    """The prepared form of `resize_nearest_neighbor`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `resize_nearest_neighbor`, and `dtype`, the
-    type of the codes: int8, uint8 or int16.
-    """
+    """The prepared form of `resize_nearest_neighbor` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "RESIZE_NEAREST_NEIGHBOR"
@@ -111,11 +107,7 @@ class ResizeNearestNeighbor(Resize):
 
 
 class ResizeBilinear(Resize):
-    """The prepared form of `resize_bilinear`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `resize_bilinear`, and `dtype`, the type of
-    the codes: int8, uint8 or int16.
-    """
+    """The prepared form of `resize_bilinear` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
     _name = "RESIZE_BILINEAR"
@@ -240,8 +232,7 @@ def resize_bilinear(
     >>> qops.tflite.resize_bilinear(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
     array([ 0, 45, 90, 90], dtype=int8)
     """
-    data = check.codes(x, "x", "RESIZE_BILINEAR")
-    return ResizeBilinear._once(size, align_corners, half_pixel_centers, data.dtype, kernel)(data, out)
+    return ResizeBilinear._on((size, align_corners, half_pixel_centers), kernel, x, out)
 
 
 def resize_nearest_neighbor(
@@ -291,5 +282,4 @@ def resize_nearest_neighbor(
     >>> qops.tflite.resize_nearest_neighbor(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
     array([ 0,  0, 90, 90], dtype=int8)
     """
-    data = check.codes(x, "x", "RESIZE_NEAREST_NEIGHBOR")
-    return ResizeNearestNeighbor._once(size, align_corners, half_pixel_centers, data.dtype, kernel)(data, out)
+    return ResizeNearestNeighbor._on((size, align_corners, half_pixel_centers), kernel, x, out)

@@ -64,11 +64,7 @@ class RowOp(OneArray):
 
 
 class Softmax(RowOp):
-    """The prepared form of `softmax`: its integers and tables.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `softmax`, and `dtype`, the type of `x`:
-    int8, uint8 or int16.
-    """
+    """The prepared form of `softmax` of int8, uint8 or int16, called ``op(x, out=None)``: its integers and tables."""
 
     __slots__ = ("_by", "_exp", "_least", "_lowest", "_reciprocal", "_table", "_y_scale")
     _name = "SOFTMAX"
@@ -201,5 +197,4 @@ def softmax(
     >>> qops.tflite.softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([[-105,  -65,   42]], dtype=int8)
     """
-    data = check.codes(x, "x", "SOFTMAX")
-    return Softmax._once(x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype, data.dtype, kernel)(data, out)
+    return Softmax._on((x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype), kernel, x, out)

@@ -17,11 +17,7 @@ __all__ = ["Rsqrt", "Sqrt", "rsqrt", "sqrt"]
 
 
 class Sqrt(Unary):
-    """The prepared form of `sqrt`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `sqrt`, and `dtype`, the type of the codes:
-    int8.
-    """
+    """The prepared form of `sqrt` of int8, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "SQRT"
@@ -33,11 +29,7 @@ class Sqrt(Unary):
 
 
 class Rsqrt(Unary):
-    """The prepared form of `rsqrt`: a table of all codes.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `rsqrt`, and `dtype`, the type of the
-    codes: int8 or int16.
-    """
+    """The prepared form of `rsqrt` of int8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "RSQRT"
@@ -101,8 +93,7 @@ def sqrt(
     >>> qops.tflite.sqrt(np.int8([-128, -120, 127]), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0)
     array([  0,  28, 127], dtype=int8)
     """
-    data = check.codes(x, "x", "SQRT")
-    return Sqrt._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Sqrt._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def rsqrt(
@@ -156,5 +147,4 @@ def rsqrt(
     >>> [qops.tflite.rsqrt(np.int16([1]), **how, kernel=k).item() for k in ("reference", "tflm")]
     [24755, 9061]
     """
-    data = check.codes(x, "x", "RSQRT")
-    return Rsqrt._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return Rsqrt._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)

@@ -33,10 +33,9 @@ class SvdfStep(NamedTuple):
 
 
 class Svdf(Op):
-    """The prepared form of `svdf`: weights, integers and the shape of the state.
+    """The prepared form of `svdf` of int8, called ``op(x, state=None, out=None)``.
 
-    Called ``op(x, state=None, out=None)``. The constructor takes all other arguments of `svdf`, and `dtype`, the type
-    of the codes: int8.
+    Weights, integers and the shape of the state.
     """
 
     __slots__ = ("_bias", "_feature", "_first", "_last", "_rank", "_state", "_time", "_zeros")

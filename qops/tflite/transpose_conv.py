@@ -24,10 +24,9 @@ DENSE, INT32 = Window(), np.dtype(np.int32)
 
 
 class TransposeConv(Layer):
-    """The prepared form of `transpose_conv`: the weights are packed once, for images of one size of the result.
+    """The prepared form of `transpose_conv` of int8 or int16, called ``op(x, out=None, num_threads=1)``.
 
-    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `transpose_conv`, and
-    `dtype`, the type of the codes: int8 or int16.
+    The weights are packed once, for images of one size of the result.
     """
 
     __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage", "_zero")
@@ -226,7 +225,6 @@ def transpose_conv(
     >>> qops.tflite.transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
     """
-    data = check.codes(x, "x", "TRANSPOSE_CONV")
     given = output_shape, w, bias, x_scale, x_zero_point, w_scale, y_scale
-    more = y_zero_point, w_zero_point, stride, padding, activation, data.dtype, kernel
-    return TransposeConv._once(*given, *more)(data, out, num_threads)
+    more = y_zero_point, w_zero_point, stride, padding, activation
+    return TransposeConv._on((*given, *more), kernel, x, out, num_threads)
