@@ -136,7 +136,7 @@ class Kernel(NamedTuple):
     reduce_scales: bool
     """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
     float_softmax: bool
-    """Whether SOFTMAX of 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
+    """Whether SOFTMAX of 8 bits and LOG_SOFTMAX use tables of float32."""
     softmax_s16: type[Any]
     """The type in which the tables of SOFTMAX of int16 are made."""
     sigmoid_s8: str

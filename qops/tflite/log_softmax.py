@@ -17,11 +17,7 @@ __all__ = ["L2Normalization", "LogSoftmax", "l2_normalization", "log_softmax"]
 
 
 class LogSoftmax(RowOp):
-    """The prepared form of `log_softmax`: its integers or its table.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `log_softmax`, and `dtype`, the type of the
-    codes: int8 or uint8.
-    """
+    """The prepared form of `log_softmax` of int8 or uint8, called ``op(x, out=None)``: its integers or its table."""
 
     __slots__ = ("_by", "_least", "_table", "_x_scale", "_zero")
     _name = "LOG_SOFTMAX"
@@ -32,7 +28,7 @@ class LogSoftmax(RowOp):
         check.fixed_output(given, 1 / 16, self._zero)
         self._by, self._least = scale_of_differences(given.x_scale, self._facts.rounds_once)
         self._table: NDArray[Any] | None = None
-        if self._facts.float_softmax or self._dtype == np.uint8:
+        if self._facts.float_softmax:
             steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
         elif not self._by[0]:  # TFLite and TFLM end the process: they take a factor above 1 alone
@@ -47,10 +43,14 @@ class LogSoftmax(RowOp):
         return {**named(self._by), "least": self._least, **named(quantized(2.0 ** (31 - e) / m), "back")}
 
     def _made(self, x: Codes) -> NDArray[Any]:
-        down = x - x.max(-1, keepdims=True)
+        most = x.max(-1, keepdims=True)
+        down = x - most
         if self._table is not None:
             near = np.log(float_sums(self._table[-down]).astype(np.float64)).astype(F32)
-            return np.rint((down.astype(F32) * self._x_scale - near) * F32(16)) + self._zero
+            with np.errstate(all="ignore"):  # scales near the end of float32 make NaN, whose code is 0
+                total = most.astype(F32) * self._x_scale + near
+                code = np.rint((x.astype(F32) * self._x_scale - total) * F32(16)) + self._zero
+            return np.nan_to_num(code)
         within = down >= self._least
         m, e = self._by
         steps = self._facts.scaled(np.where(within, down, 0), self._by)
@@ -62,11 +62,7 @@ class LogSoftmax(RowOp):
 
 
 class L2Normalization(RowOp):
-    """The prepared form of `l2_normalization`.
-
-    Called ``op(x, out=None)``. The constructor takes all other arguments of `l2_normalization`, and `dtype`, the type
-    of the codes: int8 or uint8.
-    """
+    """The prepared form of `l2_normalization` of int8 or uint8, called ``op(x, out=None)``."""
 
     __slots__ = ("_zero",)
     _name = "L2_NORMALIZATION"
@@ -96,8 +92,8 @@ def log_softmax(
 ) -> NDArray[Any]:
     """Give the logarithm of the softmax of each row, over the last axis.
 
-    The reference and TFLM compute int8 in fixed point with 26 bits behind the point; the others add floats of a table,
-    as all do with uint8.
+    The reference and TFLM compute in fixed point with 26 bits behind the point. The others add floats of a table, and
+    subtract that sum's logarithm and the largest value from each value in float32.
 
     Parameters
     ----------
@@ -131,8 +127,7 @@ def log_softmax(
     >>> qops.tflite.log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
     array([[ 88, 104, 120]], dtype=int8)
     """
-    data = check.codes(x, "x", "LOG_SOFTMAX")
-    return LogSoftmax._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return LogSoftmax._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
 
 
 def l2_normalization(
@@ -181,5 +176,4 @@ def l2_normalization(
     >>> qops.tflite.l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([[ 77, 102]], dtype=int8)
     """
-    data = check.codes(x, "x", "L2_NORMALIZATION")
-    return L2Normalization._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+    return L2Normalization._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)

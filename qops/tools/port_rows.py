@@ -103,9 +103,11 @@ def _log_softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
             "    for (int i = 0; i < count; i++)",
             f"        total += {n}_table[most - x[i]];",
             "    const float near = (float)log((double)total);",
+            f"    const volatile float largest = (float)most * {n}_x_scale; /* never fused */",
             "    for (int i = 0; i < count; i++) {",
-            f"        const volatile float down = (float)(x[i] - most) * {n}_x_scale; /* never fused */",
-            f"        const float code = rintf((down - near) * 16) + (float){n}_output_zero_point;",
+            f"        const volatile float value = (float)x[i] * {n}_x_scale; /* never fused */",
+            f"        const float made = rintf((value - (largest + near)) * 16) + (float){n}_output_zero_point;",
+            "        const float code = made == made ? made : 0; /* NaN, of scales near the end of float32 */",
             *clamped,
         ]
         return _row(made, lines, ["tflite-double"], constants)
