@@ -91,20 +91,11 @@ cdef void plain_dots(const gemm_depthwise *d, const uint32_t *quads, int32_t *y)
         y += d.n
 
 
-cdef gemm_kernel plain[2]
+cdef gemm_kernel plain[2]  # their other fields are 0 and NULL, as C sets them
 cdef int saturating
 for saturating in range(2):
-    plain[saturating].lanes = 1
-    plain[saturating].vectors = PLAIN_COLUMNS
-    plain[saturating].widens = plain[saturating].takes_signed = False
-    plain[saturating].tile = plain_saturating if saturating else plain_exact
-    plain[saturating].amx[0] = plain[saturating].amx[1] = NULL
-    plain[saturating].by_vectors = NULL
-    plain[saturating].is_unsigned = False
-    plain[saturating].pack = plain_pack
-    plain[saturating].pack_by_vector = NULL
-    plain[saturating].pack_tile = NULL
-    plain[saturating].stream = NULL
+    plain[saturating].lanes, plain[saturating].vectors = 1, PLAIN_COLUMNS
+    plain[saturating].tile, plain[saturating].pack = plain_saturating if saturating else plain_exact, plain_pack
     plain[saturating].weave, plain[saturating].dots = plain_weave, plain_dots
 
 

@@ -92,13 +92,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
                                                                            int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    const int is_whole = is_signed && to.zero_point == 0 && to.lowest == INT16_MIN && to.highest == INT16_MAX;
     FOR_VECTORS(i, n, LANES / 2, x) {
         vec q[2];
-        for (int j = 0; j < 2; j++) {
-            q[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
-            q[j] = is_whole ? q[j] : TIER(clamped)(q[j], to); /* narrowing saturates */
-        }
+        for (int j = 0; j < 2; j++)
+            q[j] = TIER(clamped)(TIER(high)(x + i + j * (LANES / 4), k, flags), to);
         store(c + i, narrow_s32_16(q[0], q[1], is_signed));
     }
     return n;
