@@ -100,7 +100,7 @@ def of_matrices(name: str, draw: Any, maker: Any, reference: Any, dtype: Any) ->
 
 def concatenated(a: Array, b: Array, out: Array) -> Array:
     """Join codes of two scales."""
-    return onnx.qlinear_concat(*A, [a, b], [A[0], B[0]], [A[1], B[1]], axis=0, out=out)
+    return JOIN([a, b], out)
 
 
 def dequantized(x: Array) -> Candidate:
@@ -130,6 +130,7 @@ def gemm(b: Array) -> onnx.QGemm:
     return onnx.QGemm(X_SCALE, X_ZERO, b, w_scales(len(b)), 0, bias, y_scale(len(b)), Y_ZERO)
 
 
+JOIN = onnx.QLinearConcat(*A, [A[0], B[0]], [A[1], B[1]], axis=0)
 IMAGE = (1, 1, 4)
 POOL: dict[str, Any] = {"kernel_shape": [2, 2], "strides": [2, 2]}
 OWN = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,7 +114,7 @@ def run_of(site: Site) -> tuple[Run, Any]:
     """
     node = site.node
     if node.kind == "QLinearConcat":
-        return _concat(node), None
+        return _concat(site)
     row = QUANTIZED[node.kind]
     if len(node.inputs) > row.places:
         raise Missing(f"it has {len(node.inputs)} inputs, where {row.places} are known")
@@ -166,18 +165,18 @@ def _attributes(node: Node, names: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _concat(node: Node) -> Run:
+def _concat(site: Site) -> tuple[Run, Any]:
+    node = site.node
     if len(node.inputs) < 5 or (len(node.inputs) - 2) % 3:
         raise Missing(f"it has {len(node.inputs)} inputs")
     axis = node.get("axis")
     if axis is None:
         raise Missing("it has no axis")
-    return partial(_concatenated, axis=axis)
-
-
-def _concatenated(given: Given, axis: int) -> NDArray[Any]:
-    parts = [list(given[start::3]) for start in (2, 3, 4)]
-    return onnx.qlinear_concat(given[0], given[1], *parts, axis=axis)
+    if all(site.is_fixed(i) for i in range(len(node.inputs)) if i % 3 != 2):
+        fixed: list[Any] = [site.constant(i) for i in range(len(node.inputs)) if i % 3 != 2]
+        op = onnx.QLinearConcat(*fixed[:2], fixed[2::2], fixed[3::2], axis=axis)
+        return (lambda given: op(list(given[2::3]))), op
+    return (lambda given: onnx.qlinear_concat(*given[:2], *(list(given[i::3]) for i in (2, 3, 4)), axis=axis)), None
 
 
 def as_uint8(run: Run, zero_points: Sequence[int], data: Sequence[int], is_signed: bool) -> Run:

@@ -12,6 +12,7 @@ from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Gemm
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.weights import Product
+from qops.prepared import direct
 
 __all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 
@@ -19,7 +20,7 @@ __all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 class PreparedGemm(Product):
     """Both prepared ops, but for the type of A."""
 
-    __slots__ = ("_gemm",)
+    __slots__ = ("_kernel",)
     _a_signed: ClassVar[bool]
 
     def __init__(
@@ -39,21 +40,22 @@ class PreparedGemm(Product):
     ) -> None:
         b, co = check.own(b, "b"), check.own(co, "co")
         m = machine(version, isa)
-        self._gemm = Gemm(self._a_signed, b, m, transb, transa, alpha, ao, bo, beta, offsetc, co)
-        self._gemm.pack()
+        self._kernel = Gemm(self._a_signed, b, m, transb, transa, alpha, ao, bo, beta, offsetc, co)
+        self._kernel.pack()
         self._keep(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
 
     @property
     def b(self) -> NDArray[np.int8]:
         """The codes of op(B), (K, N), read-only."""
-        return self._gemm.codes.view()
+        return self._kernel.codes.view()
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        return self._gemm.shape_of(shape)
+        return self._kernel.shape_of(shape)
 
+    @direct
     def __call__(self, a: ArrayLike, out: S32 | None = None, num_threads: int = 1, c: ArrayLike | None = None) -> S32:
         """Give C; `c` is the matrix that beta multiplies. See `gemm_u8s8s32`."""
-        return self._gemm(a, out, num_threads, c)
+        return self._kernel(a, out, num_threads, c)
 
 
 class GemmU8S8S32(PreparedGemm):

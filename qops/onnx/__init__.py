@@ -35,7 +35,7 @@ from qops.onnx.qlinear_average_pool import (
     qlinear_average_pool,
     qlinear_global_average_pool,
 )
-from qops.onnx.qlinear_concat import qlinear_concat
+from qops.onnx.qlinear_concat import QLinearConcat, qlinear_concat
 from qops.onnx.qlinear_convolution import QLinearConv, qlinear_conv
 from qops.onnx.qlinear_leaky_relu import QLinearLeakyRelu, qlinear_leaky_relu
 from qops.onnx.qlinear_matmul import QLinearMatMul, qlinear_matmul
@@ -54,6 +54,7 @@ __all__ = [
     "QGemm",
     "QLinearAdd",
     "QLinearAveragePool",
+    "QLinearConcat",
     "QLinearConv",
     "QLinearGlobalAveragePool",
     "QLinearLeakyRelu",

@@ -9,12 +9,112 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.lookup import look_up_bytes
-from qops.checks import integer, put, shown
+from qops.checks import integer, shown
 from qops.onnx import _checks as check
-from qops.onnx.by_type import codes, scale_above_0, zero_of
+from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between
+from qops.prepared import argument
 
-__all__ = ["qlinear_concat"]
+__all__ = ["QLinearConcat", "qlinear_concat"]
+
+
+class QLinearConcat(ByType):
+    """The prepared form of `qlinear_concat`: tables of what becomes of the codes of each tensor.
+
+    Called ``op(tensors, out=None)``. The constructor takes all other arguments of `qlinear_concat`. A plain zero point
+    has the type of the data of each call.
+
+    Examples
+    --------
+    >>> op = qops.onnx.QLinearConcat(0.5, 0, [0.5, 0.25], [0, 0], axis=0)
+    >>> op([np.uint8([1, 2]), np.uint8([1, 2, 3])]), op.shape_of([(2,), (3,)])
+    (array([1, 2, 0, 1, 2], dtype=uint8), (5,))
+    """
+
+    __slots__ = ("_axis",)
+
+    def __init__(
+        self,
+        Y_scale: ArrayLike,
+        Y_zero_point: ArrayLike | None,
+        scales: Sequence[ArrayLike],
+        zero_points: Sequence[ArrayLike],
+        *,
+        axis: int,
+    ) -> None:
+        zeros = check.optional(*zero_points) if isinstance(zero_points, (list, tuple)) else zero_points
+        self._make(Y_scale, Y_zero_point, scales, zeros, axis)
+
+    Y_scale, Y_zero_point, scales, zero_points, axis = (argument(i) for i in range(5))
+
+    def _check(self) -> None:
+        self._axis = integer(self.axis, "axis", -64, 63)
+        count, other = _count(self.scales, "scales"), _count(self.zero_points, "zero_points")
+        if count != other:
+            raise ValueError(f"scales, zero_points: expected one of each a tensor, got {count} and {other}")
+
+    def _of(self, dtype: np.dtype[Any]) -> list[NDArray[Any] | None]:
+        """Give what becomes of all codes of each tensor; None if they are copied."""
+        y = scale_above_0(self.Y_scale, "Y_scale"), zero_of(self.Y_zero_point, "Y_zero_point", dtype)
+        tables = []
+        for scale, zero in zip(self.scales, self.zero_points, strict=True):
+            x = scale_above_0(scale, "scales"), zero_of(zero, "zero_points", dtype)
+            tables.append(None if x == y else table_between(x, y, dtype))
+        return tables
+
+    def shape_of(self, shape: Any) -> tuple[int, ...]:
+        """Give the shape of the result.
+
+        Parameters
+        ----------
+        shape : sequence of tuple of int
+            The shape of each tensor.
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ValueError
+            Shapes that do not fit.
+        """
+        if len(shape) != len(self.scales):
+            raise ValueError(f"tensors: expected {len(self.scales)}, as many as there are scales, got {len(shape)}")
+        first = tuple(shape[0])
+        if not first:
+            raise ValueError("tensors: expected at least 1 dimension, got a scalar")
+        at = integer(self._axis, "axis", -len(first), len(first) - 1) % len(first)
+        if len({(*one[:at], -1, *one[at + 1 :]) for one in shape}) > 1:
+            raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {shape!r:.80}")
+        return (*first[:at], sum(one[at] for one in shape), *first[at + 1 :])
+
+    def __call__(self, tensors: Sequence[ArrayLike], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Put the codes of `tensors` one behind the other, in `out` if it is given."""
+        if not isinstance(tensors, (list, tuple)) or not tensors:
+            raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
+        arrays = [codes(x, "tensors") for x in tensors]
+        dtype = arrays[0].dtype
+        if any(x.dtype != dtype for x in arrays):
+            raise TypeError(f"tensors: expected one type, got {', '.join(str(x.dtype) for x in arrays)}")
+        check.out(out, dtype, self.shape_of([x.shape for x in arrays]), arrays[0], arrays[1:])
+        return np.concatenate([*map(_looked_up, arrays, self._for(dtype))], self._axis, out=out)
+
+
+def _count(values: Any, name: str) -> int:
+    """Give the length of a list, of which a prepared op may keep an array."""
+    if not isinstance(values, (list, tuple)) and not (isinstance(values, np.ndarray) and values.ndim):
+        raise TypeError(f"{name}: expected a list, one a tensor, got {shown(values)}")
+    return len(values)
+
+
+def _looked_up(x: NDArray[Any], table: NDArray[Any] | None) -> NDArray[Any]:
+    """Give what becomes of codes."""
+    if table is None:
+        return x
+    made = np.empty(x.shape, x.dtype)
+    look_up_bytes(x, table, made)
+    return made
 
 
 def qlinear_concat(
@@ -41,7 +141,8 @@ def qlinear_concat(
     tensors : sequence of ndarray of uint8 or int8
         Codes of one type, of shapes that differ along `axis` only.
     scales, zero_points : sequence of float, sequence of int
-        One for each tensor. In a file they alternate with the tensors: tensor, scale, zero point, tensor, ...
+        One for each tensor; a zero point that is None is 0. In a file they alternate with the tensors: tensor, scale,
+        zero point, tensor, ...
     axis : int
         The axis along which they are put; it may be negative.
     out : ndarray of the type of the tensors, optional
@@ -65,39 +166,4 @@ def qlinear_concat(
     >>> qops.onnx.qlinear_concat(0.5, 0, [np.uint8([1, 2]), np.uint8([1, 2, 3])], [0.5, 0.25], [0, 0], axis=0)
     array([1, 2, 0, 1, 2], dtype=uint8)
     """
-    arrays, at = _checked(tensors, axis)
-    dtype = arrays[0].dtype
-    y = scale_above_0(Y_scale, "Y_scale"), zero_of(Y_zero_point, "Y_zero_point", dtype)
-    own_scales, own_zeros = _one_each(scales, "scales", len(arrays)), _one_each(zero_points, "zero_points", len(arrays))
-    shape = (*arrays[0].shape[:at], sum(x.shape[at] for x in arrays), *arrays[0].shape[at + 1 :])
-    check.out(out, dtype, shape, arrays[0], arrays[1:])
-    parts = []
-    for x, scale, zero in zip(arrays, own_scales, own_zeros, strict=True):
-        own = scale_above_0(scale, "scales"), zero_of(zero, "zero_points", dtype)
-        part = x if own == y else np.empty(x.shape, dtype)
-        if own != y:
-            look_up_bytes(x, table_between(own, y, dtype), part)
-        parts.append(part)
-    return put(np.concatenate(parts, at), out)
-
-
-def _checked(tensors: Any, axis: int) -> tuple[list[NDArray[Any]], int]:
-    """Give the arrays, of one type and of shapes that fit, and the axis, from 0 on."""
-    if not isinstance(tensors, (list, tuple)) or not tensors:
-        raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
-    arrays = [codes(x, "tensors") for x in tensors]
-    if len({x.dtype for x in arrays}) > 1:
-        raise TypeError(f"tensors: expected one type, got {', '.join(str(x.dtype) for x in arrays)}")
-    rank = arrays[0].ndim
-    if not rank:
-        raise ValueError("tensors: expected at least 1 dimension, got a scalar")
-    at = integer(axis, "axis", -rank, rank - 1) % rank
-    if len({(*x.shape[:at], -1, *x.shape[at + 1 :]) for x in arrays}) > 1:
-        raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {[x.shape for x in arrays]!r:.80}")
-    return arrays, at
-
-
-def _one_each(values: Any, name: str, count: int) -> list[Any]:
-    if not isinstance(values, (list, tuple)) or len(values) != count:
-        raise ValueError(f"{name}: expected a list of {count}, one a tensor, got {shown(values)}")
-    return list(values)
+    return QLinearConcat._once(Y_scale, Y_zero_point, scales, zero_points, axis)(tensors, out)

@@ -181,6 +181,8 @@ def test_concat(rng):
         pairs = [tuple(n.values()) for n in (x, z, y)]
         got = onnx.qlinear_concat(*y.values(), [p, q, r], *map(list, zip(*pairs, strict=True)), axis=-2)
         equal(got, np.concatenate([*parts, r], 1))
+    op = onnx.QLinearConcat(0.5, None, [0.5, 0.25], [0, None], axis=0)
+    assert repr(op) == "QLinearConcat(0.5, None, [0.5, 0.25], (0, 0), axis=0)"
 
 
 def window(rng):
@@ -300,7 +302,8 @@ REFUSED = [
         ValueError,
         "tensors: expected",
     ),
-    (lambda: onnx.qlinear_concat(1.0, 0, [MATRIX], [1.0] * 2, [0], axis=0), ValueError, "scales: expected a list of 1"),
+    (lambda: onnx.qlinear_concat(1.0, 0, [MATRIX], [1.0] * 2, [0], axis=0), ValueError, "scales, zero_points: "),
+    (lambda: onnx.qlinear_concat(1.0, 0, [MATRIX], [1.0] * 2, [0] * 2, axis=0), ValueError, "tensors: expected 2, as"),
     (lambda: onnx.qgemm(MATRIX, 1.0, 0, MATRIX, 1.0, 0), ValueError, "A, B: shapes"),
     (
         lambda: onnx.qgemm(MATRIX.view(np.int8), 1.0, 0, MATRIX, 1.0, 0, transB=1),
