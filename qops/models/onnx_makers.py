@@ -174,7 +174,7 @@ def _concat(site: Site) -> tuple[Run, Any]:
         raise Missing("it has no axis")
     if all(site.is_fixed(i) for i in range(len(node.inputs)) if i % 3 != 2):
         fixed: list[Any] = [site.constant(i) for i in range(len(node.inputs)) if i % 3 != 2]
-        op = onnx.QLinearConcat(*fixed[:2], fixed[2::2], fixed[3::2], axis=axis)
+        op = onnx.QLinearConcat(fixed[0], fixed[1], fixed[2::2], fixed[3::2], axis=axis)
         return (lambda given: op(list(given[2::3]))), op
     return (lambda given: onnx.qlinear_concat(*given[:2], *(list(given[i::3]) for i in (2, 3, 4)), axis=axis)), None
 
