@@ -126,7 +126,7 @@ WASI ?= /usr/include/wasm32-wasi
 pyodide: dev  ## a wheel for Pyodide, the Python of browsers, tested in node; NUMPY_WASM=its numpy wheel
 	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
 		tests/frontdoor tests/nouns tests/contract/test_golden.py tests/product/test_window.py tests/product/test_pooling.py \
-		tests/product/test_gemm.py tests/onnx/test_convolution.py tests/onnx/test_prepared_refusals.py
+		tests/product/test_gemm.py tests/product/test_convolution.py tests/onnx/test_convolution.py tests/onnx/test_prepared_refusals.py
 
 amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on a CPU that has neither, but AVX-512 and VNNI
 	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h -include $(CURDIR)/tests/amx/avxvnni.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib

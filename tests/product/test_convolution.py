@@ -1,5 +1,7 @@
 """The convolution on every tier against a model that makes one output pixel at a time."""
 
+import sys
+
 import numpy as np
 import pytest
 from product_models import convolution_model, extreme, uniform
@@ -173,7 +175,8 @@ def test_convolution_in_blocks(tier, rng):
 
 def test_padding_beyond_all_memory_is_refused():
     x, w, far = np.ones((1, 1, 1, 1), np.uint8), np.ones((1, 1, 2, 2), np.int8), 2**31 - 1
-    with pytest.raises(MemoryError):
+    # where 32 bits do not count the padded image, its size is refused
+    with pytest.raises(MemoryError if sys.maxsize > 2**32 else ValueError, match=r"^$|^kernel: images of "):
         convolve(x, w, window=Window((1, 1), (far - 1, far - 1), ((far, 0), (far, 0))))
 
 
