@@ -33,9 +33,9 @@ cdef object fit(multiplier, right_shift):
     return (multiplier >= -(1 << 31)) & (multiplier < <int64_t>1 << 31) & (right_shift >= 0) & (right_shift <= 62)
 
 
-cdef cnp.ndarray copied(values, dtype, plus=0):
+cdef cnp.ndarray copied(values, dtype):
     """A copy that nobody else can write to."""
-    copy = values.astype(dtype) + dtype(plus)
+    copy = values.astype(dtype)
     copy.flags.writeable = False
     return copy
 
@@ -66,13 +66,23 @@ cpdef object given_scales(scale):
     if type(scale) is float and 0 <= scale < INFINITY:
         return scale + 0.0
     cdef object values = as_array(scale, "scale")
+    cdef cnp.ndarray own
+    cdef double* each
+    cdef Py_ssize_t i
     if values.dtype.kind not in "fiu":
         raise TypeError(f"scale: expected numbers, got {values.dtype}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"scale: expected finite numbers, not negative, got {shown(scale)}")
     if values.ndim > 1:
         raise ValueError(f"scale: expected one number or one for each channel, got shape {values.shape}")
-    return copied(values, np.float64, 0.0) if values.size != 1 else float(values.reshape(())) + 0.0
+    own = values.astype(np.float64)
+    each = <double*>cnp.PyArray_DATA(own)
+    for i in range(cnp.PyArray_SIZE(own)):
+        if not 0 <= each[i] < INFINITY:
+            raise ValueError(f"scale: expected finite numbers, not negative, got {shown(scale)}")
+        each[i] += 0.0
+    if cnp.PyArray_SIZE(own) == 1:
+        return each[0]
+    own.flags.writeable = False
+    return own
 
 
 cpdef tuple three_scales(scales):
