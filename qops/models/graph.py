@@ -27,11 +27,11 @@ class Graph:
     inputs, outputs : tuple of str
         Names of tensors.
     tensors : dict of str to Tensor
-        All of them, constants included.
+        All tensors, constants included.
     ops : tuple of Op
-        In an order in which each op comes after those whose results it reads.
+        All ops. Each comes after the ops whose results it reads.
     runtime : str
-        Whose bits the ops give, for example "reference" or "ort".
+        The runtime whose bits the ops give, for example "reference" or "ort".
     fused : tuple of str
         Which nodes of the file the runtime runs as one op: one sentence for each group of nodes.
 
@@ -189,7 +189,7 @@ class Live:
     Parameters
     ----------
     graph : Graph
-        Whose ops are run in their order.
+        The graph whose ops run, in their order.
     given : dict
         Its inputs, by name.
     keep : iterable of str

@@ -26,10 +26,10 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     path : str or Path
         The file.
     runtime : str, optional
-        Whose bits the graph gives. Of .tflite "reference", the default, "optimized", "xnnpack" or "tflm": `qops.tflite`
-        says what each of them is. Of .onnx "onnx", the default: each node as it is written, as in the package ``onnx``;
-        or "ort": as onnxruntime runs it on x86 with all its optimisations; `Graph.fused` names those that
-        change bits.
+        The runtime whose bits the graph gives. For a .tflite file it is "reference" (the default), "optimized",
+        "xnnpack" or "tflm": `qops.tflite` says what each of them is. For an .onnx file it is "onnx" (the default),
+        which runs each node as it is written, as the package ``onnx`` does, or "ort", which gives what onnxruntime
+        gives on x86 with all its optimisations; `Graph.fused` names those that change bits.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def graph_of(path: Path, runtime: str) -> Graph:
     ----------
     path : Path
     runtime : {"onnx", "ort"}
-        Whose bits.
+        The runtime whose bits the graph gives.
 
     Returns
     -------

@@ -39,11 +39,11 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
     Parameters
     ----------
     node : Node
-        As the file has it, or as onnxruntime makes it of several.
+        A node of the file, or one that onnxruntime makes of several.
     tensors : dict of str to Tensor
-        Those that it reads and writes.
+        The tensors that the node reads and writes.
     runtime : {"onnx", "ort"}
-        Whose bits.
+        The runtime whose bits the op gives.
 
     Returns
     -------

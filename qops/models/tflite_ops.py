@@ -32,11 +32,11 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     Parameters
     ----------
     operator : Operator
-        As the file has it.
+        An operator of the file.
     name : str
-        What the op is called.
+        The name that the op gets.
     kernel : str
-        Whose bits, in the words of `qops.tflite`.
+        The kernel library whose bits the op gives, as `qops.tflite` names it.
 
     Returns
     -------

@@ -65,7 +65,7 @@ def debug(
         The float network, whose tensors have the same names. By default the model itself in real numbers, without
         rounding between its layers.
     runtime : str, optional
-        Whose bits the model is taken to give, as in `qops.models.load`.
+        The runtime whose bits the model is expected to give, as in `qops.models.load`.
     client : distributed.Client, optional
         A client of dask, on whose workers the layers run, each as a task; here if not given. The answer is the same.
 
@@ -107,11 +107,11 @@ def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
     Parameters
     ----------
     model : str, Path or Graph
-        What the caller gave.
+        The model that the caller gave.
     name : str
-        What the caller calls it.
+        The caller's name of that argument.
     runtime : str, optional
-        Whose bits.
+        The runtime whose bits the model is expected to give.
 
     Returns
     -------

@@ -25,7 +25,7 @@ class LayerRow(NamedTuple):
         The name of the op, its kind, and the tensor that is compared: the first of its results, or the first that
         differs.
     rule : str
-        The rule of its rounding, by the names of `qops.rules`; of other ops, whose bits the graph gives.
+        The rule by which the op rounds, as `qops.rules` names it; for other ops, the runtime of the graph.
     differ : int or None
         How many codes of the device differ when the layer is fed what the device fed it. None without a dump of it.
     largest : int, float or None

@@ -18,12 +18,12 @@ WIDE = "tflite-int64acc"
 
 
 class Port(NamedTuple):
-    """A system to port to: whose bits, and what it calls zero points and ends of codes.
+    """A system to port to: the runtime whose bits it gives, and its names for zero points and ends of codes.
 
     Attributes
     ----------
     runtime : str
-        Whose bits, as `qops.models.load` names them.
+        The runtime whose bits the port gives, as `qops.models.load` names it.
     wide : str
         The rule of sums of 48 bits.
     offsets : tuple of str
