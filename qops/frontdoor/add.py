@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
-from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
 from qops.qtensor import QTensor, TensorLike
@@ -164,7 +163,7 @@ def quantized_add_8p8to32(
     """
     if unknown:
         raise unknown_keyword(quantized_add_8p8to32, unknown)
-    return _kernels_32.add_or_subtract(QTensor, a, b, False, False, out)
+    return _kernels.add_32(QTensor, a, b, False, out)
 
 
 @into_uint8

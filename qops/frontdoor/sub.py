@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
-from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
@@ -111,7 +110,7 @@ def quantized_sub_8p8to32(
     """
     if unknown:
         raise unknown_keyword(quantized_sub_8p8to32, unknown)
-    return _kernels_32.add_or_subtract(QTensor, a, b, True, False, out)
+    return _kernels.sub_32(QTensor, a, b, False, out)
 
 
 @into_uint8

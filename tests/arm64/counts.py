@@ -17,7 +17,7 @@ FLAGS = ["-O3", "-g0", "-fPIC", "-ffp-contract=off", "-fno-tree-slp-vectorize", 
 # Each row: header, function, what a turn does, the instructions that tell the loop and how often, how many are needed.
 KERNELS = [
     ("frontdoor/add.h", "neon_add_u8u8_u8", "16 elements", "umull", 4, 29),
-    ("frontdoor/add_8p8to32.h", "neon_add_u8u8_s32", "16 elements", "mla", 8, 32),
+    ("stage/weighted_sum.h", "neon_weighted_sum", "16 elements", "mla", 8, 32),
     ("frontdoor/mul.h", "neon_mul_u8u8_u8", "16 elements", "mla", 8, 53),
     ("frontdoor/quantize.h", "neon_quantize_f32_8", "16 elements", "fcvtns", 4, 30),
     ("stage/dequantize.h", "neon_dequantize_u8_f32", "16 elements", "fmul", 4, 23),

@@ -8,7 +8,7 @@ import reference
 from cases import RANGE_PAIRS, A, B, rounded, spans
 from hypothesis import given
 from ops import on_every_tier
-from qops._kernels.frontdoor.add_8p8to32 import add_8p8to32_integers
+from qops._kernels.frontdoor.add import add_8p8to32_integers
 
 import qops
 from qops.frontdoor.add import BOUND_8P8TO32

@@ -6,7 +6,7 @@ import numpy as np
 
 import qops
 from qops import codes
-from qops._kernels.frontdoor import add, add_8p8to32, epilogue, layer, mul
+from qops._kernels.frontdoor import add, epilogue, layer, mul
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
 from qops._kernels.stage import affine, multiply_shift
@@ -126,7 +126,7 @@ def add_32(rng, n):
     """The add into int32."""
     a, b = (codes_8(rng, n), *ends(rng)), (codes_8(rng, n), *ends(rng))
     out = unaligned(rng, n, np.int32)
-    return lambda: (out, add_8p8to32.add_8p8to32(a, b, out))
+    return lambda: (out, add.add_8p8to32(a, b, out))
 
 
 def mul_32(rng, n):

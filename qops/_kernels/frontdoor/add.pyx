@@ -1,17 +1,21 @@
-"""QuantizedAdd and QuantizedSub into 8 bits. a - b is the sum of a and -b: flipped codes of b in the negated range."""
+"""QuantizedAdd and QuantizedSub.
+
+Into 8 bits a - b is the sum of a and -b, flipped codes of b in the negated range. Into int32 a result is rounded once.
+"""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, nextafter, rint
+from libc.math cimport INFINITY, fabs, nextafter, rint
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT64_MAX, INT64_MIN, int16_t, int64_t, uint8_t
 
 from qops._kernels.arrays.checks cimport Ends
-from qops._kernels.stage.rounding cimport saturate_u8
-from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.frontdoor.passes cimport (
-    OnePass, Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
-
-from qops._kernels.frontdoor.add_8p8to32 import add_or_subtract
+    OnePass, Span, code_flips, flips_of, in_passes, into_32, outward, result_typenum, span_found, step,
+)
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.rounding cimport saturate_u8
+from qops._kernels.stage.weighted_sum cimport WeightedSum, weighted_sum
 
 cnp.import_array()
 
@@ -26,6 +30,10 @@ cdef enum:
     SLACK = 3  # in 1/32 output steps; the error of a sum in 16 bits is at most 2.5/32
     FLIP = 0xFF  # code ^ FLIP stands for the negative value in the negated range
     PARTS = 1 << 16  # the 64-bit loop counts in 1/PARTS output steps
+    FRACTION_32 = 15  # the loop into int32 counts in 2**-15 output steps
+
+cdef double HEAD_ROOM = 2.0**17  # max of the int32 range / largest absolute end of the ranges
+cdef double WIDEST = 2.0**110  # from such an end on, float32 does not hold the width of the int32 range
 
 
 cdef bint fits_16_bits(Ends a, Ends b, Ends c) noexcept nogil:
@@ -146,6 +154,37 @@ cdef Span difference_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, 
     return sum_pass(x, a, y, negated(b), c, out, flips)
 
 
+cdef double farthest(Ends a, Ends b) noexcept nogil:
+    """The largest absolute value in two ranges."""
+    return max(fabs(a.min), fabs(a.max), fabs(b.min), fabs(b.max))
+
+
+cdef double sum_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept nogil:
+    """Set the WeightedSum of a + b, in 2**-15 output steps; see `Prepare32`. k includes 1/2 for the rounding."""
+    cdef WeightedSum* p = <WeightedSum*>numbers
+    cdef double top = farthest(a, b) * HEAD_ROOM, unit = 2 * top / code_type_of(True, 4).steps / (1 << FRACTION_32)
+    p[0] = WeightedSum(0, 0, 1 << (FRACTION_32 - 1), FRACTION_32, flips.a, flips.b)
+    if farthest(a, b) >= WIDEST:
+        return INFINITY
+    if unit > 0:
+        p.ka = <int>rint(step(a) / unit)
+        p.kb = <int>rint(step(b) / unit)
+        p.k += <int>rint((a.min + b.min) / unit)
+    return top
+
+
+cdef double difference_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept nogil:
+    """The same of a - b; kb is negative."""
+    return sum_32(a, Ends(-b.min, -b.max), flips, numbers)
+
+
+def add_8p8to32_integers(tuple a, tuple b):
+    """The integers ka, kb and k of the loop into int32 for the ranges a and b, as a dict."""
+    cdef WeightedSum p
+    sum_32(Ends(a[0], a[1]), Ends(b[0], b[1]), code_flips(0, 0, 0), &p)
+    return {"ka": p.ka, "kb": p.kb, "k": p.k}
+
+
 def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
     """Write the codes of a + b or a - b in the range c to `out`, unchecked; return the Span as a dict.
 
@@ -157,11 +196,32 @@ def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
     return one(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out, flips)
 
 
+def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
+    """Write the int32 codes of a + b to `out`, unchecked; a and b are (codes, min, max)."""
+    cdef WeightedSum p
+    cdef code_flips flips
+    flips_of(a[0], b[0], cnp.NPY_INT32, True, &flips)
+    sum_32(Ends(a[1], a[2]), Ends(b[1], b[2]), flips, &p)
+    walk(weighted_sum, &p, a[0], b[0], out)
+
+
+def add_32(type cls, a, b, bint also_int8, out):
+    """Add into int32, see `into_32`."""
+    cdef WeightedSum p
+    return into_32(cls, a, b, also_int8, out, sum_32, weighted_sum, &p)
+
+
+def sub_32(type cls, a, b, bint also_int8, out):
+    """Subtract into int32, see `into_32`."""
+    cdef WeightedSum p
+    return into_32(cls, a, b, also_int8, out, difference_32, weighted_sum, &p)
+
+
 def add(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
     """Add into int32, or into 8 bits by `in_passes`."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
     if typenum == cnp.NPY_INT32:
-        return add_or_subtract(cls, a, b, False, True, out)
+        return add_32(cls, a, b, True, out)
     return in_passes(cls, info, full_range, sum_pass, a, b, typenum, guess, range, out, return_info, seed)
 
 
@@ -169,5 +229,5 @@ def sub(type cls, type info, a, b, dtype, guess, range, out, return_info, bint s
     """Subtract into int32, or into 8 bits by `in_passes`."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
     if typenum == cnp.NPY_INT32:
-        return add_or_subtract(cls, a, b, True, True, out)
+        return sub_32(cls, a, b, True, out)
     return in_passes(cls, info, full_difference, difference_pass, a, b, typenum, guess, range, out, return_info, seed)

@@ -26,7 +26,7 @@ TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 
     if (n < LANES)
         return 0;
-    STORE_BINARY(TIER(product_32), &parts, a, b, set1_s16(two_flips(flips)), c, n)
+    STORE_BINARY(TIER(product_32), &parts, a, b, set1_s16(two_bytes(flips.a, flips.b)), c, n)
     return n;
 }
 

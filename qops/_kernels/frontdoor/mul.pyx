@@ -4,14 +4,15 @@ cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 
-from qops._kernels.arrays.checks cimport Ends, data_of, output
-from qops._kernels.arrays.codes cimport code_type_of, tensor
+from qops._kernels.arrays.checks cimport Ends
+from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.frontdoor.passes cimport (
-    Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
+    Span, code_flips, flips_of, in_passes, into_32, outward, result_typenum, span_found, step,
+)
 
 cnp.import_array()
 
@@ -52,18 +53,26 @@ cdef double top_of(Ends a, Ends b) noexcept nogil:
     return above(max(fabs(a.min), fabs(a.max)) * max(fabs(b.min), fabs(b.max)) * HEAD_ROOM)
 
 
-cdef mul_terms prepare_32(Ends a, Ends b) noexcept nogil:
-    return prepare(a, b, 0, top_of(a, b) * 2 / code_type_of(True, 4).steps, FRACTION_32)
+cdef struct Products:
+    mul_terms p
+    code_flips flips
+
+
+cdef double prepare_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept nogil:
+    """Set the Products for these ranges; see `Prepare32`."""
+    cdef Products* r = <Products*>numbers
+    cdef double top = top_of(a, b)
+    r.flips = flips
+    if isfinite(top):
+        r.p = prepare(a, b, 0, top * 2 / code_type_of(True, 4).steps, FRACTION_32)
+    return top
 
 
 def mul_8x8to32_integers(tuple a, tuple b):
     """The integers k, ka, kb and kab of the loop for the ranges a and b, as a dict."""
-    return prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]))
-
-
-cdef struct Products:
-    mul_terms p
-    code_flips flips
+    cdef Products r
+    prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]), code_flips(0, 0, 0), &r)
+    return r.p
 
 
 cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -79,31 +88,18 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
-    """Write the codes of a * b to `out`, unchecked; a and b are (codes, min, max)."""
+    """Write the int32 codes of a * b to `out`, unchecked; a and b are (codes, min, max)."""
     cdef Products products
-    flips_of(a[0], b[0], cnp.NPY_INT32, True, &products.flips)
-    products.p = prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]))
+    cdef code_flips flips
+    flips_of(a[0], b[0], cnp.NPY_INT32, True, &flips)
+    prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]), flips, &products)
     walk(mul_u8u8_s32, &products, a[0], b[0], out)
 
 
 def mul_32(type cls, a, b, bint also_int8, out):
-    """Multiply two tensors of uint8 or, if `also_int8`, int8 codes.
-
-    The result has int32 codes in the range (-max, max).
-    """
-    cdef Ends p, s
-    cdef double top
+    """Multiply into int32, see `into_32`."""
     cdef Products products
-    cdef cnp.ndarray x, y, codes
-    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
-    flips_of(x, y, cnp.NPY_INT32, also_int8, &products.flips)
-    top = top_of(p, s)
-    if not isfinite(top):
-        raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
-    codes = output(out, cnp.NPY_INT32, x, y)
-    products.p = prepare_32(p, s)
-    walk(mul_u8u8_s32, &products, x, y, codes)
-    return tensor(cls, codes, 0 - top, top)
+    return into_32(cls, a, b, also_int8, out, prepare_32, mul_u8u8_s32, &products)
 
 
 cdef Ends full_range(Ends a, Ends b) except *:

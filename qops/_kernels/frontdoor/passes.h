@@ -7,10 +7,4 @@
  * value, 0xFF turns the codes of b into those of -b */
 typedef struct { uint8_t a, b, c; } code_flips;
 
-/* the two bytes with which STORE_BINARY xors the codes of a and of b */
-static inline int16_t two_flips(code_flips flips)
-{
-    return (int16_t)(flips.b << 8 | flips.a);
-}
-
 #endif

@@ -1,4 +1,4 @@
-"""Binary ops from 8 bits to 8 bits: guess the output range, keep the extremes, write at most once more.
+"""Binary ops on 8-bit codes. Into 8 bits: guess the output range, keep the extremes, write at most once more.
 
 The seed's ops take uint8 codes and draw the range in to the results. The others take int8 codes as well, and widen a
 range that the caller did not give to have 0 on a code.
@@ -10,6 +10,7 @@ from libc.math cimport isfinite
 from qops._kernels.arrays.checks cimport Ends, data_of, output, real, span_of, take
 from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
 from qops._kernels.arrays.numbers cimport code_typenum, flag, shown
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.range cimport above, below
 
@@ -118,6 +119,25 @@ cdef int result_typenum(dtype, guess, kept, return_info) except -1:
         if value is not None:
             raise ValueError(f"{name}: int32 codes have the op's own range, got {shown(value)}")
     return typenum
+
+
+cdef object into_32(type cls, a, b, bint also_int8, out, Prepare32 prepare, Loop loop, void* numbers):
+    """Run an op on uint8 or, if `also_int8`, int8 codes into int32 codes; give a tensor of the class `cls`.
+
+    `numbers` is memory for the numbers of the loop.
+    """
+    cdef Ends p, s
+    cdef code_flips flips
+    cdef cnp.ndarray x, y, codes
+    cdef double top
+    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
+    flips_of(x, y, cnp.NPY_INT32, also_int8, &flips)
+    top = prepare(p, s, flips, numbers)
+    if not isfinite(top):
+        raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
+    codes = output(out, cnp.NPY_INT32, x, y)
+    walk(loop, numbers, x, y, codes)
+    return tensor(cls, codes, 0 - top, top)
 
 
 cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, int typenum, guess, kept,

@@ -10,6 +10,12 @@ static inline int32_t two_factors(int64_t first, int64_t second)
     return (int32_t)((uint32_t)second << 16 | (uint16_t)first);
 }
 
+/* the two bytes with which STORE_BINARY xors the codes of a and of b */
+static inline int16_t two_bytes(uint8_t first, uint8_t second)
+{
+    return (int16_t)(second << 8 | first);
+}
+
 /* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes.
  * Before that the codes are xored with the bytes of `flips`, which alternate: one for a, one for b. */
 #define STORE_BINARY(step, p, a, b, flips, c, n)                          \
