@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
-from qops._kernels.frontdoor.lookup import look_up
+from qops._kernels.stage.lookup import look_up_bytes
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.checks import U8, as_array, both_ends, operand, shown
+from qops.checks import U8, as_array, both_ends, operand, output, shown
 from qops.codes import CodeType
 from qops.frontdoor.targets import Range, code_type, range_of_all
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -90,7 +90,9 @@ def lookup(
     codes, lo, hi = operand(t, "t", U8, _S8)
     results = _results(function, _codes.of(codes), lo, hi)
     ends = kept or range_of_all(results.min(), results.max(), row, "function")
-    return tensor(look_up(codes, _rounded(results, ends, row), out), *ends)
+    result = output(out, row.dtype.num, codes)
+    look_up_bytes(codes, _rounded(results, ends, row), result)
+    return tensor(result, *ends)
 
 
 def _results(function: Callable[[Reals], Any], row: CodeType, lo: float, hi: float) -> Reals:
