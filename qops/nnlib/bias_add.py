@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import bias_add as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
+from qops._kernels.stage.prepared import FloatStage
 from qops.checks import S32, U8
 from qops.nnlib._checks import Checked, two
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -132,7 +133,9 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     ratio = f32(bias_step / step) if step > 0 else inf
     if not (isfinite(step) and isfinite(ratio)):
         raise ValueError(f"x, bias: the range ({lo}, {hi}) or ({b_min}, {b_max}) is 0 wide, or wider than float32")
-    kernels.bias_add_32p32to32(codes, b, ratio, result)
+    rescaled = np.empty(b.shape, np.int32)
+    FloatStage(ratio, "half_even", -(2.0**31), 2.0**31 - 1).run(b, rescaled)
+    np.add(codes, rescaled, out=result)  # modulo 2**32
     return tensor(result, lo, hi)
 
 

@@ -6,6 +6,7 @@ from libc.math cimport isfinite
 from qops._kernels.arrays.checks cimport (
     Ends, array_of, as_array, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
 )
+from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.codes cimport (
     CodeType, Tensor, check_order, code_type, read_code_type, tensor, tensor_of, typenum_of,
 )
@@ -43,11 +44,6 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
         low, high = of_shape(low, shape), of_shape(high, shape)
     check_spans(plain(low), plain(high), name)
     return low, high
-
-
-cdef cnp.ndarray plain(cnp.ndarray ends):
-    """Give `ends` if they are contiguous and native, else a copy that is."""
-    return ends if cnp.PyArray_ISCARRAY_RO(ends) else np.require(ends, np.float32, ["C", "A"])
 
 
 cdef int check_spans(cnp.ndarray lows, cnp.ndarray highs, str name) except -1:

@@ -96,7 +96,7 @@ cdef int refuse_infinite(values) except -1:
 
 
 cdef int prepare(
-    lo, hi, cnp.ndarray values, bint symmetric, const CodeType* row, Ends* ends, ToCodes* p
+    lo, hi, cnp.ndarray values, bint symmetric, const CodeType* into, Ends* ends, ToCodes* p
 ) except -1:
     """Set `ends` to the smallest range that holds lo, hi and 0, and `p` to its numbers. None: the end of the values."""
     cdef double lowest = 0, highest = 0
@@ -109,12 +109,12 @@ cdef int prepare(
         if cnp.PyArray_SIZE(values) == 0:
             lowest = highest = 0.0
     completed(lo, hi, lowest, highest, &given)
-    wide = mirrored(given, row.steps) if symmetric else given
-    a = holding_zero(wide.min, wide.max, row, ends)
+    wide = mirrored(given, into.steps) if symmetric else given
+    a = holding_zero(wide.min, wide.max, into, ends)
     if not isfinite(ends.max - ends.min):
         raise ValueError(f"min, max: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     p.inv_scale, p.zero_point = <float>(1 / a.scale) if a.scale else <float>0, a.zero_point
-    p.lowest, p.highest = row.lowest, row.highest
+    p.lowest, p.highest = into.lowest, into.highest
     return 0
 
 
@@ -123,13 +123,13 @@ def quantize(type cls, x, lo, hi, axis, dtype, symmetric, nan, out):
     cdef cnp.ndarray source, values, codes
     cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else typenum_of(dtype)
-    cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # signed: odd numbers
+    cdef const CodeType* into = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # signed: odd numbers
     cdef Ends ends
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {shown(nan)} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
-        return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, flag(symmetric, "symmetric"), nan, out)
+        return quantize_channels(cls, x, lo, hi, axis, into[0], typenum, flag(symmetric, "symmetric"), nan, out)
     if lo is not None and type(lo) is not float:
         lo = real(lo, "min")
     if hi is not None and type(hi) is not float:
@@ -137,7 +137,7 @@ def quantize(type cls, x, lo, hi, axis, dtype, symmetric, nan, out):
     source = as_array(x, "x")
     values = float32s(source, "x")
     may_be_nan = lo is not None and hi is not None and (nan is RAISE or nan == RAISE)
-    prepare(lo, hi, values, symmetric is not False and flag(symmetric, "symmetric"), row, &ends, &p)
+    prepare(lo, hi, values, symmetric is not False and flag(symmetric, "symmetric"), into, &ends, &p)
     codes = output(out, typenum, source)
     walk(quantize_loop, &p, values, codes)
     if may_be_nan and p.saw_nan and np.isnan(values).any():  # the loop also reports very low values and 0 * inf
@@ -166,14 +166,14 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     return np.broadcast_to(lo, whole), np.broadcast_to(hi, whole)
 
 
-cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, bint symmetric, nan, out):
+cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType into, int typenum, bint symmetric, nan, out):
     """`quantize` with ranges per channel, in numpy."""
     source = as_array(x, "x")
     values = float32s(source, "x")
     lo, hi = ends_of_channels(values, lo, hi, axis)
     if symmetric:
-        lo, hi = all_mirrored(lo, hi, row.steps)
-    mins, maxs, scales, zeros = all_holding_zero(lo, hi, row)
+        lo, hi = all_mirrored(lo, hi, into.steps)
+    mins, maxs, scales, zeros = all_holding_zero(lo, hi, into)
     if not (np.isfinite(mins).all() and np.isfinite(maxs).all()):
         raise ValueError("min, max: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
@@ -181,7 +181,7 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typen
         refuse_nan(values)
     inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0).astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
-        near = np.fmin(np.fmax(values * inverse, row.lowest - zeros), row.highest - zeros)
+        near = np.fmin(np.fmax(values * inverse, into.lowest - zeros), into.highest - zeros)
     np.add(np.rint(near, out=near), zeros, out=codes, casting="unsafe")
     return tensor(cls, codes, mins, maxs)
 
@@ -189,22 +189,22 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typen
 def dequantize(t, out):
     """Give the real values of codes."""
     cdef cnp.ndarray codes, values
-    cdef CodeType row
+    cdef CodeType found_type
     cdef Ends ends
     cdef Line line
     cdef DequantizeParams p
     cdef double share  # the loop makes values * share: 0.5 if a product may overflow float32, else 1
-    found = reading(t, "t", &row, &ends)
+    found = reading(t, "t", &found_type, &ends)
     if type(found) is tuple:
-        return dequantize_channels(<tuple>found, row, out)
+        return dequantize_channels(<tuple>found, found_type, out)
     codes = found
-    line = line_of(ends.min, ends.max, &row)
+    line = line_of(ends.min, ends.max, &found_type)
     share = 0.5 if max(-ends.min, ends.max) + line.step / 2 > FLT_MAX else 1
     values = output(out, cnp.NPY_FLOAT32, codes)
     if cnp.PyArray_ITEMSIZE(codes) == 4:
         dequantize_32(codes, line, values)
     else:
-        p = DequantizeParams(-<float>line.zero, <float>(line.step * share), <float>(line.base * share), False)
+        p = DequantizeParams(-<float>line.zero, <float>(line.step * share), <float>(line.base * share), False, False)
         dequantize_codes(codes, p, values)
         if share < 1:
             enlarge(values, share)
@@ -219,11 +219,11 @@ cdef int enlarge(values, share) except -1:
     return 0
 
 
-cdef object dequantize_channels(tuple t, CodeType row, out):
+cdef object dequantize_channels(tuple t, CodeType found_type, out):
     """`dequantize` with ranges per channel, in numpy."""
     cdef object values
     codes, lo, hi = t
-    steps, zeros, bases = lines(lo, hi, row)
+    steps, zeros, bases = lines(lo, hi, found_type)
     lo, hi = stretched(lo, codes), stretched(hi, codes)
     steps, zeros, bases = stretched(steps, codes), stretched(zeros, codes), stretched(bases, codes)
     unit = 1.0

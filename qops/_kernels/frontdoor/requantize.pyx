@@ -196,8 +196,7 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
         params = bytearray(count * sizeof(IntegerParams))
         for i in range(count):
             (<IntegerParams*><char*>params)[i] = params_32((highs[i] - lows[i]) / kind.steps, los[i], his[i], into)
-        stage_of_params(params).run(
-            codes if cnp.PyArray_ISCARRAY_RO(codes) else np.require(codes, np.int32, ["C", "A"]), result, inner)
+        stage_of_params(params).run(codes, result, inner)
         return 0
     params = bytearray(count * sizeof(RecodeParams))
     for i in range(count):

@@ -37,11 +37,6 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
 #define UNROLL_4
 #endif
 
-/* Loops over vectors of LANES elements from 0 on, without alignment. The last vector ends at n, so it may overlap
- * the one before it. This is for loops that are too short to gain by alignment. */
-#define FOR_FLUSH(i, n) \
-    for (ptrdiff_t at = 0, i; i = at + LANES > (n) ? (n) - LANES : at, at < (n); at += LANES)
-
 /* Extends the range *lowest..*highest by the lanes of the vectors `low` and `high`. It works in local variables,
  * because through the pointers each lane would wait for the store of the lane before. */
 #define DRAW_OUT(type, low, high, lowest, highest)                            \

@@ -1,12 +1,10 @@
-"""nnlib's QuantizedBiasAdd_8p8to32, in float32, and QuantizedBiasAdd_32p32to32."""
+"""nnlib's QuantizedBiasAdd_8p8to32, in float32."""
 
 cimport numpy as cnp
-from libc.math cimport fabsf, fmaxf, rintf
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.math cimport fabsf, fmaxf
+from libc.stdint cimport int32_t, uint8_t
 
-import numpy as np
-
-from qops._kernels.stage.rounding cimport saturate_u8, truncate_dsp_s32
+from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.nnlib.ranges cimport FloatEnds, level_32, quantize_int, steps
@@ -61,30 +59,3 @@ def bias_add_8p8to32(tuple x, tuple b, cnp.ndarray out):
     cdef bias_add_s32 p = prepare(FloatEnds(x[1], x[2]), FloatEnds(b[1], b[2]))
     walk(bias_add_u8u8_s32, &p, x[0], b[0], out)
     return p.max
-
-
-cdef void rescale_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = sat_s32(half_even(float32(b) * ratio))."""
-    cdef const int32_t* b = <int32_t*>data[0]
-    cdef int32_t* c = <int32_t*>data[1]
-    cdef float ratio = (<float*>using)[0]
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = truncate_dsp_s32(rintf(<float>b[i] * ratio))
-
-
-cdef void add_s32s32_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = x + b, modulo 2**32."""
-    cdef const uint32_t* x = <uint32_t*>data[0]
-    cdef const uint32_t* b = <uint32_t*>data[1]
-    cdef uint32_t* c = <uint32_t*>data[2]
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = x[i] + b[i]
-
-
-def bias_add_32p32to32(cnp.ndarray x, cnp.ndarray b, float ratio, cnp.ndarray out):
-    """Write the codes of x + b to `out`. The steps of the bias are `ratio` times those of x."""
-    cdef cnp.ndarray rescaled = np.empty_like(b)
-    walk(rescale_s32, &ratio, b, rescaled)
-    walk(add_s32s32_s32, NULL, x, rescaled, out)

@@ -1,4 +1,4 @@
-/* The loops of nnlib/quantize.pyx, a vector at a time. */
+/* The loop of nnlib/quantize.pyx, a vector at a time. */
 #ifdef TIER
 
 /* code = (aligned mantissa of x + offset) * scaling >> 24. Sums are cut to 2^21 - 1, whose code is far beyond 255 too. Then
@@ -33,20 +33,6 @@ TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptr
     return n;
 }
 
-/* The exact product is moved away from zero, by so little that only ties change, and then rounded once. */
-TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, int zero, float step)
-{
-    const vecf steps = set1_f32(step), away = set1_f32(step * 0x1p-40f);
-
-    if (n < LANES / 4)
-        return 0;
-    FOR_VECTORS(i, n, LANES / 4, x) {
-        const vecf code = s32_to_f32(sub_s32(load_u8_s32(c + i), set1_s32(zero)));
-        store_f32(x + i, fma_f32(code, steps, mul_f32(code, away)));
-    }
-    return n;
-}
-
 #else
 #ifndef QOPS_NNLIB_QUANTIZE_H
 #define QOPS_NNLIB_QUANTIZE_H
@@ -58,7 +44,5 @@ typedef struct { int32_t common_exponent, offset, scaling; float min, max; } qua
 #include "lanes/tiers.h"
 
 SIMD(quantize_mantissas, (const float *x, uint8_t *c, ptrdiff_t n, quantize_f32 p), x, c, n, p)
-SIMD(dequantize_u8_f32, (const uint8_t *c, float *x, ptrdiff_t n, int zero, float step),
-     c, x, n, zero, step)
 #endif
 #endif

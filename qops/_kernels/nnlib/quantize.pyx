@@ -5,6 +5,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.stage.affine cimport Line, dequantize_32
+from qops._kernels.stage.dequantize cimport DequantizeParams, dequantize_codes
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
 from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
@@ -23,13 +24,13 @@ cdef extern from "nnlib/quantize.h":
         int32_t scaling  # 2**32 / range: 4096 to 8192
         float min, max
     Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32) nogil
-    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, int, float) nogil
 
 cdef enum:
     HIDDEN = 1 << 23  # the leading 1 of a float32 mantissa, which is not stored
 
 
 cdef inline uint32_t mantissa(uint32_t b) noexcept nogil:
+    """The mantissa of the float32 with the bits b, 24 bits with its leading 1."""
     return (b & (HIDDEN - 1)) | HIDDEN
 
 
@@ -38,10 +39,12 @@ cdef inline int exponent_field(uint32_t b) noexcept nogil:
 
 
 cdef inline float widened(float width) noexcept nogil:
-    return width * <float>1.003921569  # 256 / 255
+    """The width of 256 steps, from that of 255."""
+    return width * <float>1.003921569
 
 
 cdef quantize_f32 prepare(float lo, float hi) noexcept nogil:
+    """The numbers of the loop on mantissas. The range gets a width, and 0 gets on a code if lo is below 0."""
     cdef quantize_f32 p
     cdef Moved r = Moved(0, lo, lo + <float>1e-18)
     cdef uint32_t lowest, width
@@ -131,26 +134,15 @@ def range_of_data(float lowest, float highest, float narrowest):
     return lo, max(hi, <float>(lo + narrowest))
 
 
-cdef void dequantize_u8_f32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """x = (c - zero) * step in float32, ties away from zero.
-
-    The step is enlarged by the factor 1 + 2**-40. That decides ties, and no other product is that close to a tie.
-    """
-    cdef const uint8_t* c = <uint8_t*>data[0]
-    cdef float* x = <float*>data[1]
-    cdef Level p = (<Level*>using)[0]
-    cdef double moved = p.step * (1 + 2.0 ** -40)
-    cdef Py_ssize_t i
-    for i in range(dequantize_u8_f32__simd(tier(), c, x, n, p.zero, p.step), n):
-        x[i] = <float>((c[i] - p.zero) * moved)
-
-
 def dequantize(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
-    """out = (q - zero) * step of uint8 codes; False if the step is too large for the original's exponents."""
+    """out = (q - zero) * step of uint8 codes in float32, ties away from zero.
+
+    False if the step is too large for the original's exponents.
+    """
     cdef Level p = level_of(lo, divisible(hi - lo))
     if not p.step < <float>2.658455991569832e+36:  # 2**121
         return False
-    walk(dequantize_u8_f32, &p, codes, out)
+    dequantize_codes(codes, DequantizeParams(-p.zero, p.step, 0, False, True), out)
     return True
 
 

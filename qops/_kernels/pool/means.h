@@ -19,7 +19,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of
 {
     const vec flip = set1_s32(p.is_signed ? (int)0x80808080 : 0);
     enum { PART = LANES / 4 };
-    FOR_FLUSH(i, n) {
+    FOR_VECTORS(i, n, LANES, y) {
         const vec a = TIER(pool_mean)(sums + i, p, rule), b = TIER(pool_mean)(sums + i + PART, p, rule);
         const vec c = TIER(pool_mean)(sums + i + 2 * PART, p, rule), d = TIER(pool_mean)(sums + i + 3 * PART, p, rule);
         store(y + i, xor_bits(narrow_s32_u8(a, b, c, d), flip));
@@ -31,7 +31,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
 {
     const vec factor = set1_s16((int16_t)p.q15);
-    FOR_FLUSH(i, n) {
+    FOR_VECTORS(i, n, LANES, y) {
         const vec low = mulhrs_s16(load(sums + i), factor), high = mulhrs_s16(load(sums + i + LANES / 2), factor);
         store(y + i, in_order_once(narrow_s16_u8(low, high)));
     }

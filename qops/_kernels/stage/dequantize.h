@@ -19,15 +19,19 @@ TARGET static inline void TIER(wide_codes)(const uint8_t *c, vec *q)
 }
 #endif
 
+/* `has_base` and `ties_away` are constants of the calls, of which at most one is set. A product whose ties go away from
+ * zero is exact, then moved by so little that only ties change, and then rounded once. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const uint8_t *c, float *x, ptrdiff_t n,
-                                                                          dequantize_params p, int has_base)
+                                                                          dequantize_params p, int has_base, int ties_away)
 {
     const vecf plus = set1_f32(p.plus), scale = set1_f32(p.scale), base = set1_f32(p.base);
+    const vecf away = set1_f32(p.scale * 0x1p-40f);
     vec q[CODE_VECTORS];
     FOR_VECTORS(i, n, CODE_VECTORS * (LANES / 4), x) {
         TIER(wide_codes)(c + i, q);
         for (int j = 0; j < CODE_VECTORS; j++) {
-            const vecf value = mul_f32(add_f32(s32_to_f32(q[j]), plus), scale);
+            const vecf code = add_f32(s32_to_f32(q[j]), plus);
+            const vecf value = ties_away ? fma_f32(code, scale, mul_f32(code, away)) : mul_f32(code, scale);
             store_f32(x + i + j * (LANES / 4), has_base ? add_f32(value, base) : value);
         }
     }
@@ -38,9 +42,11 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
 {
     if (n < CODE_VECTORS * (LANES / 4))
         return 0;
+    if (p.ties_away)
+        return TIER(values)(c, x, n, p, 0, 1);
     if (p.base == 0 && p.scale > 0) /* no product is -0, which adding 0 would change */
-        return TIER(values)(c, x, n, p, 0);
-    return TIER(values)(c, x, n, p, 1);
+        return TIER(values)(c, x, n, p, 0, 0);
+    return TIER(values)(c, x, n, p, 1, 0);
 }
 
 #else
@@ -50,7 +56,7 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
 #include <stdint.h>
 
 enum { CODE_VECTORS = QOPS_ARM ? 4 : 1 }; /* at a time */
-typedef struct { float plus, scale, base; int32_t through_int32; } dequantize_params;
+typedef struct { float plus, scale, base; int32_t through_int32, ties_away; } dequantize_params;
 
 #define QOPS_BODY "stage/dequantize.h"
 #include "lanes/tiers.h"

@@ -25,6 +25,10 @@ cdef void dequantize(const code* q, float* x, Py_ssize_t n, const DequantizePara
     cdef float near
     if code is uint8_t:
         i = dequantize_u8_f32__simd(tier(), q, x, n, p)
+        if p.ties_away:
+            for i in range(i, n):
+                x[i] = <float>((<float>q[i] + p.plus) * (p.scale * (1 + 2.0 ** -40)))
+            return
     for i in range(i, n):
         near = <float>q[i]
         if code is int32_t:

@@ -35,10 +35,10 @@ static inline int float_flags(float_params p, int is_int)
            FLOAT_BEYOND * goes_beyond(p, is_int);
 }
 
-/* Whether SIMD loops can do all of it. Sums with the shift, and ends less the shift, must not wrap where the stage does not. */
+/* Whether SIMD loops can do all of it. With BEYOND_LOWEST, sums with the shift, and ends less the shift, must not wrap. */
 static inline int is_for_lanes(float_params p, int flags)
 {
-    return !(flags & FLOAT_BEYOND) || (fabs(p.shift) <= UINT16_MAX && p.lowest >= INT16_MIN && p.highest <= UINT16_MAX);
+    return !(flags & FLOAT_BEYOND) || p.beyond != BEYOND_LOWEST || (fabs(p.shift) <= UINT16_MAX && p.lowest >= INT16_MIN && p.highest <= UINT16_MAX);
 }
 
 static inline int has_float_clamp(float_params p, int is_signed, code_clamp *to)

@@ -7,6 +7,8 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
     const vec sign = set1_s32(INT32_MIN);
     if (rounding == QOPS_HALF_EVEN)
         return rint_f32(v);
+    if (rounding == QOPS_HALF_UP)
+        return floor_f32(add_f32(v, set1_f32(0.5f)));
     if (rounding == QOPS_HALF_AWAY) /* the float32 before 0.5, with the sign of v */
         return add_f32(v, TIER(floats)(or_bits(TIER(bits)(set1_f32(0.49999997f)), and_bits(TIER(bits)(v), sign))));
     return v;
@@ -148,6 +150,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
 #define BY_ROUNDING_OF(done, loop, ...)                                       \
     (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done) \
      : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done) \
+     : p.rounding == QOPS_HALF_UP   ? loop(__VA_ARGS__, QOPS_HALF_UP, done)   \
      : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done) : 0)
 
 TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,

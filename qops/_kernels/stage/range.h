@@ -1,6 +1,4 @@
-/* The loops of range.pyx, many lanes at a time: no order among the elements, so the vectors need none either. They do
- * little but load. From memory, loads of 32 bytes are faster than of 64. From the caches both are as fast on an idle
- * core, but loads of 32 bytes need twice the instructions. */
+/* The loops of range.pyx, many lanes at a time: no order among the elements, so the vectors need none either. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(range_s32)(const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
@@ -72,32 +70,9 @@ TARGET static ptrdiff_t TIER(magnitude_f32)(const float *x, ptrdiff_t n, int32_t
 #define QOPS_BODY "stage/range.h"
 #include "lanes/tiers.h"
 
-enum { FROM_MEMORY = 1 << 21 }; /* elements */
-
-static inline int range_tier(int tier, ptrdiff_t n)
-{
-#if QOPS_X86
-    if (n >= FROM_MEMORY && tier > QOPS_AVX2)
-        return QOPS_AVX2;
-#endif
-    (void)n;
-    return tier;
-}
-
-static inline ptrdiff_t range_s32__simd(int tier, const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
-{
-    return RUN_TIER(range_tier(tier, n), range_s32, x, n, lowest, highest);
-}
-
-static inline ptrdiff_t range_f32__simd(int tier, const float *x, ptrdiff_t n, float *lowest, float *highest,
-                                        float *nonfinite)
-{
-    return RUN_TIER(range_tier(tier, n), range_f32, x, n, lowest, highest, nonfinite);
-}
-
-static inline ptrdiff_t magnitude_f32__simd(int tier, const float *x, ptrdiff_t n, int32_t *largest)
-{
-    return RUN_TIER(range_tier(tier, n), magnitude_f32, x, n, largest);
-}
+SIMD(range_s32, (const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest), x, n, lowest, highest)
+SIMD(range_f32, (const float *x, ptrdiff_t n, float *lowest, float *highest, float *nonfinite), x, n, lowest, highest,
+     nonfinite)
+SIMD(magnitude_f32, (const float *x, ptrdiff_t n, int32_t *largest), x, n, largest)
 #endif
 #endif

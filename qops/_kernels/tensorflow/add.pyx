@@ -8,19 +8,8 @@ from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.tensorflow.formulas cimport (
-    QuantizedType,
-    QuantizedToFloatStruct,
-    FloatToQuantizedStruct,
-    quantized_type,
-    eigen_code,
-    eigen_dequantize,
-    eigen_quantize,
-    float_to_quantized,
-    larger,
-    quantized_to_float,
-    qint32,
-    smaller,
-    quint8,
+    QuantizedType, QuantizedToFloatStruct, FloatToQuantizedStruct, quantized_type, eigen_code, eigen_dequantize,
+    eigen_quantize, float_to_quantized, larger, quantized_to_float, qint32, smaller, quint8,
 )
 from qops._kernels.arrays.codes cimport code_type
 from qops._kernels.arrays.walk cimport walk

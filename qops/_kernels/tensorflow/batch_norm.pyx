@@ -15,6 +15,7 @@ cdef float LIMIT = 1048576  # the range of the result is -LIMIT..LIMIT
 
 
 cdef inline int32_t code_of(float x) noexcept nogil:
+    """The int32 code of a value in the range of the result."""
     return <int32_t>float_to_code(x, -LIMIT, LIMIT, qint32())
 
 
@@ -64,11 +65,11 @@ def normalize(tuple t, cnp.ndarray scales, cnp.ndarray offsets, cnp.ndarray out)
     cdef int32_t[256] codes
     cdef const uint8_t* x = <uint8_t*>cnp.PyArray_DATA(q)
     cdef int32_t* y = <int32_t*>cnp.PyArray_DATA(out)
-    cdef const int32_t* by = <int32_t*>cnp.PyArray_DATA(scales)
-    cdef const int32_t* plus = <int32_t*>cnp.PyArray_DATA(offsets)
+    cdef const int32_t* scale_codes = <int32_t*>cnp.PyArray_DATA(scales)
+    cdef const int32_t* offset_codes = <int32_t*>cnp.PyArray_DATA(offsets)
     cdef Py_ssize_t channels = cnp.PyArray_DIM(scales, 0), i
     cdef int32_t one = code_of(1)
     for i in range(256):
         codes[i] = code_of(quantized_to_float(i, t[1], t[2], quint8()))
     with nogil:
-        normalized(x, y, cnp.PyArray_SIZE(q) // channels, channels, codes, by, plus, one)
+        normalized(x, y, cnp.PyArray_SIZE(q) // channels, channels, codes, scale_codes, offset_codes, one)

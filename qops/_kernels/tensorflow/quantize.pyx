@@ -10,15 +10,9 @@ from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
 from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.tensorflow.formulas cimport (
-    QuantizedType,
-    QuantizedToFloatStruct,
-    FloatToQuantizedStruct,
-    quantized_type,
-    eigen_dequantize,
-    eigen_quantize,
-    larger,
-    smaller,
+    QuantizedType, QuantizedToFloatStruct, quantized_type, eigen_dequantize, larger, smaller,
 )
+from qops._kernels.tensorflow.requantize cimport quantize_params
 
 cnp.import_array()
 
@@ -34,31 +28,26 @@ cpdef enum:  # ways to quantize and dequantize: TensorFlow's modes and oneDNN's
 
 cdef struct QuantizeParams:
     float min, max  # the range that the op returns
-    FloatParams row
+    FloatParams params
 
 
 cdef QuantizeParams reporting(float lo, float hi) noexcept nogil:
     """Parameters of the identity, which return the range (lo, hi)."""
-    cdef QuantizeParams p
-    p.min, p.max = lo, hi
-    p.row = float_params(1, HALF_AWAY, -INFINITY, INFINITY)
-    return p
+    return QuantizeParams(lo, hi, float_params(1, HALF_AWAY, -INFINITY, INFINITY))
 
 
 cdef QuantizeParams min_first(float a, float b, QuantizedType t) noexcept nogil:
-    cdef QuantizeParams p = reporting(a, b)
-    cdef FloatToQuantizedStruct steps = eigen_quantize(a, b, t)
-    p.row.scale, p.row.shift, p.row.lowest, p.row.highest = steps.scale, -steps.shift, steps.lowest, steps.highest
-    return p
+    """MIN_FIRST rounds half away from zero; it is how Requantize makes codes of values."""
+    return QuantizeParams(a, b, quantize_params(a, b, t))
 
 
 cdef QuantizeParams min_combined(float a, float b, QuantizedType t) noexcept nogil:
     """Unsigned codes are rounded half up. Signed codes are rounded half away from zero, with the lowest code added."""
     cdef QuantizeParams p = reporting(a, b)
-    p.row.lowest_x, p.row.highest_x, p.row.minus = a, b, a
-    p.row.scale = <float>((t.count - 1) / <double>(b - a))
-    p.row.rounding = HALF_AWAY if t.lowest else TRUNCATE
-    p.row.plus = <float>t.lowest if t.lowest else <float>0.5
+    p.params.lowest_x, p.params.highest_x, p.params.minus = a, b, a
+    p.params.scale = <float>((t.count - 1) / <double>(b - a))
+    p.params.rounding = HALF_AWAY if t.lowest else TRUNCATE
+    p.params.plus = <float>t.lowest if t.lowest else <float>0.5
     return p
 
 
@@ -75,23 +64,24 @@ cdef QuantizeParams scaled(float a, float b, QuantizedType t, bint half_even, bi
     cdef float by_b = highest / b if highest * b > 0 else <float>FLT_MAX
     cdef float scale = smaller(by_a, by_b)
     p = reporting(flush(lowest / scale), flush(highest / scale))
-    p.row.lowest_x, p.row.highest_x, p.row.scale = p.min, p.max, scale
-    p.row.rounding = HALF_EVEN if half_even else HALF_AWAY
+    p.params.lowest_x, p.params.highest_x, p.params.scale = p.min, p.max, scale
+    p.params.rounding = HALF_EVEN if half_even else HALF_AWAY
     return p
 
 
 cdef QuantizeParams onednn_min_first(float a, float b, QuantizedType t) noexcept nogil:
     """oneDNN's MIN_FIRST, for unsigned codes."""
     cdef QuantizeParams p = reporting(a, b)
-    p.row.scale = <float>t.highest / (b - a)
-    p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, <float>t.highest, HALF_EVEN
+    p.params.scale = <float>t.highest / (b - a)
+    p.params.plus, p.params.rounding = -a * p.params.scale, HALF_EVEN
+    p.params.lowest, p.params.highest = 0, <float>t.highest
     return p
 
 
 cdef QuantizeParams onednn_single(float a, float b, QuantizedType t) noexcept nogil:
     """oneDNN's MIN_FIRST for a 0-d input, which neither rounds nor clamps."""
     cdef QuantizeParams p = reporting(a, b)
-    p.row.minus, p.row.scale, p.row.rounding = a, <float>t.highest / (b - a), TRUNCATE
+    p.params.minus, p.params.scale, p.params.rounding = a, <float>t.highest / (b - a), TRUNCATE
     return p
 
 
@@ -99,8 +89,8 @@ cdef QuantizeParams onednn_scaled(float a, float b, QuantizedType t) noexcept no
     """oneDNN's SCALED: 255 steps over (0, widest) or (-widest, widest), rounded half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
     cdef QuantizeParams p = reporting(-widest if t.lowest else <float>0, widest)
-    p.row.scale = <float>(t.count - 1) / (2 if t.lowest else 1) / widest
-    p.row.lowest, p.row.highest, p.row.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
+    p.params.scale = <float>(t.count - 1) / (2 if t.lowest else 1) / widest
+    p.params.lowest, p.params.highest, p.params.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
     return p
 
 
@@ -113,12 +103,12 @@ cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range)
 cdef class Quantizer:
     """The parameters that quantize one range in one of the ways.
 
-    `row` is the `qops.codes.CodeType` of the codes. With `narrow`, SCALED leaves the lowest code unused.
+    `codes` is their `qops.codes.CodeType`. With `narrow`, SCALED leaves the lowest code unused.
     """
     cdef QuantizeParams p
 
-    def __init__(self, float lo, float hi, row, int way, bint narrow, float ensure_minimum_range):
-        cdef QuantizedType t = quantized_type(from_row(row))
+    def __init__(self, float lo, float hi, codes, int way, bint narrow, float ensure_minimum_range):
+        cdef QuantizedType t = quantized_type(from_row(codes))
         cdef float a = smaller(<float>0, flush(lo)), b = adjusted_max(a, lo, hi, ensure_minimum_range)
         if way == MIN_COMBINED:
             self.p = min_combined(a, b, t)
@@ -134,11 +124,6 @@ cdef class Quantizer:
             self.p = scaled(a, b, t, way == SCALED_HALF_EVEN, narrow)
 
     @property
-    def numbers(self):
-        """The parameters and the range, as a dict."""
-        return self.p
-
-    @property
     def ends(self):
         """The range that the op returns."""
         return self.p.min, self.p.max
@@ -146,11 +131,11 @@ cdef class Quantizer:
     @property
     def usable(self):
         """Whether float32 holds the scale and the ends of the range."""
-        return isfinite(self.p.row.scale) and isfinite(self.p.min) and isfinite(self.p.max)
+        return isfinite(self.p.params.scale) and isfinite(self.p.min) and isfinite(self.p.max)
 
     def quantize(self, cnp.ndarray x, cnp.ndarray out):
         """Write the codes of x to `out`."""
-        cdef Stage s = float_stage(&self.p.row)
+        cdef Stage s = float_stage(&self.p.params)
         stage_over(&s, x, out)
 
 
@@ -161,7 +146,7 @@ cdef float signed_scale(float lo, float hi, QuantizedType t, bint narrow) noexce
 
 cdef DequantizeParams prepare_dequantize(float lo, float hi, QuantizedType t, int way, bint narrow,
                                          bint is_slice) noexcept nogil:
-    cdef DequantizeParams p = DequantizeParams(0, 0, -0.0, False)
+    cdef DequantizeParams p = DequantizeParams(0, 0, -0.0, False, False)
     cdef QuantizedToFloatStruct line
     lo, hi = flush(lo), flush(hi)
     if way == MIN_FIRST:

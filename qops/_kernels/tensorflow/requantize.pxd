@@ -1,8 +1,11 @@
 from libc.stdint cimport uint8_t
 
 from qops._kernels.arrays.codes cimport CodeType
+from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.stage cimport Stage
-from qops._kernels.tensorflow.formulas cimport QuantizedToFloatStruct
+from qops._kernels.tensorflow.formulas cimport QuantizedToFloatStruct, QuantizedType
+
+cdef FloatParams quantize_params(float lo, float hi, QuantizedType t) noexcept nogil
 
 cdef struct ByValue:
     QuantizedToFloatStruct line

@@ -11,15 +11,8 @@ from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
 from qops._kernels.stage.stage cimport BLOCK, Stage, float_stage, integer_stage, stage_over, stage_run
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
-    QuantizedType,
-    QuantizedToFloatStruct,
-    FloatToQuantizedStruct,
-    quantized_type,
-    eigen_dequantize,
-    eigen_quantize,
-    quantized_to_float,
-    qint32,
-    quint8,
+    QuantizedType, QuantizedToFloatStruct, FloatToQuantizedStruct, quantized_type, eigen_dequantize, eigen_quantize,
+    quantized_to_float, qint32, quint8,
 )
 
 cnp.import_array()
@@ -49,13 +42,13 @@ def requantize_integers(float in_min, float in_max, float out_min, float out_max
     return prepare(in_min, in_max, out_min, out_max)
 
 
-cdef IntegerParams row_u8(FixedPoint p) noexcept nogil:
+cdef IntegerParams params_u8(FixedPoint p) noexcept nogil:
     """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16), in int64 that wraps."""
     cdef const CodeType* t = code_type_of(False, 1)
-    cdef IntegerParams row = integer_params(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
-    row.through_f32 = True
-    row.second = Shift(<int64_t>(<uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768), 0, 0, 16)
-    return row
+    cdef IntegerParams params = integer_params(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
+    params.through_f32 = True
+    params.second = Shift(<int64_t>(<uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768), 0, 0, 16)
+    return params
 
 
 cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -72,12 +65,12 @@ cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
         stage_run(&p.stage, values, cnp.NPY_FLOAT32, data[1] + size * first, p.typenum, 0, count)
 
 
-cdef FloatParams row_of(float lo, float hi, QuantizedType t) noexcept nogil:
+cdef FloatParams quantize_params(float lo, float hi, QuantizedType t) noexcept nogil:
     """The parameters of the stage from values to codes in the range (lo, hi)."""
     cdef FloatToQuantizedStruct steps = eigen_quantize(lo, hi, t)
-    cdef FloatParams row = float_params(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
-    row.shift = -steps.shift
-    return row
+    cdef FloatParams params = float_params(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
+    params.shift = -steps.shift
+    return params
 
 
 cdef ByValue values_to(float in_min, float in_max, float out_min, float out_max, int typenum,
@@ -85,8 +78,8 @@ cdef ByValue values_to(float in_min, float in_max, float out_min, float out_max,
     """The parameters from int32 codes to values, and from values to codes of the type `t`."""
     cdef ByValue p
     p.line = eigen_dequantize(in_min, in_max, qint32())
-    cdef FloatParams row = row_of(out_min, out_max, quantized_type(t))
-    p.stage = float_stage(&row)
+    cdef FloatParams params = quantize_params(out_min, out_max, quantized_type(t))
+    p.stage = float_stage(&params)
     p.typenum = typenum
     return p
 
@@ -94,24 +87,24 @@ cdef ByValue values_to(float in_min, float in_max, float out_min, float out_max,
 cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, uint8_t* table) noexcept nogil:
     """table[q] = the uint8 code, in the range (out_min, out_max), of the value of the uint8 code q."""
     cdef QuantizedToFloatStruct line = eigen_dequantize(in_min, in_max, quint8())
-    cdef FloatParams row = row_of(out_min, out_max, quint8())
+    cdef FloatParams params = quantize_params(out_min, out_max, quint8())
     cdef Stage s
     cdef float[256] values
     cdef int code
     for code in range(256):
         values[code] = line.base + <float>code * line.scale
-    s = float_stage(&row)
+    s = float_stage(&params)
     stage_run(&s, values, cnp.NPY_FLOAT32, table, cnp.NPY_UINT8, 0, 256)
 
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
     """Recode int32 codes into the range (out_min, out_max): uint8 in integers, int8 and int32 through float32."""
-    cdef IntegerParams row
+    cdef IntegerParams params
     cdef Stage s
     cdef ByValue p
     if typenum_of(out) == cnp.NPY_UINT8:
-        row = row_u8(prepare(in_min, in_max, out_min, out_max))
-        s = integer_stage(&row)
+        params = params_u8(prepare(in_min, in_max, out_min, out_max))
+        s = integer_stage(&params)
         stage_over(&s, q, out)
     else:
         p = values_to(in_min, in_max, out_min, out_max, typenum_of(out), code_type(out)[0])

@@ -8,10 +8,11 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.stage.float_stage cimport LOWEST_WRAPS, FloatParams, float_params
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
 from qops._kernels.stage.lookup cimport look_up
-from qops._kernels.stage.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
-from qops._kernels.stage.stage cimport BLOCK, Stage, integer_stage, stage_over, stage_run
+from qops._kernels.stage.rounding cimport HALF_UP, truncate_x86_s32
+from qops._kernels.stage.stage cimport BLOCK, Stage, float_stage, integer_stage, stage_over, stage_run
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
 
@@ -28,7 +29,6 @@ cdef extern from "tensorflow/uniform.h":
         int32_t zero_point, lowest, highest
         float scale
         int typenum  # numpy's type number of the codes
-    Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, UniformParams) nogil
     Py_ssize_t uniform_near__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t) nogil
     Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, UniformParams) nogil
 
@@ -64,11 +64,11 @@ cdef class Scaling:
     def __init__(self, int multiplier, int right_shift, int32_t in_zero, int32_t zero_point, int32_t lowest,
                  int32_t highest, bint is_wide=False):
         cdef int64_t widest = (<int64_t>multiplier << 32 >> right_shift) + 1
-        cdef IntegerParams row = integer_params(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
+        cdef IntegerParams p = integer_params(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
         self.in_zero, self.is_wide = in_zero, is_wide and in_zero != 0
-        row.least, row.most, row.zero_point = INT32_MIN, INT32_MAX, zero_point
-        row.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX
-        self.stage = integer_stage(&row)
+        p.least, p.most, p.zero_point = INT32_MIN, INT32_MAX, zero_point
+        p.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX
+        self.stage = integer_stage(&p)
 
 
 cdef void near_all(const code* q, int32_t* near_zero, Py_ssize_t n, int32_t zero_point) noexcept nogil:
@@ -206,30 +206,18 @@ def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarra
 # ---------------------------------------------------------------- floats
 
 
-cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, UniformParams p) noexcept nogil:
-    """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), cast to the type of the codes, which may wrap."""
-    cdef Py_ssize_t size = sizeof(code)
-    cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p)
-    cdef int32_t steps
-    for i in range(i, n):
-        steps = truncate_x86_s32(rounded_f32(x[i] * p.scale, HALF_UP))
-        c[i] = <code>cut_to(<uint32_t>steps + <uint32_t>p.zero_point, p.lowest, p.highest)
-
-
-cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef UniformParams p = (<UniformParams*>using)[0]
-    if p.typenum == cnp.NPY_UINT8:
-        quantize_f32(<float*>data[0], <uint8_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_INT8:
-        quantize_f32(<float*>data[0], <int8_t*>data[1], n, p)
-    else:
-        quantize_f32(<float*>data[0], <int32_t*>data[1], n, p)
-
-
 def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
-    """Quantize float32 values to uint8, int8 or int32 codes; `inverse` is 1 / scale."""
-    cdef UniformParams p = UniformParams(zero_point, lowest, highest, inverse, typenum_of(out))
-    walk(quantize_loop, &p, x, out)
+    """Quantize float32 values to uint8, int8 or int32 codes; `inverse` is 1 / scale.
+
+        c = clamp(int32(floor(x * inverse + 0.5)) + zero_point, lowest, highest)
+
+    The sum wraps. The cast to int32 gives -2**31 for what int32 does not hold; that to the type of the codes may wrap.
+    """
+    cdef FloatParams p = float_params(inverse, HALF_UP, lowest, highest)
+    cdef Stage s
+    p.shift, p.beyond = zero_point, LOWEST_WRAPS
+    s = float_stage(&p)
+    stage_over(&s, x, out)
 
 
 cdef void values(const code* q, float* x, Py_ssize_t n, UniformParams p) noexcept nogil:
