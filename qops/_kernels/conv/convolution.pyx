@@ -56,10 +56,10 @@ cdef class Images:
 
 cdef int set_images(Images images, cnp.ndarray x, Window window, Py_ssize_t pad_value, int32_t zero_point) except -1:
     """Set the fields; ValueError if x has other dimensions, or does not hold the padding."""
-    cdef const CodeType* row = code_type(x)
+    cdef const CodeType* found_type = code_type(x)
     if cnp.PyArray_NDIM(x) != 4:
         raise ValueError(f"x: expected 4 dimensions, got shape {(<object>x).shape}")
-    if not row.lowest <= pad_value <= row.highest:
+    if not found_type.lowest <= pad_value <= found_type.highest:
         raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
     images.x, images.window, images.pad_value, images.zero_point = x, window, pad_value, zero_point
     return 0
@@ -135,8 +135,8 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
     Padding can only hold a code, so it holds the one nearest to `zero`. What `zero` lies beyond that code is subtracted
     from the image by a second convolution, of ones.
     """
-    cdef const CodeType* row = code_type(x)
-    cdef int64_t code = min(max(zero, row.lowest), row.highest)
+    cdef const CodeType* found_type = code_type(x)
+    cdef int64_t code = min(max(zero, found_type.lowest), found_type.highest)
     cdef Finish finish = Finish(w_zero)
     sums = convolve(Images(x, window, code, code), w, out, finish)
     if zero != code:

@@ -16,6 +16,7 @@ cdef tuple NAMES = tuple([f"tensors[{i}]" for i in range(16)])
 
 
 cdef str named(Py_ssize_t i):
+    """The name of a tensor, for error texts."""
     return NAMES[i] if i < len(NAMES) else f"tensors[{i}]"
 
 
@@ -30,13 +31,13 @@ cdef list arrays_of(tuple tensors, Ends* ranges):
 
 cdef FloatEnds hull(const Ends* ranges, Py_ssize_t count) except *:
     """Give the range from the lowest end, or 0, to the highest end."""
-    cdef FloatEnds all = FloatEnds(0, <float>ranges[0].max)
+    cdef FloatEnds whole = FloatEnds(0, <float>ranges[0].max)
     cdef Py_ssize_t i
     for i in range(count):
-        all.min, all.max = min(all.min, <float>ranges[i].min), max(all.max, <float>ranges[i].max)
-    if not isfinite(all.max - all.min):
-        raise ValueError(f"tensors: the range of all, {(all.min, all.max)}, is wider than float32")
-    return all
+        whole.min, whole.max = min(whole.min, <float>ranges[i].min), max(whole.max, <float>ranges[i].max)
+    if not isfinite(whole.max - whole.min):
+        raise ValueError(f"tensors: the range of all, {(whole.min, whole.max)}, is wider than float32")
+    return whole
 
 
 def concat(tensors, bint vector, out):
@@ -54,12 +55,12 @@ def concat(tensors, bint vector, out):
     cdef list arrays = arrays_of(given, ranges)
     cdef int axis = (<cnp.ndarray>arrays[0]).ndim - 1
     cdef tuple shape = joined(arrays, axis)
-    cdef FloatEnds all
+    cdef FloatEnds whole
     if shape is None:
         shapes = [x.shape for x in arrays]
         raise ValueError(f"tensors: expected shapes that differ in the last axis only, got {shapes}")
-    all = hull(ranges, count)
+    whole = hull(ranges, count)
     for i in range(count):
-        set_recoder(&recoders[i], prepare_to_hull(FloatEnds(ranges[i].min, ranges[i].max), all, vector))
+        set_recoder(&recoders[i], prepare_to_hull(FloatEnds(ranges[i].min, ranges[i].max), whole, vector))
         parts[i].loop, parts[i].using = recode_codes, &recoders[i]
-    return shared.concat(arrays, axis, parts, shape, cnp.NPY_UINT8, out), all.min, all.max
+    return shared.concat(arrays, axis, parts, shape, cnp.NPY_UINT8, out), whole.min, whole.max

@@ -31,6 +31,7 @@ cdef struct Products:
 
 
 cdef inline int product(int a, int b, mul_zeros z) noexcept nogil:
+    """The product of two codes less their zeros."""
     return (a - z.a) * (b - z.b)
 
 

@@ -11,6 +11,7 @@ cdef enum:
 
 
 cdef uint32_t bits(float v) noexcept nogil:
+    """The bits of a float32, as an integer."""
     cdef uint32_t result
     memcpy(&result, &v, 4)
     return result
@@ -31,7 +32,7 @@ cdef int quantize_int(float x, FloatEnds r) noexcept nogil:
 
 
 cdef Level level_of(float lo, float width) noexcept nogil:
-    """step = width / 255, zero = sat_u8(round_half_away(-lo / step))."""
+    """The same of a range that begins at lo: step = width / 255, zero = sat_u8(round_half_away(-lo / step))."""
     cdef Level p
     p.step = width / steps()
     p.zero = saturate_u8(plus_half_dsp_s32(-lo / p.step))
@@ -39,6 +40,7 @@ cdef Level level_of(float lo, float width) noexcept nogil:
 
 
 cdef Level level_zero(FloatEnds r) noexcept nogil:
+    """The step of uint8 codes in a range, and the code of 0."""
     return level_of(r.min, r.max - r.min)
 
 
@@ -50,59 +52,62 @@ cdef bint near_integer(float fraction) noexcept nogil:
 cdef Adjusted adjust_range(FloatEnds r) noexcept nogil:
     """The range widened to hold 0, then one end moved outward until 0 is on a code."""
     cdef Adjusted p
-    cdef float range_, z, zi, zf
+    cdef float width, zero, whole, fraction
     p.min = r.min if r.min <= 0 else <float>0
     p.max = r.max if r.max > 0 else <float>0
-    range_ = divisible(p.max - p.min)
-    p.recip_step = steps() / range_
-    z = -p.min * p.recip_step
-    zi = floorf(z)
-    zf = z - zi
-    if p.min < 0 and not near_integer(zf):
-        if zi > 0 and (zi > 253 or (zf - <float>1) * p.min >= zf * p.max):
-            range_ = -steps() * p.min / zi
-            p.max = p.min + range_
+    width = divisible(p.max - p.min)
+    p.recip_step = steps() / width
+    zero = -p.min * p.recip_step
+    whole = floorf(zero)
+    fraction = zero - whole
+    if p.min < 0 and not near_integer(fraction):
+        if whole > 0 and (whole > 253 or (fraction - <float>1) * p.min >= fraction * p.max):
+            width = -steps() * p.min / whole
+            p.max = p.min + width
         else:
-            p.min = p.max * (zi + <float>1) / (zi - <float>254)
-            range_ = p.max - p.min
-        p.recip_step = steps() / range_
-    p.step = range_ / steps()
+            p.min = p.max * (whole + <float>1) / (whole - <float>254)
+            width = p.max - p.min
+        p.recip_step = steps() / width
+    p.step = width / steps()
     return p
 
 
-cdef bint max_moves(int fixed, float z, float zi, float min_cost, float max_cost) noexcept nogil:
-    """Whether max moves, not min: the cheaper end, or the free end unless it costs 8 times as much."""
+cdef bint max_moves(int fixed, float zero, float whole, float min_cost, float max_cost) noexcept nogil:
+    """Whether max moves, not min: the cheaper end does, or the free end unless it costs 8 times as much.
+
+    `zero` is the position of 0 in codes, `whole` its whole part.
+    """
     if fixed == MIN_FIXED:
-        return zi >= 1 and (z >= <float>192.25 or min_cost * <float>8 > max_cost)
+        return whole >= 1 and (zero >= <float>192.25 or min_cost * <float>8 > max_cost)
     if fixed == MAX_FIXED:
-        return z >= <float>63.75 and (zi >= 254 or min_cost > max_cost * <float>8)
+        return zero >= <float>63.75 and (whole >= 254 or min_cost > max_cost * <float>8)
     if fixed:
-        return z >= <float>192.25
-    return zi >= 1 and (zi >= 254 or min_cost >= max_cost)
+        return zero >= <float>192.25
+    return whole >= 1 and (whole >= 254 or min_cost >= max_cost)
 
 
 cdef Moved adjust_minmax(FloatEnds r, int fixed, float narrowest) noexcept nogil:
     """Move an end until 0 is on a code: a free end outward, a fixed end to the nearest code, two fixed ends equally."""
     cdef Moved p = Moved(-1, r.min, r.max)
-    cdef float width = r.max - r.min, z, zi, zf, nearest, shift
+    cdef float width = r.max - r.min, zero, whole, fraction, nearest, shift
     if not width > 0 or width < narrowest:
         return p
     p.code = 0
-    z = -steps() * r.min / width
-    zi = floorf(z)
-    zf = z - zi
-    if r.min == 0 or near_integer(zf):
+    zero = -steps() * r.min / width
+    whole = floorf(zero)
+    fraction = zero - whole
+    if r.min == 0 or near_integer(fraction):
         return p
-    nearest = zi + <float>1 if zf >= <float>0.5 else zi
-    if fixed == MIN_FIXED + MAX_FIXED and <float>63.75 < z < <float>192.25:
-        shift = (z - nearest) * width * <float>(1.0 / steps())
+    nearest = whole + <float>1 if fraction >= <float>0.5 else whole
+    if fixed == MIN_FIXED + MAX_FIXED and <float>63.75 < zero < <float>192.25:
+        shift = (zero - nearest) * width * <float>(1.0 / steps())
         return Moved(3, r.min + shift, r.max + shift)
-    if max_moves(fixed, z, zi, (zf - <float>1) * r.min, zf * r.max):
+    if max_moves(fixed, zero, whole, (fraction - <float>1) * r.min, fraction * r.max):
         p.code = 2
-        p.max = r.min - steps() * r.min / (nearest if fixed & MAX_FIXED else zi)
+        p.max = r.min - steps() * r.min / (nearest if fixed & MAX_FIXED else whole)
     else:
         p.code = 1
-        nearest = nearest if fixed & MIN_FIXED else zi + <float>1
+        nearest = nearest if fixed & MIN_FIXED else whole + <float>1
         p.min = r.max * nearest / (nearest - steps())
     return p
 

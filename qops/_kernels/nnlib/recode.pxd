@@ -9,7 +9,7 @@ cdef extern from "nnlib/recode.h":
         int multiplier, right_shift, zero
 
 cdef struct Recoder:
-    recode_params row
+    recode_params p
     bint in_lanes
     uint8_t[256] table  # filled if 16-bit lanes do not hold the numbers
 

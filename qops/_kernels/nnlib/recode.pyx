@@ -25,6 +25,7 @@ cdef enum:
 
 
 cdef inline uint8_t recoded(int q, recode_params p) noexcept nogil:
+    """The new code of q; (1 << right_shift >> 1) is the half that rounds half up."""
     cdef int64_t x = wrap_s16(q + <int64_t>p.offset) if p.wraps else wrap_s32(q + <int64_t>p.offset)
     return saturate_u8(saturate_s16((x * p.multiplier + (1 << p.right_shift >> 1)) >> p.right_shift) + p.zero)
 
@@ -36,8 +37,9 @@ cdef bint fits_lanes(recode_params p) noexcept nogil:
 
 
 cdef void set_recoder(Recoder* r, recode_params p) noexcept nogil:
+    """Set r to these numbers, with a table of all codes if 16-bit lanes do not hold the numbers."""
     cdef int q
-    r.row, r.in_lanes = p, fits_lanes(p)
+    r.p, r.in_lanes = p, fits_lanes(p)
     if not r.in_lanes:
         for q in range(256):
             r.table[q] = recoded(q, p)
@@ -52,17 +54,19 @@ cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil:
     if not r.in_lanes:
         look_up_1(data, n, r.table)
         return
-    for i in range(recode_u8__simd(tier(), x, c, n, r.row), n):
-        c[i] = recoded(x[i], r.row)
+    for i in range(recode_u8__simd(tier(), x, c, n, r.p), n):
+        c[i] = recoded(x[i], r.p)
 
 
 cdef object recode(recode_params p, cnp.ndarray x, cnp.ndarray out):
+    """out = the new codes of x."""
     cdef Recoder r
     set_recoder(&r, p)
     walk(recode_codes, &r, x, out)
 
 
 cdef recode_params prepare_to_range(FloatEnds a, FloatEnds c) noexcept nogil:
+    """The numbers that take codes of the range a to codes of the range c: nnlib's minimum and maximum."""
     cdef Level old = level_zero(a), new = level_zero(c)
     cdef int multiplier = truncate_dsp_s32(roundf(<float>4096 * (old.step / new.step)))
     return recode_params(-old.zero, False, multiplier & 0xFFFF, 12, new.zero)
@@ -79,6 +83,7 @@ def to_range(tuple a not None, tuple c not None, cnp.ndarray out not None):
 
 
 cdef recode_params prepare_to_hull(FloatEnds a, FloatEnds c, bint vector) noexcept nogil:
+    """The numbers that take codes of the range a to codes of a range c that holds it: nnlib's concat."""
     cdef float lo = a.min if a.min < 0 else <float>0, step = (a.max - lo) / steps()
     cdef int offset = max(0, plus_half_dsp_s32((lo - c.min) / step))
     cdef int gain = plus_half_dsp_s32(steps() / (c.max - c.min) * step * <float>32768)
@@ -91,6 +96,7 @@ def to_hull_integers(tuple a not None, tuple c not None, bint vector):
 
 
 cdef recode_params prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
+    """The numbers of Requantize_8to8. An input step is `gain` output steps."""
     cdef int old = saturate_s16(in_zero), new = saturate_s16(out_zero), right_shift = FRACTION
     if fabsf(gain - <float>1) < <float>6.103515625e-05:  # 2**-14: only the zero point changes
         return recode_params(0, True, 1 << (FRACTION - 1), FRACTION - 1, saturate_s16(new - old))

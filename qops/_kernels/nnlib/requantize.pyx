@@ -36,6 +36,7 @@ cdef struct requantize_32:
 
 
 cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bint scalar) noexcept nogil:
+    """The numbers for n int32 codes of step `level` and the output range (lo, hi); `scalar`: for the scalar kernel."""
     cdef requantize_32 p
     cdef float per_unit = steps() / (hi - lo)
     p.gain = level * per_unit
@@ -58,37 +59,37 @@ def requantize_32_integers(float level, float lo, float hi, Py_ssize_t n, bint s
     return {**p, "rule": ("real", "scalar", "whole_vectors", "short")[p.rule]}
 
 
-cdef IntegerParams row_32(requantize_32 p) noexcept nogil:
+cdef IntegerParams params_32(requantize_32 p) noexcept nogil:
     """The parameters of the stage, where m = multiplier / 2**31 and each product is rounded half up.
 
         SCALAR          sat_u8(x * m + offset)
         WHOLE_VECTORS   sat_u8(sat_s32(x - start) * m)
         SHORT           sat_u8(sat_s16(x * m) + sat_s16(offset))
     """
-    cdef IntegerParams row = integer_params(p.multiplier, shift_by(31, HALF_UP), 0, <int>steps())
+    cdef IntegerParams r = integer_params(p.multiplier, shift_by(31, HALF_UP), 0, <int>steps())
     if p.rule == SCALAR:
-        row.zero_point = p.offset
+        r.zero_point = p.offset
     elif p.rule == WHOLE_VECTORS:
-        row.lowest, row.highest = INT32_MIN + max(p.start, 0), INT32_MAX + min(p.start, 0)
-        row.centre = p.start
+        r.lowest, r.highest = INT32_MIN + max(p.start, 0), INT32_MAX + min(p.start, 0)
+        r.centre = p.start
     else:
-        row.least, row.most, row.zero_point = INT16_MIN, INT16_MAX, saturate_s16(p.offset)
-    return row
+        r.least, r.most, r.zero_point = INT16_MIN, INT16_MAX, saturate_s16(p.offset)
+    return r
 
 
 def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar, cnp.ndarray out):
     """Requantize int32 codes of step `level` to uint8 codes in the range (lo, hi)."""
     cdef requantize_32 p = prepare_32(level, lo, hi, cnp.PyArray_SIZE(x), scalar)
     cdef FloatParams real
-    cdef IntegerParams row
+    cdef IntegerParams r
     cdef Stage s
     if p.rule == REAL:
         real = float_params(p.gain, TRUNCATE, 0, steps())
         real.plus = p.bias
         s = float_stage(&real)
     else:
-        row = row_32(p)
-        s = integer_stage(&row)
+        r = params_32(p)
+        s = integer_stage(&r)
     stage_over(&s, x, out)
 
 
@@ -105,22 +106,22 @@ cdef Shift divide_by_pot(int n) noexcept nogil:
 
 def multiply(cnp.ndarray x, int32_t multiplier, int left_shift, int right_shift, cnp.ndarray out):
     """out = x * multiplier / 2**31 * 2**left_shift / 2**right_shift, on int32."""
-    cdef IntegerParams row = integer_params(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
+    cdef IntegerParams p = integer_params(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
     cdef Stage s
-    row.left_shift = left_shift
-    row.second = divide_by_pot(right_shift)
-    row.least, row.most = INT32_MIN, INT32_MAX  # the sum saturates
-    s = integer_stage(&row)
+    p.left_shift = left_shift
+    p.second = divide_by_pot(right_shift)
+    p.least, p.most = INT32_MIN, INT32_MAX  # the sum saturates
+    s = integer_stage(&p)
     stage_over(&s, x, out)
 
 
 def divide(cnp.ndarray x, int right_shift, cnp.ndarray out):
     """out = x / 2**right_shift, half up, on int32. The added half saturates."""
-    cdef IntegerParams row = integer_params(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
+    cdef IntegerParams p = integer_params(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
     cdef Stage s
-    row.second = divide_by_pot(right_shift)
-    row.least, row.most = INT32_MIN, INT32_MAX
-    s = integer_stage(&row)
+    p.second = divide_by_pot(right_shift)
+    p.least, p.most = INT32_MIN, INT32_MAX
+    s = integer_stage(&p)
     stage_over(&s, x, out)
 
 

@@ -16,22 +16,22 @@ cdef Shift shifts(int n) noexcept nogil:
     return Shift((1 << 30) + ((<int64_t>1 << 30 + n) if n else 0), 0, 0, 31 + n)
 
 
-cdef IntegerParams row_16(float gain, bint shrinks) noexcept nogil:
+cdef IntegerParams params_16(float gain, bint shrinks) noexcept nogil:
     """The parameters. From a gain of 1 on, x is clamped: the product fits int32. With `shrinks`, x is the code."""
     cdef int right_shift = min(-exponent(gain), 15)
-    cdef IntegerParams row
+    cdef IntegerParams p
     if shrinks and gain >= 1:
         return integer_params(1, shift_by(0, FLOOR), INT16_MIN, INT16_MAX)
-    row = integer_params(<int>(gain * power2(31 + right_shift) + 0.5), shifts(4 if right_shift < 0 else right_shift),
-                         INT16_MIN, INT16_MAX)
+    p = integer_params(<int>(gain * power2(31 + right_shift) + 0.5), shifts(4 if right_shift < 0 else right_shift),
+                       INT16_MIN, INT16_MAX)
     if right_shift < 0:
-        row.highest = (1 << (27 + right_shift)) - 1
-        row.lowest, row.left_shift = -row.highest - 1, 4 - right_shift
-    return row
+        p.highest = (1 << (27 + right_shift)) - 1
+        p.lowest, p.left_shift = -p.highest - 1, 4 - right_shift
+    return p
 
 
 def requantize_32to16(cnp.ndarray x, float gain, bint shrinks, cnp.ndarray out):
     """Requantize int32 codes to int16 codes. An input step is `gain` output steps."""
-    cdef IntegerParams row = row_16(gain, shrinks)
-    cdef Stage s = integer_stage(&row)
+    cdef IntegerParams p = params_16(gain, shrinks)
+    cdef Stage s = integer_stage(&p)
     stage_over(&s, x, out)

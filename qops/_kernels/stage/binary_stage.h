@@ -161,15 +161,15 @@ static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b
                                           binary_operand p, binary_operand s, const integer_params *f)
 {
     code_clamp to;
-    integer_params row = *f;
+    integer_params same = *f;
     const int64_t unit = f->multiplier, add = f->first.add / (unit ? unit : 1);
     const int64_t most = (1LL << 8) * ((int64_t)labs(p.multiplier) + labs(s.multiplier)) + llabs(add);
     const int64_t zeros = (int64_t)p.zero * p.multiplier + (int64_t)s.zero * s.multiplier;
     int shift = f->first.right_shift;
-    row.high_wraps = 0; /* int32 holds all sums, so the shift gets no wrapped one */
+    same.high_wraps = 0; /* int32 holds all sums, so the shift gets no wrapped one */
     for (int64_t power = unit; power > 1 && power % 2 == 0; power /= 2)
         shift--;
-    if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_step(&row) ||
+    if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_step(&same) ||
         !by_addend(f->first) || most > INT32_MAX || llabs(zeros) > INT32_MAX - most ||
         !has_code_clamp(f->zero_point, f->lowest_code, f->highest_code, is_signed, &to))
         return 0;
