@@ -4,14 +4,16 @@ A rule is a row of `qops.rules.ADD` or `MUL`, beside the row of `qops.rules.TABL
 """
 
 cimport numpy as cnp
-from libc.math cimport fabs, frexp, isfinite, ldexp, rint
+from libc.math cimport fabs, isfinite, ldexp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int64_t
 
 from qops._kernels.arrays.codes cimport CodeType, code_type_of
-from qops._kernels.arrays.numbers cimport int32, number
-from qops._kernels.stage.given cimport row_of
+from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.stage.given cimport above_0, row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
-from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind, multiplier
+from qops._kernels.stage.multipliers cimport (
+    MOST_SHIFT, Multiplier, SumMultipliers, ratio_multipliers, relative_multipliers,
+)
 from qops._kernels.stage.binary_stage cimport (
     CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryForm, BinaryStage, Operand, binary_stage, staged,
 )
@@ -23,7 +25,6 @@ from qops._kernels.stage.rules cimport Words, as_words
 from qops._kernels.stage.scales cimport derived_scale
 
 cdef enum:
-    LARGEST_SHIFT = 62
     IN_16_BITS = (1 << 15) - 512  # what surely stays within 16 bits with any zero point
 
 cdef enum Field:  # places of a rule's words in its row
@@ -31,43 +32,6 @@ cdef enum Field:  # places of a rule's words in its row
     SCALE = 4
     DERIVED = 5
     BEYOND = 8
-
-
-cdef dict MADES = {
-    "shifted": SHIFT,
-    "shifted, optimised s8": SHIFT_S8,
-    "shifted, optimised u8": SHIFT_U8,
-    "ratios": RATIOS,
-    "ort": ORT,
-    "torch": TORCH,
-    "torch tail": TORCH_TAIL,
-    "torch tail, outside": TORCH_TAIL_OUTSIDE,
-    "product": PRODUCT_OF_INTEGERS,
-    "product in 16 bits": PRODUCT_IN_16_BITS,
-    "float product": PRODUCT_OF_REALS,
-}
-
-
-cdef double above_0(value, str name) except? -1:
-    """A scale of the caller, checked."""
-    cdef double scale
-    if value is None:
-        raise ValueError(f"{name}: missing, expected all three scales, or integers")
-    scale = number(value, name)
-    if not scale > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {scale}")
-    return scale
-
-
-cdef double real(Multiplier p) noexcept:
-    """Give multiplier / 2**right_shift."""
-    return ldexp(<double>p.m, -<int>p.right_shift)
-
-
-cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
-    cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
-    made.set_one(p.m, <int>p.right_shift, &s)
-    return made
 
 
 cdef class Operands:
@@ -99,81 +63,12 @@ cdef class Operands:
 
     def integers(self, row not None, rule):
         """Give the integers of a port: (multiplier, right shift) of a, b and the result; of a product one."""
-        cdef Integers p
+        cdef SumMultipliers p
         if row[SCALE]:
-            p.y = self.factor_of(row_of(row), as_words(rule))
+            p.y = factor_of(self, row_of(row), as_words(rule))
             return p.y.m, p.y.right_shift
-        p = self.integers_of(row_of(row), as_words(rule))
+        p = integers_of(self, row_of(row), as_words(rule))
         return (p.a.m, p.a.right_shift), (p.b.m, p.b.right_shift), (p.y.m, p.y.right_shift)
-
-    cdef Integers integers_of(self, tuple row, Words rule) except *:
-        """The integers of a sum that were given, or that the rule makes of the scales."""
-        cdef Integers p
-        if self.given is not None:
-            a, b, y = self.given
-            p.a = Multiplier(a[0], a[1])
-            p.b = Multiplier(b[0], b[1])
-            p.y = Multiplier(y[0], y[1])
-            return p
-        if row[DERIVED] == "twice the larger scale":
-            return self.relative(rule.kind)
-        return self.ratios(20 if row[DERIVED] == "ratios of 21 bits" else 21)
-
-    cdef double real_scale(self, tuple row) except? -1:
-        """The real scale of a product as its systems form it."""
-        cdef double scale = derived_scale(row[SCALE], self.a_scale, self.b_scale, self.y_scale)
-        if not isfinite(scale):
-            raise ValueError(f"{row[SCALE]} gives {scale}")
-        return scale
-
-    cdef Integers relative(self, MultiplierKind kind) except *:
-        """TFLite's integers: of both operands, relative to twice the larger scale, and of the result."""
-        cdef double twice = 2 * max(self.a_scale, self.b_scale)
-        cdef int64_t least, most
-        cdef Integers p
-        p.a = multiplier(self.a_scale / twice, kind)
-        p.b = multiplier(self.b_scale / twice, kind)
-        p.y = multiplier(twice / ((1 << self.left_shift) * self.y_scale), kind)
-        least = min(p.a.right_shift, p.b.right_shift, p.y.right_shift)
-        most = max(p.a.right_shift, p.b.right_shift, p.y.right_shift)
-        if least < 0 or most > LARGEST_SHIFT:
-            raise ValueError(f"too far apart: their right shifts, {least} to {most}, are not in 0..{LARGEST_SHIFT}")
-        return p
-
-    cdef Integers ratios(self, int bits) except *:
-        """Multipliers of `bits` + 1 bits for a_scale / y_scale and b_scale / y_scale, with one right shift for both."""
-        cdef float ra = <float>self.a_scale / <float>self.y_scale, rb = <float>self.b_scale / <float>self.y_scale
-        cdef int exponent = 0
-        cdef float power
-        cdef Integers p
-        if not (isfinite(ra) and isfinite(rb) and ldexp(1, -40) < max(ra, rb) < 256):
-            raise ValueError("the larger of a_scale / y_scale and b_scale / y_scale is not between 2**-40 and 2**8")
-        frexp(max(ra, rb), &exponent)
-        power = ldexp(1, bits - exponent + 1)
-        p.a = Multiplier(<int64_t>rint(<float>(ra * power)), 0)
-        p.b = Multiplier(<int64_t>rint(<float>(rb * power)), 0)
-        p.y = Multiplier(1, bits - exponent + 1)
-        return p
-
-    cdef PreparedStage last(self, Words rule, Multiplier p):
-        """The stage that makes codes of values, by a rule of integers in one stage, none of whose sums wraps."""
-        cdef IntegerRule s = rule.integer_rule
-        s.zero_point, s.lowest, s.highest = self.y_zero_point, self.qmin, self.qmax
-        return integer_stage(p, s)
-
-    cdef PreparedStage last_float(self, tuple row, float scale, float plus, int shift):
-        """The stage rint(value * scale + plus) + shift in float32."""
-        cdef FloatStage made = FloatStage.__new__(FloatStage)
-        cdef FloatParams p = float_params(0, HALF_EVEN, self.qmin, self.qmax)
-        p.plus, p.shift, p.beyond = plus, shift, BEYONDS[row[BEYOND]]
-        made.set_numbers(<double>scale, p)
-        return made
-
-    cdef PreparedStage in_16_bits(self, Multiplier p, int64_t lo, int64_t hi, int wraps):
-        """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
-        cdef IntegerRule near = IntegerRule(HALF_UP, HALF_AWAY, AT_31, wraps, 0, self.y_zero_point, lo, hi)
-        cdef IntegerRule up_and_back = IntegerRule(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, self.qmin, self.qmax)
-        return TwoStages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
 
     def stage(self, row not None, rule):
         """What makes codes of two arrays by a row; ValueError if these scales or integers are out of its range."""
@@ -181,146 +76,221 @@ cdef class Operands:
 
     cdef BinaryStage make(self, tuple row, Words rule):
         """Do what `stage` does, by the fields of a row."""
-        cdef Made made = MADES[row[MADE]]
-        cdef Integers p
-        if made == PRODUCT_OF_REALS:
-            return self.float_product(row, rule)
-        if made == PRODUCT_OF_INTEGERS or made == PRODUCT_IN_16_BITS:
-            return self.product(row, rule, made == PRODUCT_IN_16_BITS)
-        if made == ORT:
-            return self.ort(row)
-        if made == TORCH or made == TORCH_TAIL or made == TORCH_TAIL_OUTSIDE:
-            return self.torch(row, made)
-        p = self.integers_of(row, rule)
-        if made == RATIOS:
-            return self.by_ratios(rule, p)
-        if made == SHIFT:
-            return self.shifted(p, self.left_shift, self.left_shift, rule.integer_rule.second,
-                                rule.integer_rule.split == ONCE, self.last(rule, p.y))
-        return self.optimised(rule, p, made == SHIFT_S8)
-
-    # sums
-
-    cdef BinaryStage shifted(self, Integers p, int a_left, int b_left, Rounding second, bint once, PreparedStage last):
-        """Shift each operand to the left, multiply and round it once or twice, first half up; `last` takes the sum.
-
-        TFLite multiplies the operand with the larger scale by exactly 1/2. That is a left shift of one bit less, and
-        needs no rounding. If both scales are equal, this holds for both operands, and the form is a plain sum.
-        """
-        cdef Operand a = Operand(self.a_zero_point, 0, 0, 0), b = Operand(self.b_zero_point, 0, 0, 0)
-        cdef bint a_half = p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
-        cdef bint b_half = p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
-        cdef PreparedStage of_a = None, of_b = None
-        if a_half and b_half:
-            a.multiplier, b.multiplier = 1 << (a_left - 1), 1 << (b_left - 1)
-            return binary_stage(SUM, a, b, last, self.typenum)
-        a.multiplier, b.multiplier = a_left - 1, b_left - 1
-        if not a_half:
-            a.multiplier = a_left + self.spare(p.a)
-            of_a = self.rounded(p.a, second, once)
-        if not b_half:
-            b.multiplier = b_left + self.spare(p.b)
-            of_b = self.rounded(p.b, second, once)
-        if b_half:
-            return staged(b, a, last, self.typenum, None, of_a, True)
-        return staged(a, b, last, self.typenum, of_a, of_b, False)
-
-    cdef int spare(self, Multiplier p) noexcept:
-        """By how many bits more an operand is shifted: of its int32 two are left, with which lanes need no low words.
-
-        But a multiplier that shifts to the left may wrap.
-        """
-        return 0 if self.left_shift == 15 or p.right_shift > LARGEST_SHIFT - 2 or p.right_shift < 31 else 2
-
-    cdef PreparedStage rounded(self, Multiplier p, Rounding second, bint once):
-        """The stage of an operand that is multiplied and rounded."""
-        return integer_stage(p, IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
-                                            self.spare(p), 0, INT32_MIN, INT32_MAX))
-
-    cdef BinaryStage optimised(self, Words rule, Integers p, bint is_signed):
-        """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end.
-        """
-        cdef int a_less = p.a.right_shift - 31, b_less = p.b.right_shift - 31
-        cdef double width = self.highest - self.lowest
-        cdef PreparedStage last
-        if max(a_less, b_less) > 20 or min(a_less, b_less) < 0:
-            raise ValueError("a and b are more than 2**20 apart, or multiplied by 1 or more")
-        if width * (1 << 20) * (fabs(real(p.a)) + fabs(real(p.b))) * fabs(real(p.y)) > IN_16_BITS:
-            last = self.in_16_bits(p.y, INT32_MIN, INT32_MAX, CODE)
-        else:
-            last = self.last(rule, p.y)
-        if not is_signed:
-            return self.shifted(p, 20, 20, FLOOR, False, last)
-        p.a.right_shift = p.b.right_shift = 31
-        return self.shifted(p, 20 - a_less, 20 - b_less, FLOOR, True, last)
-
-    cdef BinaryStage by_ratios(self, Words rule, Integers p):
-        """Two multipliers and one shift."""
-        cdef int wider = max(0, 34 - p.y.right_shift)  # the same factor; lanes need only the upper half of the product
-        if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
-            raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
-        last = self.last(rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
-        return binary_stage(SUM, Operand(self.a_zero_point, p.a.m, 0, 0), Operand(self.b_zero_point, p.b.m, 0, 0), last,
-                            self.typenum)
-
-    cdef BinaryStage ort(self, tuple row):
-        """A chain of two fused sums, whose constant has all zero points."""
-        cdef float ra = <float>self.a_scale / <float>self.y_scale, rb = <float>self.b_scale / <float>self.y_scale
-        cdef float constant = <float>self.y_zero_point - fma_f32(ra, self.a_zero_point, rb * <float>self.b_zero_point)
-        return self.in_float32(CHAIN, Operand(0, 0, ra, 0), Operand(0, 0, rb, constant), self.last_float(row, 1, 0, 0))
-
-    cdef BinaryStage torch(self, tuple row, Made made):
-        """The sum of both values over the scale: whole vectors take the zero points apart, tails do not."""
-        cdef float a = <float>self.a_scale, b = <float>self.b_scale, inverse = <float>1 / <float>self.y_scale
-        cdef int inside = self.y_zero_point if made == TORCH_TAIL else 0
-        cdef PreparedStage last = self.last_float(row, inverse, inside, self.y_zero_point - inside)
-        if made == TORCH:
-            return self.in_float32(FLOAT_SUM, Operand(0, 0, a, -<float>self.a_zero_point * a),
-                                   Operand(0, 0, b, -<float>self.b_zero_point * b), last)
-        return self.in_float32(FLOAT_SUM, Operand(self.a_zero_point, 0, a, 0), Operand(self.b_zero_point, 0, b, 0),
-                               last)
-
-    cdef BinaryStage in_float32(self, BinaryForm form, Operand a, Operand b, PreparedStage last):
-        """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
-        cdef double step = <float>self.y_scale
-        cdef double of_a, of_b
-        cdef bint fits = step > 0 and isfinite(step) and isfinite(<float>(1 / step))
-        cdef int x, y, width = self.highest - self.lowest
-        for x in range(self.lowest, self.highest + 1, width):
-            for y in range(self.lowest, self.highest + 1, width):
-                of_a = <double>(x - a.zero) * a.scale + a.plus
-                of_b = <double>(y - b.zero) * b.scale + b.plus
-                fits = fits and isfinite(<float>of_a) and isfinite(<float>of_b) and isfinite(<float>(of_a + of_b))
-        if not fits:
-            raise ValueError("float32 does not hold a value of the lowest or highest codes")
-        return binary_stage(form, a, b, last, self.typenum)
-
-    # products
-
-    cdef BinaryStage product(self, tuple row, Words rule, bint in_16_bits):
-        """In integers. TFLite's optimised products are cut to 16 bits, and wrap where the zero point is added."""
-        cdef Multiplier p = self.factor_of(row, rule)
-        cdef double width = self.highest - self.lowest
-        cdef int zero = self.y_zero_point
-        if in_16_bits and width * width * fabs(real(p)) > IN_16_BITS:
-            return self.times(self.in_16_bits(p, zero - (1 << 15), zero + (1 << 15) - 1, NOTHING))
-        return self.times(self.last(rule, p))
-
-    cdef Multiplier factor_of(self, tuple row, Words rule) except *:
-        """The integers of a product that were given, or that the rule makes of the real scale."""
-        if self.given is None:
-            return rule.multiplier_of(self.real_scale(row))
-        return Multiplier(self.given[0], self.given[1])
-
-    cdef BinaryStage float_product(self, tuple row, Words rule):
-        """In float32, with the zero point inside of the rounding or after it, as the rule has it."""
-        cdef float scale = self.real_scale(row)
-        cdef int zero = self.y_zero_point
-        return self.times(
-            self.last_float(row, scale, zero, 0) if rule.is_inside else self.last_float(row, scale, 0, zero)
-        )
+        cdef str made = row[MADE]
+        cdef SumMultipliers p
+        if made == "float product":
+            return float_product(self, row, rule)
+        if made == "product" or made == "product in 16 bits":
+            return product(self, row, rule, made == "product in 16 bits")
+        if made == "ort":
+            return ort_sum(self, row)
+        if made == "torch" or made == "torch tail" or made == "torch tail, outside":
+            return torch_sum(self, row, made)
+        p = integers_of(self, row, rule)
+        if made == "ratios":
+            return sum_of_ratios(self, rule, p)
+        if made == "shifted":
+            return shifted_sum(self, p, self.left_shift, self.left_shift, rule.integer_rule.second,
+                               rule.integer_rule.split == ONCE, last_stage(self, rule, p.y))
+        return optimised_sum(self, rule, p, made == "shifted, optimised s8")
 
     cpdef BinaryStage times(self, PreparedStage last):
         """What multiplies codes less their zero points; `last` makes codes of the products."""
         return binary_stage(PRODUCT, Operand(self.a_zero_point, 0, 0, 0), Operand(self.b_zero_point, 0, 0, 0), last,
                             self.typenum)
+
+
+# numbers
+
+
+cdef double real(Multiplier p) noexcept:
+    """Give multiplier / 2**right_shift."""
+    return ldexp(<double>p.m, -<int>p.right_shift)
+
+
+cdef SumMultipliers integers_of(Operands o, tuple row, Words rule) except *:
+    """The integers of a sum that were given, or that the rule makes of the scales."""
+    cdef SumMultipliers p
+    if o.given is not None:
+        a, b, y = o.given
+        p.a = Multiplier(a[0], a[1])
+        p.b = Multiplier(b[0], b[1])
+        p.y = Multiplier(y[0], y[1])
+        return p
+    if row[DERIVED] == "twice the larger scale":
+        return relative_multipliers(o.a_scale, o.b_scale, o.y_scale, o.left_shift, rule.kind)
+    return ratio_multipliers(o.a_scale, o.b_scale, o.y_scale, 20 if row[DERIVED] == "ratios of 21 bits" else 21)
+
+
+cdef double real_scale(Operands o, tuple row) except? -1:
+    """The real scale of a product as its systems form it."""
+    cdef double scale = derived_scale(row[SCALE], o.a_scale, o.b_scale, o.y_scale)
+    if not isfinite(scale):
+        raise ValueError(f"{row[SCALE]} gives {scale}")
+    return scale
+
+
+cdef Multiplier factor_of(Operands o, tuple row, Words rule) except *:
+    """The integers of a product that were given, or that the rule makes of the real scale."""
+    if o.given is None:
+        return rule.multiplier_of(real_scale(o, row))
+    return Multiplier(o.given[0], o.given[1])
+
+
+# the last stages: from values to codes
+
+
+cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
+    cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
+    made.set_one(p.m, <int>p.right_shift, &s)
+    return made
+
+
+cdef PreparedStage last_stage(Operands o, Words rule, Multiplier p):
+    """The stage that makes codes of values, by a rule of integers in one stage, none of whose sums wraps."""
+    cdef IntegerRule s = rule.integer_rule
+    s.zero_point, s.lowest, s.highest = o.y_zero_point, o.qmin, o.qmax
+    return integer_stage(p, s)
+
+
+cdef PreparedStage last_float(Operands o, tuple row, float scale, float plus, int shift):
+    """The stage rint(value * scale + plus) + shift in float32."""
+    cdef FloatStage made = FloatStage.__new__(FloatStage)
+    cdef FloatParams p = float_params(0, HALF_EVEN, o.qmin, o.qmax)
+    p.plus, p.shift, p.beyond = plus, shift, BEYONDS[row[BEYOND]]
+    made.set_numbers(<double>scale, p)
+    return made
+
+
+cdef PreparedStage in_16_bits(Operands o, Multiplier p, int64_t lo, int64_t hi, int wraps):
+    """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
+    cdef IntegerRule near = IntegerRule(HALF_UP, HALF_AWAY, AT_31, wraps, 0, o.y_zero_point, lo, hi)
+    cdef IntegerRule up_and_back = IntegerRule(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, o.qmin, o.qmax)
+    return TwoStages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
+
+
+# sums
+
+
+cdef BinaryStage shifted_sum(Operands o, SumMultipliers p, int a_left, int b_left, Rounding second, bint once,
+                             PreparedStage last):
+    """Shift each operand to the left, multiply and round it once or twice, first half up; `last` takes the sum.
+
+    TFLite multiplies the operand with the larger scale by exactly 1/2. That is a left shift of one bit less, and
+    needs no rounding. If both scales are equal, this holds for both operands, and the form is a plain sum.
+    """
+    cdef Operand a = Operand(o.a_zero_point, 0, 0, 0), b = Operand(o.b_zero_point, 0, 0, 0)
+    cdef bint a_half = p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
+    cdef bint b_half = p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
+    cdef PreparedStage of_a = None, of_b = None
+    if a_half and b_half:
+        a.multiplier, b.multiplier = 1 << (a_left - 1), 1 << (b_left - 1)
+        return binary_stage(SUM, a, b, last, o.typenum)
+    a.multiplier, b.multiplier = a_left - 1, b_left - 1
+    if not a_half:
+        a.multiplier = a_left + spare_bits(o, p.a)
+        of_a = rounded(o, p.a, second, once)
+    if not b_half:
+        b.multiplier = b_left + spare_bits(o, p.b)
+        of_b = rounded(o, p.b, second, once)
+    if b_half:
+        return staged(b, a, last, o.typenum, None, of_a, True)
+    return staged(a, b, last, o.typenum, of_a, of_b, False)
+
+
+cdef int spare_bits(Operands o, Multiplier p) noexcept:
+    """By how many bits more an operand is shifted: of its int32 two are left, with which lanes need no low words.
+
+    But a multiplier that shifts to the left may wrap.
+    """
+    return 0 if o.left_shift == 15 or p.right_shift > MOST_SHIFT - 2 or p.right_shift < 31 else 2
+
+
+cdef PreparedStage rounded(Operands o, Multiplier p, Rounding second, bint once):
+    """The stage of an operand that is multiplied and rounded."""
+    return integer_stage(p, IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
+                                        spare_bits(o, p), 0, INT32_MIN, INT32_MAX))
+
+
+cdef BinaryStage optimised_sum(Operands o, Words rule, SumMultipliers p, bint is_signed):
+    """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end.
+    """
+    cdef int a_less = p.a.right_shift - 31, b_less = p.b.right_shift - 31
+    cdef double width = o.highest - o.lowest
+    cdef PreparedStage last
+    if max(a_less, b_less) > 20 or min(a_less, b_less) < 0:
+        raise ValueError("a and b are more than 2**20 apart, or multiplied by 1 or more")
+    if width * (1 << 20) * (fabs(real(p.a)) + fabs(real(p.b))) * fabs(real(p.y)) > IN_16_BITS:
+        last = in_16_bits(o, p.y, INT32_MIN, INT32_MAX, CODE)
+    else:
+        last = last_stage(o, rule, p.y)
+    if not is_signed:
+        return shifted_sum(o, p, 20, 20, FLOOR, False, last)
+    p.a.right_shift = p.b.right_shift = 31
+    return shifted_sum(o, p, 20 - a_less, 20 - b_less, FLOOR, True, last)
+
+
+cdef BinaryStage sum_of_ratios(Operands o, Words rule, SumMultipliers p):
+    """Two multipliers and one shift."""
+    cdef int wider = max(0, 34 - p.y.right_shift)  # the same factor; lanes need only the upper half of the product
+    if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
+        raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
+    last = last_stage(o, rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
+    return binary_stage(SUM, Operand(o.a_zero_point, p.a.m, 0, 0), Operand(o.b_zero_point, p.b.m, 0, 0), last,
+                        o.typenum)
+
+
+cdef BinaryStage ort_sum(Operands o, tuple row):
+    """A chain of two fused sums, whose constant has all zero points."""
+    cdef float ra = <float>o.a_scale / <float>o.y_scale, rb = <float>o.b_scale / <float>o.y_scale
+    cdef float constant = <float>o.y_zero_point - fma_f32(ra, o.a_zero_point, rb * <float>o.b_zero_point)
+    return in_float32(o, CHAIN, Operand(0, 0, ra, 0), Operand(0, 0, rb, constant), last_float(o, row, 1, 0, 0))
+
+
+cdef BinaryStage torch_sum(Operands o, tuple row, str made):
+    """The sum of both values over the scale: whole vectors take the zero points apart, tails do not."""
+    cdef float a = <float>o.a_scale, b = <float>o.b_scale, inverse = <float>1 / <float>o.y_scale
+    cdef int inside = o.y_zero_point if made == "torch tail" else 0
+    cdef PreparedStage last = last_float(o, row, inverse, inside, o.y_zero_point - inside)
+    if made == "torch":
+        return in_float32(o, FLOAT_SUM, Operand(0, 0, a, -<float>o.a_zero_point * a),
+                          Operand(0, 0, b, -<float>o.b_zero_point * b), last)
+    return in_float32(o, FLOAT_SUM, Operand(o.a_zero_point, 0, a, 0), Operand(o.b_zero_point, 0, b, 0), last)
+
+
+cdef BinaryStage in_float32(Operands o, BinaryForm form, Operand a, Operand b, PreparedStage last):
+    """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
+    cdef double step = <float>o.y_scale
+    cdef double of_a, of_b
+    cdef bint fits = step > 0 and isfinite(step) and isfinite(<float>(1 / step))
+    cdef int x, y, width = o.highest - o.lowest
+    for x in range(o.lowest, o.highest + 1, width):
+        for y in range(o.lowest, o.highest + 1, width):
+            of_a = <double>(x - a.zero) * a.scale + a.plus
+            of_b = <double>(y - b.zero) * b.scale + b.plus
+            fits = fits and isfinite(<float>of_a) and isfinite(<float>of_b) and isfinite(<float>(of_a + of_b))
+    if not fits:
+        raise ValueError("float32 does not hold a value of the lowest or highest codes")
+    return binary_stage(form, a, b, last, o.typenum)
+
+
+# products
+
+
+cdef BinaryStage product(Operands o, tuple row, Words rule, bint is_cut):
+    """In integers. TFLite's optimised products are cut to 16 bits, and wrap where the zero point is added."""
+    cdef Multiplier p = factor_of(o, row, rule)
+    cdef double width = o.highest - o.lowest
+    cdef int zero = o.y_zero_point
+    if is_cut and width * width * fabs(real(p)) > IN_16_BITS:
+        return o.times(in_16_bits(o, p, zero - (1 << 15), zero + (1 << 15) - 1, NOTHING))
+    return o.times(last_stage(o, rule, p))
+
+
+cdef BinaryStage float_product(Operands o, tuple row, Words rule):
+    """In float32, with the zero point inside of the rounding or after it, as the rule has it."""
+    cdef float scale = real_scale(o, row)
+    cdef int zero = o.y_zero_point
+    return o.times(
+        last_float(o, row, scale, zero, 0) if rule.is_inside else last_float(o, row, scale, 0, zero)
+    )

@@ -7,3 +7,4 @@ cpdef object row_named(rule, table)
 cpdef object given_integers(integers)
 cpdef object given_scales(scale)
 cpdef tuple three_scales(scales)
+cdef double above_0(value, str name) except? -1

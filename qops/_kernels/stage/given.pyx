@@ -85,6 +85,17 @@ cpdef object given_scales(scale):
     return own
 
 
+cdef double above_0(value, str name) except? -1:
+    """One of the three scales of a sum or a product, checked."""
+    cdef double scale
+    if value is None:
+        raise ValueError(f"{name}: missing, expected all three scales, or integers")
+    scale = number(value, name)
+    if not scale > 0:
+        raise ValueError(f"{name}: expected a number above 0, got {scale}")
+    return scale
+
+
 cpdef tuple three_scales(scales):
     """The scales of an input, of weights and of a result, checked; weights may have one for each channel."""
     cdef object w, own

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_SHIFT = 62 };
 typedef struct { int64_t add, if_negative, if_odd; int32_t right_shift; } integer_shift;
 typedef struct {
     int32_t lowest, highest, centre, left_shift, through_f32;

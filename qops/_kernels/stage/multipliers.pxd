@@ -22,7 +22,16 @@ cdef enum MultiplierKind:
 cdef struct Multiplier:
     int64_t m, right_shift
 
+cdef struct SumMultipliers:  # of the operands a and b of a sum, and of the result
+    Multiplier a, b, y
+
+cdef enum:
+    MOST_SHIFT = 62  # the largest right shift that the loops take
+
 cdef dict KINDS
 cdef int64_t reduced(int64_t m) noexcept nogil
 cdef Multiplier multiplier(double scale, MultiplierKind kind) noexcept nogil
 cdef bint fits(Multiplier p) noexcept nogil
+cdef SumMultipliers relative_multipliers(double a_scale, double b_scale, double y_scale, int left_shift,
+                                         MultiplierKind kind) except *
+cdef SumMultipliers ratio_multipliers(double a_scale, double b_scale, double y_scale, int bits) except *

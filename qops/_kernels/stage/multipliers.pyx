@@ -1,6 +1,6 @@
 """Real scales as multipliers and total right shifts, multiplier / 2**right_shift, as systems make them."""
 
-from libc.math cimport frexp, ldexp, rint
+from libc.math cimport frexp, isfinite, ldexp, rint
 from libc.stdint cimport INT32_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -86,8 +86,43 @@ cdef Multiplier multiplier(double scale, MultiplierKind kind) noexcept nogil:
 
 
 cdef bint fits(Multiplier p) noexcept nogil:
-    """Whether the loops take this multiplier: 31 bits, and a right shift of at most 62."""
-    return 0 <= p.m <= INT32_MAX and 0 <= p.right_shift <= 62
+    """Whether the loops take this multiplier: 31 bits, and a right shift of at most MOST_SHIFT."""
+    return 0 <= p.m <= INT32_MAX and 0 <= p.right_shift <= MOST_SHIFT
+
+
+cdef SumMultipliers relative_multipliers(double a_scale, double b_scale, double y_scale, int left_shift,
+                                         MultiplierKind kind) except *:
+    """TFLite's multipliers of both operands, relative to twice the larger scale, and of the result.
+
+    Codes are shifted to the left by `left_shift` bits before they are multiplied.
+    """
+    cdef double twice = 2 * max(a_scale, b_scale)
+    cdef int64_t least, most
+    cdef SumMultipliers p
+    p.a = multiplier(a_scale / twice, kind)
+    p.b = multiplier(b_scale / twice, kind)
+    p.y = multiplier(twice / ((1 << left_shift) * y_scale), kind)
+    least = min(p.a.right_shift, p.b.right_shift, p.y.right_shift)
+    most = max(p.a.right_shift, p.b.right_shift, p.y.right_shift)
+    if least < 0 or most > MOST_SHIFT:
+        raise ValueError(f"too far apart: their right shifts, {least} to {most}, are not in 0..{MOST_SHIFT}")
+    return p
+
+
+cdef SumMultipliers ratio_multipliers(double a_scale, double b_scale, double y_scale, int bits) except *:
+    """Multipliers of `bits` + 1 bits for a_scale / y_scale and b_scale / y_scale, with one right shift for both."""
+    cdef float ra = <float>a_scale / <float>y_scale, rb = <float>b_scale / <float>y_scale
+    cdef int exponent = 0
+    cdef float power
+    cdef SumMultipliers p
+    if not (isfinite(ra) and isfinite(rb) and ldexp(1, -40) < max(ra, rb) < 256):
+        raise ValueError("the larger of a_scale / y_scale and b_scale / y_scale is not between 2**-40 and 2**8")
+    frexp(max(ra, rb), &exponent)
+    power = ldexp(1, bits - exponent + 1)
+    p.a = Multiplier(<int64_t>rint(<float>(ra * power)), 0)
+    p.b = Multiplier(<int64_t>rint(<float>(rb * power)), 0)
+    p.y = Multiplier(1, bits - exponent + 1)
+    return p
 
 
 def one_multiplier(double scale, str kind):
