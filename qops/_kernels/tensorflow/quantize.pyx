@@ -33,12 +33,17 @@ cdef struct QuantizeParams:
 
 cdef QuantizeParams reporting(float lo, float hi) noexcept nogil:
     """Parameters of the identity, which return the range (lo, hi)."""
-    return QuantizeParams(lo, hi, float_params(1, HALF_AWAY, -INFINITY, INFINITY))
+    cdef QuantizeParams p
+    p.min, p.max = lo, hi
+    p.params = float_params(1, HALF_AWAY, -INFINITY, INFINITY)
+    return p
 
 
 cdef QuantizeParams min_first(float a, float b, QuantizedType t) noexcept nogil:
     """MIN_FIRST rounds half away from zero; it is how Requantize makes codes of values."""
-    return QuantizeParams(a, b, quantize_params(a, b, t))
+    cdef QuantizeParams p = reporting(a, b)
+    p.params = quantize_params(a, b, t)
+    return p
 
 
 cdef QuantizeParams min_combined(float a, float b, QuantizedType t) noexcept nogil:
