@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import float32
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
@@ -18,7 +19,6 @@ from qops.rules.numbers import WORDS, Numbers
 
 __all__ = ["AVERAGE_POOL", "PoolRule", "Windows", "reciprocal"]
 
-F32 = np.float32
 Array = NDArray[Any]
 
 
@@ -105,7 +105,7 @@ def _away_stored(w: Windows) -> Pooled:
 
 def _torch(w: Windows, where: str) -> Pooled:
     """The zero point is a "shift" after the rounding, or "plus" before it."""
-    inverse, zero = float(F32(1) / F32(w.size)), {where: w.x_zero_point}
+    inverse, zero = float32(1 / w.size), {where: w.x_zero_point}
     stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, **zero)
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
@@ -130,23 +130,22 @@ def _torch_nhwc(w: Windows, together: int = 1) -> Pooled:
     return pooled
 
 
-@np.errstate(all="ignore")  # what is beyond float32 is refused
 def _ort(w: Windows) -> Pooled:
-    x_step, y_step = F32(w.x_scale), F32(w.y_scale)
-    largest = x_step * F32((w.codes.highest - w.codes.lowest) * w.size)
+    x_step, y_step = float32(w.x_scale), float32(w.y_scale)
+    largest = float32(x_step * float32((w.codes.highest - w.codes.lowest) * w.size))
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
     how = {"form": "over", "plus": w.y_zero_point, "beyond": "lowest"}
-    stage = stages.FloatStage(float(y_step), "half_even", w.qmin, w.qmax, **how)
-    return _by_stage(w, stage, w.x_zero_point, float(x_step))
+    stage = stages.FloatStage(y_step, "half_even", w.qmin, w.qmax, **how)
+    return _by_stage(w, stage, w.x_zero_point, x_step)
 
 
-@np.errstate(all="ignore")  # as above
 def _ort_global(w: Windows) -> Pooled:
-    scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
+    divisor = float32(float32(w.y_scale) * w.size)
+    scale = float32(float32(w.x_scale) / divisor) if divisor else inf
     if not isfinite(scale):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what is computed of them in float32")
-    stage = Numbers(WORDS["fp32-even"], float(scale), w.y_zero_point, w.qmin, w.qmax).stage()
+    stage = Numbers(WORDS["fp32-even"], scale, w.y_zero_point, w.qmin, w.qmax).stage()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 

@@ -129,3 +129,11 @@ cpdef double real(value, str name) except? -1:
     if not isfinite(<float>wide):
         raise ValueError(f"{name}: {wide} is not a finite float32")
     return <float>wide
+
+
+cpdef double float32(double value) noexcept:
+    """Give a number rounded to float32: infinity beyond it.
+
+    A product or a quotient of two float32, computed in double, is rounded so as float32 rounds it.
+    """
+    return <float>value
