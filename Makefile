@@ -35,8 +35,9 @@ $(VENV)/dev: $(VENV)/deps
 	@touch $@
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
+	@touch $@.new  # what is edited while this runs is newer, and is built the next time
 	@test -z "$$(find setup.py $(KERNELS) -newer $@ 2>&1)" || $(BIN)/python setup.py --quiet build_ext --inplace
-	@touch $@
+	@mv $@.new $@
 
 dev: $(VENV)/built $(VENV)/dev  ## a .venv with the package, editable, and all that tests, lint and analysis need
 
