@@ -168,21 +168,15 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop_8)(
 TARGET static ptrdiff_t TIER(stage_each_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
                                            ptrdiff_t at, const integer_params *p, code_clamp to, int flags)
 {
-    if (flags == INTEGER_HIGH)
-        return TIER(each_loop_8)(x, c, n, r, period, at, p, to, INTEGER_HIGH);
-    if (flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
-        return TIER(each_loop_8)(x, c, n, r, period, at, p, to, INTEGER_HIGH | INTEGER_NEGATIVE);
-    return TIER(each_loop_8)(x, c, n, r, period, at, p, to, flags);
+    const int common = INTEGER_HIGH | INTEGER_NEGATIVE;
+    return flags & ~common ? TIER(each_loop_8)(x, c, n, r, period, at, p, to, flags) : TIER(each_loop_8)(x, c, n, r, period, at, p, to, common);
 }
 
 TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
                                          ptrdiff_t at, const integer_params *p, integer_clamp to, int flags)
 {
-    if (flags == INTEGER_HIGH)
-        return TIER(each_loop)(x, y, n, r, period, at, p, to, INTEGER_HIGH);
-    if (flags == (INTEGER_HIGH | INTEGER_NEGATIVE))
-        return TIER(each_loop)(x, y, n, r, period, at, p, to, INTEGER_HIGH | INTEGER_NEGATIVE);
-    return TIER(each_loop)(x, y, n, r, period, at, p, to, flags);
+    const int common = INTEGER_HIGH | INTEGER_NEGATIVE;
+    return flags & ~common ? TIER(each_loop)(x, y, n, r, period, at, p, to, flags) : TIER(each_loop)(x, y, n, r, period, at, p, to, common);
 }
 
 #include "stage/wide_params.h"
