@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,11 +85,20 @@ def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:
     return Verdict(c.rule, c.before, count, count / y.size, largest, first, kind)
 
 
-def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], list[list[str]], dict[str, Exception]]:
-    """Give a verdict on each rule, by the best of its candidates; groups of rules that agree; why others refuse."""
+class _Tried(NamedTuple):
+    """A verdict on each rule, by the best of its candidates; groups of rules that agree; why others refuse."""
+
+    verdicts: list[Verdict]
+    groups: list[list[str]]
+    refused: dict[str, Exception]
+    sums: set[int]  # of the codes of each candidate
+
+
+def _tried(dump: Dump, progress: Callable[[str], None]) -> _Tried:
     best: dict[str, Verdict] = {}
     alike: dict[bytes, list[str]] = {}
     refused: dict[str, Exception] = {}
+    sums: set[int] = set()
     for c in candidates.of(dump):
         progress(c.rule)
         try:
@@ -97,6 +106,7 @@ def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], 
         except (ValueError, TypeError) as why:  # a scale or type that this rule does not take
             refused[c.rule] = why
             continue
+        sums.add(int(wanted.sum(dtype=np.int64)))
         verdict = _verdict(dump, c, wanted)
         if c.rule not in best or verdict.differs < best[c.rule].differs:
             best[c.rule] = verdict
@@ -104,19 +114,19 @@ def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], 
         if c.rule not in group:
             group.append(c.rule)
     groups = sorted(g for g in alike.values() if len(g) > 1)
-    return list(best.values()), groups, {rule: why for rule, why in refused.items() if rule not in best}
+    return _Tried(list(best.values()), groups, {rule: why for rule, why in refused.items() if rule not in best}, sums)
 
 
-def _mistaken(dump: Dump) -> Iterator[tuple[Dump, list[Candidate]]]:
-    for words, seen in undone(dump):
+def _mistaken(dump: Dump, sums: set[int]) -> Iterator[tuple[Dump, list[Candidate]]]:
+    for words, seen in undone(dump, int(dump.y.sum(dtype=np.int64)) in sums):
         yield seen, [c._replace(before=words) for c in candidates.of(seen)]
     yield dump, [*candidates.of_another_scale(dump), *candidates.of_the_other_side(dump)]
 
 
-def _mistakes(dump: Dump, progress: Callable[[str], None]) -> list[Verdict]:
+def _mistakes(dump: Dump, sums: set[int], progress: Callable[[str], None]) -> list[Verdict]:
     """Find the rules and mistakes that together give every integer; a sample of the data excludes most others."""
     found: dict[str, list[Verdict]] = {}
-    for seen, rules in _mistaken(dump):
+    for seen, rules in _mistaken(dump, sums):
         parts = _parts(seen)
         for c in rules:
             progress(f"{c.before}: {c.rule}")
@@ -191,9 +201,9 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
         Numbers that no rule takes.
     """
     with np.errstate(all="ignore"):  # scales beyond float32
-        found, groups, refused = _tried(dump, progress)
+        found, groups, refused, sums = _tried(dump, progress)
         exact = [v.rule for v in found if v.differs == 0]
-        mistakes = [] if exact else _mistakes(dump, progress)
+        mistakes = [] if exact else _mistakes(dump, sums, progress)
     excluded = sorted((v for v in found if v.differs), key=lambda v: v.differs)
     if refused and not found and not mistakes:
         raise _by_names_given(dump, next(iter(refused.values())))

@@ -33,15 +33,27 @@ _SEEN = 4096  # how many results a zero point is read from
 _MANY = 8  # how many results it takes to tell an end or a zero point, as fewer may fit by chance
 
 
-def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Give each mistake, and the dump without it."""
+def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
+    """Give each mistake, and the dump without it.
+
+    Parameters
+    ----------
+    dump : Dump
+        What the device gave.
+    is_moved : bool
+        Whether its codes may be those of a rule in another order; no order changes their sum.
+
+    Yields
+    ------
+    (str, Dump)
+    """
     if dump.kind == "requantize" and dump.x.dtype == np.int64:  # what int32 does not hold
         yield "acc not wrapped to 32 bits", replace(dump, x=dump.x.astype(np.int32))
     yield from _zero_points(dump)
     yield from _signs(dump)
     yield from _clamps(dump)
     yield from _other_steps(dump)
-    yield from _layouts(dump)
+    yield from _layouts(dump, is_moved)
     yield from _operands(dump)
     yield from _axes(dump)
     yield from _tails(dump)
@@ -123,7 +135,7 @@ def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:
             yield f"{name} {words}", dump.but(**{name: dump.numbers[name] * given / meant})
 
 
-def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
+def _layouts(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     """The result with the axes in the order of the input, for each other order in which it may have been written."""
     x, y = dump.x, dump.y
     if dump.kind == "average_pool":
@@ -140,7 +152,8 @@ def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
         if y.shape in (shape, x.shape) or y.ndim != x.ndim:
             words = _LAYOUTS.get(order, f"y has the axes of x in the order {list(order)}")
             back = np.argsort(order)
-            yield words, replace(dump, y=y.reshape(shape).transpose(back))
+            if is_moved:
+                yield words, replace(dump, y=y.reshape(shape).transpose(back))
             if dump.b is not None and dump.b.shape in (shape, x.shape):
                 yield f"of b, {words.replace(', y', ', b')}", replace(dump, b=dump.b.reshape(shape).transpose(back))
 

@@ -5,6 +5,8 @@ import pytest
 
 import qops
 from qops import rules
+from qops.tools.dump import dump_of
+from qops.tools.explain import explained
 
 HOW = {"scale": 0.0133, "zero_point": 5}
 
@@ -68,6 +70,16 @@ def test_layouts(rng, order, words, flat):
     found = qops.explain(x, y.reshape(x.shape) if flat else y, **HOW)
     assert {v.before for v in found.mistakes} == {words}
     assert "fp32-even" in {v.rule for v in found.mistakes}
+
+
+def test_layouts_are_tried_only_if_the_sum_of_the_codes_is_that_of_a_rule(rng):
+    x = image(rng, 6, 7, 8, 9)
+    y = np.ascontiguousarray(made(x).transpose(1, 0, 3, 2)).reshape(x.shape)
+    for change in (0, 1):
+        y[0, 0, 0, 0] ^= change
+        steps = []
+        explained(dump_of("requantize", x, y, None, HOW), progress=steps.append)
+        assert any(words.startswith("y has the axes of x") for words in steps) == (not change)
 
 
 def test_layouts_of_weights_and_of_an_operand(rng):
