@@ -11,7 +11,7 @@ from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.dynamic_quantize import dynamic_quantize_linear
-from qops.onnx.matmul import Kernel, Product
+from qops.onnx.matmul import Product
 from qops.prepared import argument
 
 __all__ = ["DynamicQuantizeMatMul", "MatMulIntegerToFloat", "dynamic_quantize_matmul", "matmul_integer_to_float"]
@@ -85,9 +85,8 @@ class DynamicQuantizeMatMul(_ToFloat):
             made = dynamic_quantize_linear(a, runtime="ort")
         except ValueError as why:
             raise ValueError(f"A: {str(why).removeprefix('x: ')}") from None
-        _, products, dtype = self._kernel_for(made.y)
-        kernel: Kernel = int(made.y_zero_point), products, dtype
-        return self._floats(self._run(kernel, made.y, None, num_threads), made.y_scale, out)
+        acc = self._run(made.y, None, num_threads, int(made.y_zero_point))
+        return self._floats(acc, made.y_scale, out)
 
 
 class MatMulIntegerToFloat(_ToFloat):
@@ -135,7 +134,7 @@ class MatMulIntegerToFloat(_ToFloat):
         if a.dtype == np.int8 != self._b.dtype:
             raise TypeError(f"A, B: onnxruntime has no kernel for {a.dtype} by {self._b.dtype}")
         check.out(out, FLOAT32, self._shape(a.shape), a, self._arguments)
-        return self._floats(self._run(self._kernel_for(a), a, None, num_threads), self._a_scale, out)
+        return self._floats(self._run(a, None, num_threads), self._a_scale, out)
 
 
 def dynamic_quantize_matmul(

@@ -111,13 +111,14 @@ class Product(Prepared):
         """Bytes of the packed matrices."""
         return sum(int(matrix.nbytes) for matrix in self._matrices)
 
-    def _kernel_for(self, a: NDArray[Any]) -> Kernel:
-        return self._kernels.get(a.dtype) or self._kernel(native(a, self._names[0], check.CODES_8).dtype)
-
-    def _run(self, kernel: Kernel, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
-        """Give the products of `a` with each matrix of B."""
+    def _run(
+        self, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int, a_zero: int | NDArray[np.int64] | None = None
+    ) -> NDArray[Any]:
+        """Give the products of `a` with each matrix of B; `a_zero` is used instead of `a_zero_point` if it is given."""
+        kernel = self._kernels.get(a.dtype) or self._kernel(native(a, self._names[0], check.CODES_8).dtype)
+        zero, products, dtype = kernel
         threads = int32(num_threads, "num_threads", 1)
-        a_zero, products, dtype = kernel
+        a_zero = zero if a_zero is None else a_zero
         is_one = self._b.ndim == 2 and type(a_zero) is int
         if is_one and a.ndim == 2 and not self._is_vector and a.shape[1] == len(self._b):
             return products[0](a, a_zero, out, threads)
@@ -126,7 +127,7 @@ class Product(Prepared):
         if is_one:  # all matrices of the batch are one, of more rows
             made = products[0](a.reshape(prod(a.shape[:-1]), a.shape[-1]), a_zero, None, threads)
         else:
-            made = self._batches(np.atleast_2d(a), kernel, threads)
+            made = self._batches(np.atleast_2d(a), (a_zero, products, dtype), threads)
         return put(made.reshape(shape), out)
 
     def _batches(self, a: NDArray[Any], kernel: Kernel, threads: int) -> NDArray[Any]:
@@ -182,8 +183,7 @@ class MatMulInteger(Product):
 
     def __call__(self, A: ArrayLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> NDArray[np.int32]:
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
-        data = as_array(A, "A")
-        return self._run(self._kernel_for(data), data, out, num_threads)
+        return self._run(as_array(A, "A"), out, num_threads)
 
 
 def matmul_integer(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import as_array, put
+from qops.checks import as_array, native, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
 from qops.onnx.requantize import combined_scale, requantize, stage
@@ -82,12 +82,11 @@ class QLinearMatMul(Product):
     def __call__(self, a: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Multiply `a` by the matrix that was given, on so many threads, into `out` if it is given."""
         data = as_array(a, "a")
-        kernel = self._kernel_for(data)
         if self._scales[0].size == 1:
-            return self._run(kernel, data, out, num_threads)
-        y_zero = check.result_zero_point(self.y_zero_point, data.dtype)
+            return self._run(data, out, num_threads)
+        y_zero = check.result_zero_point(self.y_zero_point, native(data, "a", check.CODES_8).dtype)
         check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
-        sums = self._run(kernel, data, None, num_threads)
+        sums = self._run(data, None, num_threads)
         whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
         return put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
 

@@ -10,3 +10,4 @@ cdef int set_packed(Product *p, PackedB packed) except -1
 cdef bint is_zero(x)
 cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads, int on,
                   uint32_t a_offset=*) except -1
+cpdef cnp.ndarray product(a, b, out=*, tuple offsets=*, bias=*, pairs=*, bint accumulate=*, Py_ssize_t num_threads=*)

@@ -138,8 +138,8 @@ cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b, int on) noexcept:
         or amx_is_faster(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
 
 
-def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint accumulate=False,
-            Py_ssize_t num_threads=1):
+cpdef cnp.ndarray product(a, b, out=None, tuple offsets=(0, 0), bias=None, pairs=None, bint accumulate=False,
+                          Py_ssize_t num_threads=1):
     """Compute C = (A - a_offset) x (B - b_offset) + bias, or add that to C if ``accumulate``; int32, modulo 2**32.
 
     a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows its pairs. pairs: the
@@ -150,6 +150,7 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
+    cdef Py_ssize_t k, n
     cdef int on = tier()
     if num_threads < 1:
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
@@ -159,21 +160,22 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
     if type(b) is PackedB:
         if pairs is not None:
             raise ValueError("pairs: expected with pack_b, got with what it made")
-        is_shifted = (<PackedB>b).is_shifted
+        k, n, is_shifted = (<PackedB>b).k, (<PackedB>b).n, (<PackedB>b).is_shifted
     else:
         b = matrix(b, "b")
         if pairs is not None and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
             raise ValueError("pairs: expected None for a b of uint8")
         is_shifted = not taken_as_it_is(left, b, on)
         b = signed_codes(b) if is_shifted else b
-    if cnp.PyArray_DIM(left, 1) != b.shape[0]:
-        shapes = f"{(<object>left).shape} and {b.shape}"
+        k, n = b.shape
+    if cnp.PyArray_DIM(left, 1) != k:
+        shapes = f"{(<object>left).shape} and {(k, n)}"
         raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
     if bias is not None:
         added = array(bias, "bias", cnp.NPY_INT32)
-        if (<object>added).shape != b.shape[1:]:
-            raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
-    c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if type(b) is PackedB else b)
+        if (<object>added).shape != (n,):
+            raise ValueError(f"bias: expected shape {(n,)}, got {(<object>added).shape}")
+    c = result(out, cnp.PyArray_DIM(left, 0), n, left, None if type(b) is PackedB else b)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
     # the matrix unit starts accumulators with C or with a number for each column, not with both

@@ -9,7 +9,7 @@ from qops._kernels.arrays.checks cimport MAX_DIMS, apart, array, array_of, take,
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.gemm.blocks cimport Product, shifted, some_columns as product_columns, take_caches
-from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
+from qops._kernels.gemm.gemm cimport is_zero, product, set_left, set_packed
 from qops._kernels.gemm.offsets cimport numbers, subtract_offsets, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
@@ -21,8 +21,6 @@ from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport LAYER, Stage, stage_run
 
 import numpy as np
-
-from qops._kernels.gemm.gemm import product
 
 cnp.import_array()
 
@@ -161,7 +159,7 @@ cdef class MatMul:
             apart(out, a, None)
             made = out if cnp.PyArray_ISCARRAY(out) else None
         if self.codes is None:
-            made = product(a, self.b, made, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
+            made = product(a, self.b, made, (a_offset, self.b_offset), self.bias, None, False, num_threads)
         else:
             made = cnp.PyArray_EMPTY(2, shape, self.typenum, 0) if made is None else made
             self.make_codes(a, a_offset, made, self.codes, num_threads)
@@ -189,7 +187,7 @@ cdef class MatMul:
             each = None if type(a_offset) is int else words(a_offset, m)
             one = 0 if each is not None else a_offset & 0xFFFFFFFF
             return self.make_parts(by_rows(left), one, each, made, stage, num_threads)
-        sums = product(left, self.b, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
+        sums = product(left, self.b, None, (a_offset, self.b_offset), self.bias, None, False, num_threads)
         x, codes, typenum = cnp.PyArray_DATA(sums), cnp.PyArray_DATA(made), typenum_of(made)
         with nogil:
             stage_run(&stage.stage, x, cnp.NPY_INT32, codes, typenum, 0, m * self.b.n)
