@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ops import on_every_tier
 from product_models import convolution_model, extreme, model
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
@@ -48,26 +49,34 @@ def test_sizes_are_those_that_the_system_tells():
     assert 8 << 10 <= caches.sizes()[0] <= caches.sizes()[1] <= 1 << 30
 
 
+def product_of_packed(a, b, pairs):
+    return product(a, pack_b(b, pairs=pairs))
+
+
+def product_and_ones(a, b, pairs):
+    return product(a, b, np.ones((len(a), b.shape[1]), np.int32), pairs=pairs, accumulate=True, num_threads=2)
+
+
 @pytest.mark.parametrize("pairs", [None, (), (33, 300)])
-def test_products_have_the_same_bits_in_any_blocks(tier, rng, small, pairs):
+def test_products_have_the_same_bits_in_any_blocks(rng, small, pairs):
     sizes = [(100, 520, 130), (40, 1100, 70), (7, 2056, 65), (97, 333, 200), (1, 400, 300)]
     signs = itertools.product((U8, S8), (S8,) if pairs is not None else (S8, U8))
     for (m, k, n), (a_type, b_type) in itertools.product(sizes, signs):
         a, b = extreme(rng, (m, k), a_type), extreme(rng, (k, n), b_type)
         want = model(a, b, pairs)
-        np.testing.assert_array_equal(product(a, b, pairs=pairs), want)
-        np.testing.assert_array_equal(product(a, pack_b(b, pairs=pairs)), want)
-        got = np.ones((m, n), np.int32)
-        np.testing.assert_array_equal(product(a, b, got, pairs=pairs, accumulate=True, num_threads=2), want + 1)
+        np.testing.assert_array_equal(on_every_tier(product, a, b, pairs=pairs), want)
+        np.testing.assert_array_equal(on_every_tier(product_of_packed, a, b, pairs), want)
+        np.testing.assert_array_equal(on_every_tier(product_and_ones, a, b, pairs), want + 1)
 
 
 @pytest.mark.parametrize("saturating", [False, True])
-def test_convolutions_have_the_same_bits_in_any_blocks(tier, rng, small, saturating):
+def test_convolutions_have_the_same_bits_in_any_blocks(rng, small, saturating):
     x, w = extreme(rng, (2, 17, 18, 40), U8), extreme(rng, (70, 40, 3, 2), S8)
     padding = ((1, 1), (0, 2))
     want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, saturating)
-    images, packed = Images(x, Window(padding=padding), 0, 0), pack_weights(w, saturating=saturating)
-    np.testing.assert_array_equal(convolve(images, packed), want)
+    images = Images(x, Window(padding=padding), 0, 0)
+    got = on_every_tier(lambda: convolve(images, pack_weights(w, saturating=saturating)))
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int32"])
