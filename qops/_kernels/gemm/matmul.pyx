@@ -73,6 +73,7 @@ cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
     cdef int64_t bytes
     cdef void *memory
     cdef int32_t *starts
+    cdef const uint32_t *a_offsets
     part_of(p, i, &first, &end)
     at_once = rows_at_once(&some, end - first)
     bytes = 128 + 4 * (<int64_t>columns + <int64_t>at_once * n)
@@ -90,8 +91,10 @@ cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
             PyMem_RawFree(memory)
             return 1
         if p.a_offset != NULL or p.b_offset != NULL:
-            subtract_offsets(&some, p.product.a_offset, NULL if p.a_offset == NULL else p.a_offset + row,
-                             <const uint32_t *>p.product.sums, p.b_offset)
+            a_offsets = p.a_offset
+            if a_offsets != NULL:
+                a_offsets += row
+            subtract_offsets(&some, p.product.a_offset, a_offsets, <const uint32_t *>p.product.sums, p.b_offset)
         stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * p.stride * p.size, p.typenum, row * n, some.m * n)
     PyMem_RawFree(memory)
     return 0
