@@ -79,7 +79,7 @@ def bound(op: str, dtype: DTypeLike | None = None, **unknown: Never) -> float:
     names = [name for types in rows for name in types]
     wanted = names[0] if dtype is None else _of_dtype(dtype).dtype.name
     if wanted not in names:
-        raise ValueError(f"dtype: {op} gives {', '.join(names)}, not {wanted}")
+        raise ValueError(f"op: {op} gives {', '.join(names)}, not {wanted}")
     (place,) = (place for types, place in rows.items() if wanted in types)
     module, _, constant = place.partition(".")
     largest: float = getattr(import_module(f"qops.frontdoor.{module}"), constant)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import integer, native
+from qops.checks import integer, native, shown
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 
@@ -26,11 +26,11 @@ class Padding(Op):
     def _fill(self, given: SimpleNamespace) -> None:
         pads = native(given.paddings, "paddings", ("int32", "int64"))
         if pads.ndim != 2 or pads.shape[1] != 2 or (pads.size and pads.min() < 0):
-            raise ValueError(f"paddings: expected (before, after) from 0 on for each axis, got {pads.tolist()!r:.80}")
+            raise ValueError(f"paddings: expected (before, after) from 0 on for each axis, got {shown(pads)}")
         if pads.dtype == np.int64 and self._facts.reads_int32:
             words = np.ascontiguousarray(pads).view(np.int32).ravel()[: pads.size].reshape(pads.shape)
             if (words.sum(1) != pads.sum(1)).any():
-                raise ValueError(f"paddings: {given.kernel} reads int64 as int32, got {pads.tolist()!r:.80}")
+                raise ValueError(f"paddings: {given.kernel} reads int64 as int32, got {shown(pads)}")
             pads = words
         self._pads = pads.tolist()
 

@@ -13,7 +13,7 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
-from qops.checks import int32, integer, native, put
+from qops.checks import int32, integer, native, put, shown
 from qops.tflite import _checks as check
 from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
 from qops.tflite.window import wide_sums
@@ -58,7 +58,7 @@ class TransposeConv(Layer):
         integer(given.w_zero_point, "w_zero_point", 0, 0)
         shape = native(given.output_shape, "output_shape", ("int32", "int64"))
         if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
-            raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shape.tolist()!r:.80}")
+            raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shown(shape)}")
         self._size, self._channels, self._zero = tuple(shape.tolist()), w.shape[3], given.x_zero_point
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))

@@ -40,7 +40,7 @@ def test_a_bound_is_that_of_an_op_which_gives_such_codes(op):
         ((None,), ValueError, "op: expected one of .*, got None"),
         ((["quantize"],), ValueError, "op: expected one of"),
         (("relu", "float32"), TypeError, "dtype: expected uint8, int8, uint16, int16, int32, got 'float32'"),
-        (("quantize", np.int32), ValueError, "dtype: quantize gives uint8, int8, uint16, int16, not int32"),
+        (("quantize", np.int32), ValueError, "op: quantize gives uint8, int8, uint16, int16, not int32"),
     ],
 )
 def test_what_has_no_bound_is_refused(arguments, error, text):
@@ -56,7 +56,7 @@ def test_a_report_has_the_bound_of_the_op():
         assert f"LSB; the op itself adds at most {report.bound:.4f}" in str(report)
         assert (report + report).bound == report.bound
     assert (report + qops.error(qops.quantize(x), x)).bound is None
-    with pytest.raises(ValueError, match=r"^dtype: matmul gives int32, uint8, int8, not int16"):
+    with pytest.raises(ValueError, match=r"^op: matmul gives int32, uint8, int8, not int16"):
         qops.error(qops.quantize(x, dtype="int16"), x, "matmul")
 
 

@@ -12,7 +12,7 @@ NUMBERS = [
     *(0.0, -0.0, 0.5, 1e-9, TINY, -3 * TINY, 2.0**-126, 1e38, HUGE, -HUGE, 1e39, 1e308, np.nan, np.inf, -np.inf),
     *(Fraction(1, 3), Fraction(10**400), Decimal("0.1"), np.float32(1e-40), np.int64(2**40), np.uint64(2**64 - 1)),
 ]
-OBJECTS = [[], (), {}, [[1]], (1, 2, 3), [None], range(3), [2**40] * 2, [-1, 5], ["a"], [0.5, np.nan], slice(3), object]
+OBJECTS = [[], (), {}, [[1]], (1, 2, 3), [None], range(3), [2**40] * 2, [-1, 5], ["a"], [0.5, np.nan], slice(3), ...]
 EMPTY = [(0,), (0, 2**40), (2**40, 0, 3), (0, 2**30, 2**28), (2**20, 2**20, 0, 2**18), (0,) * 33]
 """Shapes without elements, some with axes too long for anything else."""
 

@@ -197,6 +197,11 @@ def test_log_softmax_in_fixed_point_takes_no_scale_whose_factor_is_0():
     assert tflite.log_softmax(np.int8([[1, 2]]), **given, kernel="optimized").tolist() == [[116, 116]]
 
 
+def test_paddings_of_a_huge_shape_without_elements_are_refused_at_once():
+    with pytest.raises(ValueError, match=r"^paddings: expected \(before, after\) .*shape=\(1048576"):
+        tflite.pad(np.int8([1]), np.zeros((2**20, 2**20, 0, 2**18), np.int32), x_zero_point=0, y_zero_point=0)
+
+
 def test_paddings_beyond_what_numpy_counts_are_named():
     with pytest.raises(ValueError, match=r"^paddings: numpy has no array of shape \(4294967295, 4294967295\) and int8"):
         tflite.pad(np.int8([[1]]), [[2**31 - 1, 2**31 - 1]] * 2, x_zero_point=0, y_zero_point=0)

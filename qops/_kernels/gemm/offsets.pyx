@@ -45,7 +45,9 @@ cdef void subtract_offsets(const Product *p, uint32_t a_offset, const uint32_t *
 
 cdef const uint32_t *numbers(cnp.ndarray x) noexcept:
     """Give the numbers of an array; NULL for None."""
-    return NULL if x is None else <const uint32_t *>cnp.PyArray_DATA(x)
+    if x is None:
+        return NULL
+    return <const uint32_t *>cnp.PyArray_DATA(x)
 
 
 cdef cnp.ndarray words(x, cnp.npy_intp n):
