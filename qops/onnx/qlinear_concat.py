@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import integer, shown
+from qops.joining import joined_shape, listed, looked_up
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between
@@ -19,7 +19,7 @@ __all__ = ["QLinearConcat", "qlinear_concat"]
 
 
 class QLinearConcat(ByType):
-    """The prepared form of `qlinear_concat`: tables of what becomes of the codes of each tensor.
+    """The prepared form of `qlinear_concat`: a table for each tensor that says what becomes of its codes.
 
     Called ``op(tensors, out=None)``. The constructor takes all other arguments of `qlinear_concat`. A plain zero point
     has the type of the data of each call.
@@ -81,40 +81,23 @@ class QLinearConcat(ByType):
         """
         if len(shape) != len(self.scales):
             raise ValueError(f"tensors: expected {len(self.scales)}, as many as there are scales, got {len(shape)}")
-        first = tuple(shape[0])
-        if not first:
-            raise ValueError("tensors: expected at least 1 dimension, got a scalar")
-        at = integer(self._axis, "axis", -len(first), len(first) - 1) % len(first)
-        if len({(*one[:at], -1, *one[at + 1 :]) for one in shape}) > 1:
-            raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {shape!r:.80}")
-        return (*first[:at], sum(one[at] for one in shape), *first[at + 1 :])
+        return joined_shape(shape, self._axis)
 
     def __call__(self, tensors: Sequence[ArrayLike], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Put the codes of `tensors` one behind the other, in `out` if it is given."""
-        if not isinstance(tensors, (list, tuple)) or not tensors:
-            raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
-        arrays = [codes(x, "tensors") for x in tensors]
+        arrays = [codes(x, "tensors") for x in listed(tensors)]
         dtype = arrays[0].dtype
         if any(x.dtype != dtype for x in arrays):
             raise TypeError(f"tensors: expected one type, got {', '.join(str(x.dtype) for x in arrays)}")
         check.out(out, dtype, self.shape_of([x.shape for x in arrays]), arrays[0], arrays[1:])
-        return np.concatenate([*map(_looked_up, arrays, self._for(dtype))], self._axis, out=out)
+        return np.concatenate([*map(looked_up, arrays, self._for(dtype))], self._axis, out=out)
 
 
 def _count(values: Any, name: str) -> int:
-    """Give the length of a list, of which a prepared op may keep an array."""
+    """Give the length of a list, or of the array that a prepared op keeps of it."""
     if not isinstance(values, (list, tuple)) and not (isinstance(values, np.ndarray) and values.ndim):
         raise TypeError(f"{name}: expected a list, one a tensor, got {shown(values)}")
     return len(values)
-
-
-def _looked_up(x: NDArray[Any], table: NDArray[Any] | None) -> NDArray[Any]:
-    """Give what becomes of codes."""
-    if table is None:
-        return x
-    made = np.empty(x.shape, x.dtype)
-    look_up_bytes(x, table, made)
-    return made
 
 
 def qlinear_concat(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.stage.lookup import look_up_bytes
-from qops.checks import choice, int32, integer
+from qops.checks import choice, int32
+from qops.joining import joined_shape, listed, looked_up
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away
 from qops.tflite.op import Op
@@ -82,22 +82,18 @@ class Concatenation(Op):
         ValueError
             Shapes that do not fit.
         """
-        first = tuple(shape[0])
-        at = integer(self._axis, "axis", -len(first), len(first) - 1) % len(first) if first else 0
-        if not first or len({(*one[:at], -1, *one[at + 1 :]) for one in shape}) > 1:
-            raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {shape!r:.80}")
-        return (*first[:at], sum(one[at] for one in shape), *first[at + 1 :])
+        return joined_shape(shape, self._axis)
 
     def __call__(self, tensors: Sequence[ArrayLike], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Put the codes of `tensors` one behind the other, in `out` if it is given."""
-        arrays = [self._codes(data, "tensors") for data in _listed(tensors)]
+        arrays = [self._codes(data, "tensors") for data in listed(tensors)]
         count = len(arrays)
         if len(self._tables) not in (1, count):
             raise ValueError(f"tensors: expected {len(self._tables)}, as many as there are scales, got {count}")
         shape = self.shape_of([data.shape for data in arrays])
         check.out(out, self._dtype, shape, *arrays)
         tables = self._tables * (count // len(self._tables))
-        return np.concatenate([*map(_looked_up, arrays, tables)], self._axis, out=out)
+        return np.concatenate([*map(looked_up, arrays, tables)], self._axis, out=out)
 
 
 def _each(value: Any, name: str, checked: Callable[[Any, str], Any]) -> list[Any]:
@@ -108,21 +104,6 @@ def _each(value: Any, name: str, checked: Callable[[Any, str], Any]) -> list[Any
     if not value:
         raise ValueError(f"{name}: expected at least 1 number, got none")
     return [checked(one, name) for one in value]
-
-
-def _listed(tensors: Any) -> Sequence[Any]:
-    if not isinstance(tensors, (list, tuple)) or not tensors:
-        raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
-    return tensors
-
-
-def _looked_up(codes: NDArray[Any], table: NDArray[np.uint8] | None) -> NDArray[Any]:
-    """Give what becomes of codes."""
-    if table is None:
-        return codes
-    made = np.empty(codes.shape, np.uint8)
-    look_up_bytes(codes, table, made)
-    return made
 
 
 def concatenation(
@@ -180,6 +161,6 @@ def concatenation(
     >>> qops.tflite.concatenation([x, y], axis=0, x_scale=[0.5, 1.0], x_zero_point=0, y_scale=1.0, y_zero_point=0)
     array([ 5, 10, 30], dtype=uint8)
     """
-    dtype = check.codes(_listed(tensors)[0], "tensors", "CONCATENATION").dtype
+    dtype = check.codes(listed(tensors)[0], "tensors", "CONCATENATION").dtype
     op = Concatenation._once(axis, x_scale, x_zero_point, y_scale, y_zero_point, activation, dtype, kernel)
     return op(tensors, out)
