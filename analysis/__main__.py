@@ -179,6 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if bool(options.op) != bool(options.exact):
             raise BadOption("--op, --exact: each needs the other")
+        if options.one_range and not options.op:
+            raise BadOption("--one-range: only with --op")
         if options.image and (options.check or options.sweep):
             raise BadOption("--image: not with --check or --sweep")
         if options.op:

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure as Drawing
 from analysis import error_plots, reasons, style
 from analysis.report import Figures, Table
 from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, all_pairs, apply, cells
-from qops import plot
 from qops.frontdoor.add import BOUND_8P8TO8
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
@@ -47,7 +46,7 @@ def draw_maps(found: Sequence[Map], systems: Sequence[System], finding: str) -> 
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, system in zip(line, systems, strict=True):
             total = next(m.sum for m in found if (m.a, m.b, m.system) == (a, b, system))
-            plot.error_map(total.off, bar=False, ax=ax)
+            error_plots.panel(total.off, ax)
             ax.set_title(
                 f"{system.name}\nmax {style.short(total.report.max)} LSB, mean {style.short(total.report.mean)}"
             )

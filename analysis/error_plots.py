@@ -1,11 +1,19 @@
 """What the figures of several maps or histograms of signed error share."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from analysis.style import BOUND, lines
 from qops import plot
+
+SCALE = 1.25  # LSB: the end of the colours and of the histograms, in all figures
+
+
+def panel(off: NDArray, axes: Axes) -> None:
+    """Draw one of several maps, whose colours one bar explains."""
+    plot.error_map(off, scale=SCALE, bar=False, ax=axes)
 
 
 def colour_bar(figure: Figure, bound: float | None, what: str = "error\nin LSB") -> None:
@@ -34,7 +42,7 @@ def histograms(columns: dict[str, dict[str, tuple[str, NDArray]]], bound: float)
     figure, axes = lines(rows, len(columns), height=0.8)
     for column, (title, systems) in zip(axes.T, columns.items(), strict=True):
         for ax, (name, (colour, off)) in zip(column, systems.items(), strict=True):
-            plot.error_histogram(off, bound=bound, colour=colour, ax=ax)
+            plot.error_histogram(off, bound=bound, scale=SCALE, colour=colour, ax=ax)
             ax.get_legend().remove()
             top = ax.dataLim.y1
             ax.set(xlabel="", ylabel="", xticks=np.linspace(-1, 1, 5), ylim=(0, 1.5 * top), yticks=[0, top])

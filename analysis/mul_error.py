@@ -8,7 +8,6 @@ from matplotlib.figure import Figure as Drawing
 from analysis import error_plots, reasons, style
 from analysis.report import Figures, Table
 from analysis.systems import HEADS, PRODUCTS, Range, Sum, System, all_pairs, apply, cells
-from qops import plot
 from qops.frontdoor.mul import BOUND_8X8TO8
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
@@ -55,7 +54,7 @@ def draw(found: Sequence[Map]) -> Drawing:
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, m in zip(line, (m for m in found if (m.a, m.b) == (a, b)), strict=True):
             e = m.product.report
-            plot.error_map(m.product.off, bar=False, ax=ax)
+            error_plots.panel(m.product.off, ax)
             ax.set_title(f"{m.system.name}\nmax {style.short(e.max)} LSB, mean {style.short(e.mean)}")
         line[0].set_ylabel(f"[{a[0]:g}, {a[1]:g}] * [{b[0]:g}, {b[1]:g}]: {what}\ncode of a, 0 to 255 downward")
     for ax in axes[-1]:

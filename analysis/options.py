@@ -47,6 +47,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="MODULE:FUNCTION",
         help="with --op: what is right, of the real values of the operands, as float64 arrays",
     )
+    p.add_argument(
+        "--one-range",
+        action="store_true",
+        help="with --op: give both operands the same range, for an op that needs it",
+    )
     p.add_argument("--tables", action="store_true", help="print all tables, not the summary alone")
     p.add_argument(
         "--out",

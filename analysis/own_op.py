@@ -17,7 +17,7 @@ from analysis import pictures, pool, report, style, summary
 from analysis.options import BadOption
 from analysis.ranges import holding_zero, many_ranges
 from analysis.systems import all_pairs
-from qops import QTensor, Sweep, SweepRow, error, plot, quantize, signed_error, sweep, values
+from qops import QTensor, Sweep, SweepRow, error, plot, quantize, range_of, signed_error, sweep, values
 
 HEAD = ("ranges", "result", "max LSB", "mean LSB", "bias LSB", "SQNR dB", "worst case")
 SHOWN = 12  # rows of the table of a page
@@ -54,12 +54,13 @@ def _function(text: str, option: str) -> Callable[..., Any]:
     return found
 
 
-def ranges_of(own: Own, count: int) -> list[Ranges]:
-    """Give ranges of all kinds, without 0 and with it."""
+def ranges_of(own: Own, count: int, one_range: bool) -> list[Ranges]:
+    """Give ranges of all kinds, without 0 and with it; both operands may have to have one."""
     drawn = many_ranges(max(count, 100))
     pairs = [pair for p in drawn for pair in (tuple(p), tuple(map(holding_zero, p)))]
-    chosen = pairs if own.operands == 2 else [(ends,) for pair in pairs for ends in pair]
-    return list(dict.fromkeys(chosen))[:count]
+    if own.operands == 1 or one_range:
+        pairs = [(ends,) * own.operands for pair in pairs for ends in pair]
+    return list(dict.fromkeys(pairs))[:count]
 
 
 def draw(own: Own, tensors: list[QTensor], what: str) -> Figure:
@@ -67,12 +68,11 @@ def draw(own: Own, tensors: list[QTensor], what: str) -> Figure:
     exact = own.exact(*map(values, tensors))
     off = signed_error(own.op(*tensors), exact)
     figure, axes = subplots(1, 2, figsize=(10, 4.4), layout="constrained")
-    scale = max(1.25, float(np.abs(off).max()) * 1.05)
     if off.ndim == 2:
-        plot.error_map(off, scale=scale, ax=axes[0]).set_aspect("equal")
+        plot.error_map(off, ax=axes[0]).set_aspect("equal")
     else:
         plot.error_curve(values(tensors[0]), off, ax=axes[0]).set_xlabel("value of the operand")
-    plot.error_histogram(off, scale=scale, ax=axes[1])
+    plot.error_histogram(off, ax=axes[1])
     figure.get_layout_engine().set(rect=(0, 0, 1, 0.86))
     style.headline(figure, f"{own.name}: within {style.short(np.abs(off).max())} LSB", what)
     return figure
@@ -88,8 +88,9 @@ def cells(row: SweepRow) -> list[str]:
     ranges = ", ".join(f"[{lo:.4g}, {hi:.4g}]" for lo, hi in row.ranges)
     if row.refused:
         return [ranges, "-", "-", "-", "-", "-", f"refused: {row.refused}"]
-    worst = f"codes {', '.join(map(str, row.codes))}: {row.value:.4g} for {row.exact:.4g}"
-    errors = (f"{row.max_lsb:.3f}", f"{row.mean_lsb:.3f}", f"{row.bias_lsb:+.3f}", f"{row.sqnr_db:.1f}")
+    worst = f"codes {', '.join(map(str, row.codes))}: {row.value:.7g} for {row.exact:.7g}"
+    bias = ("-" if row.bias_lsb < 0 else "+") + summary.size(abs(row.bias_lsb))
+    errors = (summary.size(row.max_lsb), summary.size(row.mean_lsb), bias, f"{row.sqnr_db:.1f}")
     return [ranges, f"[{float(row.min):.4g}, {float(row.max):.4g}]", *errors, worst]
 
 
@@ -100,21 +101,35 @@ def table(own: Own, found: Sweep) -> report.Table:
     return report.Table(title, HEAD, [cells(row) for row in rows[:SHOWN]], words=2)
 
 
+def on_picture(own: Own, options: Namespace) -> tuple[list[QTensor], str]:
+    """Give the operands that are made of the picture, and what they are."""
+    scene = pictures.scenes(pictures.read(options.image).luma)[0]
+    shown = (scene.a, scene.b)[: own.operands]
+    ends = range_of(np.stack(shown)) if options.one_range else ()
+    return [quantize(x, *ends) for x in shown], f"{options.image.name}: {', '.join(scene.names[: own.operands])}"
+
+
 def show(options: Namespace, out: Path) -> int:
     """Measure, print the table, write the page and the table of the sweep."""
     own = read(options)
-    found = sweep(own.op, own.exact, ranges_of(own, options.ranges), executor=pool.processes(options.workers).open)
+    found = sweep(
+        own.op,
+        own.exact,
+        ranges_of(own, options.ranges, options.one_range),
+        executor=pool.processes(options.workers).open,
+    )
     if all(row.refused for row in found):
         raise BadOption(f"--op {options.op}: it refuses every choice of ranges, such as by {found[0].refused!r}")
     out.mkdir(parents=True, exist_ok=True)
     found.to_csv(out / "sweep.csv")
     worst, shown = found.worst.ranges, table(own, found)
-    figures = [("worst", all_codes(worst), f"all codes of {', '.join(f'[{lo:.4g}, {hi:.4g}]' for lo, hi in worst)}")]
+    axes = ("",) if own.operands == 1 else (" down", " across")
+    which = ", ".join(f"[{lo:.4g}, {hi:.4g}]{axis}" for (lo, hi), axis in zip(worst, axes, strict=True))
+    figures = [("worst", all_codes(worst), f"all codes of {which}")]
     if options.image:
-        scene = pictures.scenes(pictures.read(options.image).luma)[0]
-        tensors = [quantize(scene.a), quantize(scene.b)][: own.operands]
-        figures.append(("picture", tensors, f"{options.image.name}: {', '.join(scene.names[: own.operands])}"))
-        print(error(own.op(*tensors), own.exact(*map(values, tensors))))
+        tensors, what = on_picture(own, options)
+        figures.append(("picture", tensors, what))
+        print(f"{own.name} on {what}", error(own.op(*tensors), own.exact(*map(values, tensors))), "", sep="\n")
     with report.packing() as later:
         body = [
             report.drawn(stem, lambda t=t, w=w: draw(own, t, w), out, later, f"{own.name}, {w}.")

@@ -11,7 +11,7 @@ from analysis import error_plots, style
 from analysis.photograph_error import Measured, measure, summary, tables
 from analysis.report import Figures
 from analysis.systems import CHAIN, FUSED, decibels
-from qops import plot, values
+from qops import values
 from qops.frontdoor.add import BOUND_8P8TO8
 
 __all__ = ["figures", "measure", "summary", "tables"]
@@ -45,7 +45,7 @@ def draw_scene(m: Measured) -> Figure:
         show_picture(ax, values(t), black, white, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
     for ax, system in zip(axes[1:].flat, (*FUSED, *CHAIN), strict=True):
         total = m.of(system.name)
-        plot.error_map(total.off, bar=False, ax=ax)
+        error_plots.panel(total.off, ax)
         ax.set_title(f"{system.name}\nmax {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
     error_plots.colour_bar(figure, BOUND_8P8TO8)
     worst = max((m.of(s.name) for s in (*FUSED, *CHAIN) if not s.name.startswith("qops")), key=lambda r: r.report.max)
@@ -65,7 +65,7 @@ def draw_results(m: Measured, guess: str) -> Figure:
         show_picture(
             upper, values(t), 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
         )
-        plot.error_map(total.off, bar=False, ax=lower)
+        error_plots.panel(total.off, lower)
         lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
     error_plots.colour_bar(figure, BOUND_8P8TO8)
     off = ", ".join(f"{s.name} {style.short(m.of(s.name, guess).report.max)}" for s in FUSED)

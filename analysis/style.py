@@ -55,7 +55,7 @@ def headline(figure: Figure, finding: str, more: str = "") -> None:
 
 def short(value: float) -> str:
     """Format a number of LSB for a title."""
-    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}" if value < 1e4 else f"{value:.2g}"
 
 
 def lsb_scale(axes: Axes, top: float) -> None:

@@ -13,7 +13,7 @@ from analysis.report import Figures, Table
 from analysis.summary import Line
 from analysis.system_data import Pair, Reals, Result, Step, data
 from analysis.system_pairs import pairs
-from qops import plot, values
+from qops import values
 
 NNLIB = "#e69f00"
 LEAST = 1e-6  # LSB: end of the logarithmic scale
@@ -199,7 +199,7 @@ def draw_maps(found: Sequence[Compared]) -> Drawing:
     for ax, name in zip(rest, SHOWN, strict=True):
         c = by_name[name]
         off = c.off.reshape(*c.pair.steps[0].nnlib.codes.squeeze().shape[:2], -1)[..., -1]
-        plot.error_map(off, bar=False, ax=ax)
+        error_plots.panel(off, ax)
         size = np.abs(off)
         ax.set_title(f"{c.pair.nnlib}, {name}\nmax {number(size.max())} LSB, mean {number(size.mean())}")
     error_plots.colour_bar(figure, None, "apart\nin LSB")

@@ -8,6 +8,7 @@ gives them. matplotlib, which this needs, is loaded when a function is called: `
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import as_array as _as_array
-from qops.checks import flag, number
+from qops.checks import flag, number, shown
 from qops.frontdoor.signed_error import values as _values
 from qops.qtensor import QTensor, TensorLike
 
@@ -52,28 +53,43 @@ STYLE: Mapping[str, Any] = MappingProxyType(
     }
 )
 """How pictures look, as matplotlib's rcParams: one type size, few lines, colours that the colour-blind can tell."""
-_SCALE = 1.25  # LSB: the end of the colours and of a histogram, unless a scale is given
+_SCALE = 1.25  # LSB: the end of the colours and of a histogram, unless an error or bound is larger or a scale is given
 _MOST_TICKS = 33
+_LABEL = 40  # points: room for a real value of 3 digits
 
 
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
+def _axes(ax: Axes | None, colour: str = _BLUE) -> Axes:
     try:
         import matplotlib.pyplot as plt
+        from matplotlib import axes, colors
     except ImportError as missing:
         raise ImportError("qops.plot needs matplotlib: pip install 'qops[plot]'") from missing
-    return plt.subplots(layout="constrained")[1]
+    if not (ax is None or isinstance(ax, axes.Axes)):
+        raise TypeError(f"ax: expected the axes of a figure, got {shown(ax)}")
+    if not colors.is_color_like(colour):
+        raise ValueError(f"colour: expected one that matplotlib knows, got {shown(colour)}")
+    return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
 def _errors(off: ArrayLike, ndim: int | None = None) -> NDArray[np.float64]:
     x = _as_array(off, "off")
-    if x.dtype.kind not in "fiu":
-        raise TypeError(f"off: expected errors in LSB, got {x.dtype}")
     if x.size == 0 or ndim not in (None, x.ndim):
         axes = "" if ndim is None else f" with {ndim} axes"
         raise ValueError(f"off: expected at least one error{axes}, got shape {x.shape}")
+    return _finite(x, "off")
+
+
+def _finite(x: NDArray[Any], name: str) -> NDArray[np.float64]:
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, got {x.dtype}")
+    if not np.isfinite(x).all():
+        raise ValueError(f"{name}: has numbers that are NaN or infinite")
     return x.astype(np.float64)
+
+
+def _end(scale: float | None, off: NDArray[np.float64], bound: float | None) -> float:
+    """Give the end of an axis of errors or of the colours."""
+    return max(_SCALE, 1.05 * max(np.abs(off).max(), bound or 0)) if scale is None else _above_0(scale, "scale")
 
 
 def _above_0(value: float, name: str) -> float:
@@ -84,7 +100,7 @@ def _above_0(value: float, name: str) -> float:
 
 
 def error_map(
-    off: ArrayLike, *, bound: float | None = None, scale: float = _SCALE, bar: bool = True, ax: Axes | None = None
+    off: ArrayLike, *, bound: float | None = None, scale: float | None = None, bar: bool = True, ax: Axes | None = None
 ) -> Axes:
     """Show errors as a picture: blue is too low, white right, red too high, black beyond the scale.
 
@@ -97,7 +113,8 @@ def error_map(
     bound : float, optional
         Bound of the error in LSB, written into the title beside the largest error.
     scale : float, optional
-        Error in LSB at the ends of the colours.
+        Error in LSB at the ends of the colours; what all errors fit in, at least 1.25, if not given. Several maps that
+        are compared need one scale.
     bar : bool, optional
         Whether the colours are explained by a bar beside the map. Several maps of one figure need one bar.
     ax : matplotlib.axes.Axes, optional
@@ -110,8 +127,8 @@ def error_map(
     Raises
     ------
     TypeError, ValueError
-        Errors that are no numbers or have another number of axes, a scale or bound that is not above 0, a `bar` that
-        is no bool.
+        Errors that are no finite numbers or have another number of axes, a scale or bound that is not above 0, a `bar`
+        that is no bool, an `ax` that is none.
     ImportError
         matplotlib is missing.
 
@@ -122,8 +139,8 @@ def error_map(
     >>> qops.plot.error_map(off).get_title(loc="left")
     'largest error 0.498 LSB'
     """
-    x, scale, explained = _errors(off, 2), _above_0(scale, "scale"), flag(bar, "bar")
-    words = _largest(x, bound)
+    x, explained = _errors(off, 2), flag(bar, "bar")
+    words, scale = _largest(x, bound), _end(scale, x, bound)
     ax = _axes(ax)
     from matplotlib import colormaps
 
@@ -146,20 +163,21 @@ def error_histogram(
     off: ArrayLike,
     *,
     bound: float | None = None,
-    scale: float = _SCALE,
+    scale: float | None = None,
     colour: str = _BLUE,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how errors are spread: the share of elements in each of 80 bins.
+    """Show how errors are spread: the share of elements in each of 81 bins, the middle one around 0.
 
     Parameters
     ----------
     off : array_like of float
-        Errors in LSB, of any shape. Those beyond the scale are counted in the outermost bins.
+        Errors in LSB, of any shape.
     bound : float, optional
         Bound of the error in LSB, drawn on both sides of 0.
     scale : float, optional
-        Error in LSB at both ends of the axis.
+        Error in LSB at both ends of the axis; what all errors fit in, at least 1.25, if not given. Errors beyond it are
+        counted in the outermost bins.
     colour : str, optional
         Colour of the bins, by a name or number that matplotlib knows.
     ax : matplotlib.axes.Axes, optional
@@ -172,7 +190,8 @@ def error_histogram(
     Raises
     ------
     TypeError, ValueError
-        Errors that are no numbers, or none; a scale or bound that is not above 0.
+        Errors that are no finite numbers, or none; a scale or bound that is not above 0, a colour that matplotlib does
+        not know, an `ax` that is none.
     ImportError
         matplotlib is missing.
 
@@ -181,16 +200,16 @@ def error_histogram(
     >>> qops.plot.error_histogram([-0.25, 0.25], bound=0.5).get_xlabel()
     'error in LSB'
     """
-    x, scale = _errors(off), _above_0(scale, "scale")
-    words = _largest(x, bound)
-    ax = _axes(ax)
-    edges = np.linspace(-scale, scale, 81)
+    x = _errors(off)
+    words, scale = _largest(x, bound), _end(scale, x, bound)
+    ax = _axes(ax, colour)
+    edges = np.linspace(-81, 81, 82) / 80 * scale  # a bin around 0, and with the usual scale one around 0.5
     share = 100 * np.histogram(x.clip(-scale, scale), edges)[0] / x.size
     ax.stairs(share, edges, fill=True, color=colour, zorder=2)
     for side in () if bound is None else (-bound, bound):
         ax.axvline(side, color=BOUND_COLOUR, lw=1.5, ls=(0, (5, 2)), label="bound" if side > 0 else None, zorder=3)
     ax.set(xlim=(-scale, scale), xlabel="error in LSB", ylabel="elements in %")
-    ax.set_title(f"{words}, bias {round(float(x.mean()), 3) + 0:+.3f}", loc="left")
+    ax.set_title(f"{words}, bias {_lsb(round(float(x.mean()), 3) + 0, '+')}", loc="left")
     if bound is not None:
         ax.margins(y=0.3)  # room for the legend
         ax.legend(frameon=False, loc="upper right")
@@ -222,7 +241,8 @@ def error_curve(
     Raises
     ------
     TypeError, ValueError
-        Errors that are no numbers, or none; another shape of `x`; a bound that is not above 0.
+        Errors that are no finite numbers, or none; an `x` that is none or has another shape, a bound that is not above
+        0, an `ax` that is none.
     ImportError
         matplotlib is missing.
 
@@ -231,9 +251,9 @@ def error_curve(
     >>> qops.plot.error_curve([1, 2, 3], [0.1, -0.4, 0.2], bound=0.5).get_ylabel()
     'error in LSB'
     """
-    at, y = _as_array(x, "x"), _errors(off)
-    if at.shape != y.shape or at.dtype.kind not in "fiu":
-        raise ValueError(f"x: expected numbers of the shape of off, {y.shape}, got {at.dtype} of shape {at.shape}")
+    at, y = _finite(_as_array(x, "x"), "x"), _errors(off)
+    if at.shape != y.shape:
+        raise ValueError(f"x: expected numbers of the shape of off, {y.shape}, got shape {at.shape}")
     words = _largest(y, bound)
     ax = _axes(ax)
     order = np.argsort(at, axis=None, kind="stable")
@@ -255,7 +275,7 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     ----------
     t : (data, min, max)
         A tensor with one range. Up to 33 of its codes are drawn, from the lowest to the highest, each where its value
-        is.
+        is, and as many of these are labelled as there is room for.
     points : array_like of float, optional
         Real values; an arrow leads from each to the nearest code that is drawn.
     ax : matplotlib.axes.Axes, optional
@@ -269,7 +289,7 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     ------
     TypeError, ValueError
         An argument that is no such tensor, a tensor without codes or with ranges per channel, points that are no
-        finite numbers.
+        finite numbers, an `ax` that is none.
     ImportError
         matplotlib is missing.
 
@@ -284,22 +304,22 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     codes, lo = np.unique(given.data), given.min
     if codes.size == 0 or np.ndim(lo):
         raise ValueError(f"t: expected codes of one range, got shape {given.shape} and ends of shape {np.shape(lo)}")
-    at = _as_array(points, "points").astype(np.float64).ravel()
-    if not np.isfinite(at).all():
-        raise ValueError("points: expected finite numbers")
+    at = _finite(_as_array(points, "points"), "points").ravel()
     ax = _axes(ax)
     shown = codes[np.unique(np.linspace(0, codes.size - 1, min(codes.size, _MOST_TICKS)).round().astype(int))]
     where = _values(QTensor(shown, lo, given.max, given.code_type))
     ax.axhline(0, color=_INK, lw=1.2)
     ax.plot(where, np.zeros(shown.size), "|", color=_BLUE, ms=18, mew=1.6)
-    for code, x in zip(shown.tolist(), where.tolist(), strict=True):
+    room = max(1.0, ax.bbox.width / ax.figure.dpi * 72 / _LABEL)
+    labelled = slice(None, None, ceil(shown.size / room))
+    for code, x in zip(shown[labelled].tolist(), where[labelled].tolist(), strict=True):
         ax.annotate(str(code), (x, 0), (0, 12), textcoords="offset points", ha="center", color=_BLUE)
     for x in at.tolist():
         near = float(where[np.abs(where - x).argmin()])
         arrow: dict[str, Any] = {"arrowstyle": "->", "color": BOUND_COLOUR}
         ax.annotate("", (near, 0), (x, -0.6), arrowprops=arrow)
         ax.annotate(f"{x:g}", (x, -0.62), ha="center", va="top", color=BOUND_COLOUR)
-    ax.set(ylim=(-1, 1), yticks=[], xticks=where, xticklabels=[f"{x:.3g}" for x in where])
+    ax.set(ylim=(-1, 1), yticks=[], xticks=where[labelled], xticklabels=[f"{x:.3g}" for x in where[labelled]])
     ax.grid(False)
     ax.set_xlabel("real value; the codes stand above the line")
     for side in ("left", "right", "top"):
@@ -309,5 +329,9 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
 
 def _largest(off: NDArray[np.float64], bound: float | None) -> str:
     """Say the largest error, and the bound if there is one."""
-    words = f"largest error {np.abs(off).max():.3f} LSB"
+    words = f"largest error {_lsb(np.abs(off).max())} LSB"
     return words if bound is None else f"{words}, bound {_above_0(bound, 'bound'):.3g}"
+
+
+def _lsb(value: float, sign: str = "") -> str:
+    return format(value, f"{sign}.3f" if abs(value) < 1e4 else f"{sign}.3g")

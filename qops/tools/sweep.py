@@ -151,8 +151,9 @@ def sweep(
     ------
     TypeError, ValueError
         Arguments of other types, ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with
-        more than two operands or with codes of more than 8 bits. A ValueError of the op is kept in the row, as
-        `SweepRow.refused`; any other error of `op` or `exact` is raised.
+        more than two operands or with codes of more than 8 bits, an `op` that gives no tensor, an `exact` that gives no
+        finite numbers or another shape. A ValueError of the op is kept in the row, as `SweepRow.refused`; any other
+        error of `op` or `exact` is raised.
     RuntimeError
         The executor broke; if a function opens it, three in a row did.
 
@@ -237,7 +238,12 @@ def _measured(
     t, info = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
     if not (isinstance(t, QTensor) or (isinstance(t, tuple | list) and len(t) == 3)):
         raise TypeError(f"op: expected it to give (data, min, max), got {shown(t)}")
-    report = error(t, exact(*map(values, tensors)))
+    true = exact(*map(values, tensors))
+    try:
+        report = error(t, true)
+    except (TypeError, ValueError) as wrong:
+        what, _, why = str(wrong).partition(": ")
+        raise type(wrong)(f"{'exact' if what == 'reference' else 'op'}: {why}") from None
     lo: Any
     hi: Any
     lo, hi = (t.min, t.max) if isinstance(t, QTensor) else t[1:]

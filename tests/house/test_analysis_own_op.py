@@ -23,6 +23,10 @@ def mean(a, b):
     return (a + b) / 2
 
 
+def average_of_one_range(a, b):
+    return ((a.data.astype(int) + b.data + 1) >> 1).astype(np.uint8), a.min, a.max
+
+
 def root(t):
     return qops.quantize(np.sqrt(np.abs(qops.values(t))))
 
@@ -72,6 +76,20 @@ def test_an_op_of_two_operands_and_a_picture(tmp_path, rng, capsys):
 
 
 @pytest.mark.long
+def test_an_op_whose_operands_have_one_range(tmp_path, rng, capsys):
+    Image.fromarray(rng.integers(0, 256, (40, 50), np.uint8)).save(tmp_path / "photo.png")
+    assert run("average_of_one_range", "mean", "--one-range", "--image", "photo.png") == 0
+    with open("pages/sweep.csv") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["min_0"], row["max_0"]) for row in rows] == [(row["min_1"], row["max_1"]) for row in rows]
+    assert [float(row["max_lsb"]) for row in rows] == pytest.approx([0.5] * 3)
+    assert "on photo.png: long exposure, short: 1/4 of the light\nelements      2000\n" in (
+        said := capsys.readouterr().out
+    )
+    assert "max error     0.5000 LSB" in said
+
+
+@pytest.mark.long
 def test_an_op_of_one_operand(tmp_path, capsys):
     assert run("root", "exact_root") == 0
     assert "root on 3 choices of ranges" in capsys.readouterr().out
@@ -92,7 +110,9 @@ def test_what_is_no_op_is_named(op, exact, text, capsys):
     assert text in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("words", [["--op", "a:b"], ["--exact", "a:b"], ["--image", "x.png", "--check"]])
+@pytest.mark.parametrize(
+    "words", [["--op", "a:b"], ["--exact", "a:b"], ["--image", "x.png", "--check"], ["--one-range"]]
+)
 def test_options_that_need_each_other_or_exclude_each_other(words, capsys):
     with pytest.raises(SystemExit):
         main.main(words)
