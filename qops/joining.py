@@ -43,14 +43,14 @@ def listed(tensors: Any) -> Sequence[Any]:
 
 
 def joined_shape(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...]:
-    """Give the shape of tensors one behind the other.
+    """Give the shape of the concatenation of tensors.
 
     Parameters
     ----------
     shapes : sequence of tuple of int
-        Those of the tensors, at least one.
+        The shape of each tensor, at least one.
     axis : int
-        The axis along which they are put; it may be negative.
+        The axis along which they are concatenated; it may be negative.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def joined_shape(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...
     Raises
     ------
     ValueError
-        An axis that they do not have, or shapes that differ along another one.
+        The tensors have no such axis, or their shapes differ along another axis.
 
     Examples
     --------
@@ -75,14 +75,14 @@ def joined_shape(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...
 
 
 def looked_up(codes: NDArray[Any], table: NDArray[Any] | None) -> NDArray[Any]:
-    """Give what becomes of 8-bit codes.
+    """Take 8-bit codes to other codes by a table.
 
     Parameters
     ----------
     codes : ndarray of uint8 or int8
         Codes of a tensor.
     table : ndarray of 256 codes, or None
-        What becomes of each code, in the order of bytes; None if codes stay as they are.
+        table[code], where a code of int8 is read as uint8. None: codes stay as they are.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ends = tuple[float, float]
+from qops.frontdoor.targets import Range
 
 PARTS = 128  # the ends that `least_squares` tries on each side of 0
 STRIDE = 8  # bins between the ends that `entropy` tries
@@ -85,7 +85,7 @@ def quantile(counts: NDArray[Any], share: float) -> float:
     return place + 1 - float(up_to[place] - wanted) / max(int(counts[place]), 1)
 
 
-def percentile(h: ValueCounts, percent: float, symmetric: bool) -> Ends:
+def percentile(h: ValueCounts, percent: float, symmetric: bool) -> Range:
     """Leave out the largest |x|, or as much at both ends."""
     if symmetric:
         counts = h.magnitudes()
@@ -109,7 +109,7 @@ def squares(h: ValueCounts, lo: NDArray[Any], hi: NDArray[Any], steps: int) -> N
     return found
 
 
-def least_squares(h: ValueCounts, steps: int, symmetric: bool) -> Ends:
+def least_squares(h: ValueCounts, steps: int, symmetric: bool) -> Range:
     """Of parts of the range of all values, find the one with the least squared error; the wider one of equals."""
     parts = np.arange(PARTS, 0, -1) / PARTS
     if symmetric:

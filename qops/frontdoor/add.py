@@ -9,7 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
+from qops.frontdoor.passes import RangeInfo, into_any, into_uint8
+from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = [
@@ -43,8 +44,8 @@ def add(
     b: TensorLike,
     *,
     dtype: DTypeLike = "uint8",
-    guess: Guess = None,
-    range: Kept = None,
+    guess: OpenRange | None = None,
+    range: Range | None = None,
     out: NDArray[Any] | None = None,
     return_info: bool = False,
     **unknown: Never,
@@ -170,9 +171,9 @@ def quantized_add_8p8to32(
 def quantized_add_8p8to8(
     a: TensorLike,
     b: TensorLike,
-    guess: Guess = None,
+    guess: OpenRange | None = None,
     *,
-    range: Kept = None,
+    range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
     **unknown: Never,

@@ -13,7 +13,7 @@ from qops._kernels.frontdoor.conv2d import Conv2D as Convolution
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import int32, unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
-from qops.frontdoor.targets import Ends, Range
+from qops.frontdoor.targets import OpenRange, Range
 from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
 from qops.window import Padding, TwoInts, padding_of, pair
@@ -37,9 +37,9 @@ def conv2d(
     padding: Padding = 0,
     groups: int = 1,
     dtype: DTypeLike = "int32",
-    guess: Ends | None = None,
+    guess: OpenRange | None = None,
     range: Range | None = None,
-    clip: Ends | None = None,
+    clip: OpenRange | None = None,
     out: NDArray[Any] | None = None,
     num_threads: int = 1,
     **unknown: Never,
@@ -154,9 +154,9 @@ class Conv2D(Layer):
         padding: Padding = 0,
         groups: int = 1,
         dtype: DTypeLike = "int32",
-        guess: Ends | None = None,
+        guess: OpenRange | None = None,
         range: Range | None = None,
-        clip: Ends | None = None,
+        clip: OpenRange | None = None,
         **unknown: Never,
     ) -> None:
         if unknown:

@@ -22,7 +22,7 @@ from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["error", "line_of"]
 
-_BLOCK = 1 << 15  # elements; the arrays computed for a block stay in the cache
+_AT_ONCE = 1 << 15  # elements; the arrays that are computed of so many stay in the cache
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -98,7 +98,7 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     arrays = (data, want, *line) if line[0].ndim else (data, want)
     reports = (
         _block(got, true, own or line, step, data.shape, start, largest)
-        for start, (got, true, *own) in _kernels.stretches(arrays, _BLOCK)
+        for start, (got, true, *own) in _kernels.stretches(arrays, _AT_ONCE)
     )
     return reduce(add, reports)
 

@@ -12,7 +12,7 @@ from qops import codes as _codes
 from qops._kernels.arrays.channels import read
 from qops._kernels.frontdoor.epilogue import Epilogue
 from qops.checks import U8, as_array, both_ends, dtype_among, operand, real, shown, two_ends
-from qops.frontdoor.targets import Ends
+from qops.frontdoor.targets import OpenRange
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
 
@@ -91,9 +91,9 @@ class Options(NamedTuple):
 
     bias: NDArray[Any] | None
     dtype: str
-    guess: Ends | None
+    guess: OpenRange | None
     range: tuple[float, float] | None
-    clip: Ends | None
+    clip: OpenRange | None
 
 
 def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any, kept: Any, clip: Any) -> Options:
@@ -114,7 +114,7 @@ def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any,
     return found
 
 
-def _ends(given: Any, name: str) -> Ends:
+def _ends(given: Any, name: str) -> OpenRange:
     """Check two ends; each may be None."""
     lo, hi = two_ends(given, name)
     lo, hi = (None if end is None else real(end, f"{name} {word}") for end, word in ((lo, "min"), (hi, "max")))

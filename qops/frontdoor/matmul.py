@@ -11,7 +11,7 @@ from qops._kernels.gemm.packed import pack_b
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
-from qops.frontdoor.targets import Ends, Range
+from qops.frontdoor.targets import OpenRange, Range
 from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
 
@@ -30,9 +30,9 @@ def matmul(
     bias: ArrayLike | None = None,
     *,
     dtype: DTypeLike = "int32",
-    guess: Ends | None = None,
+    guess: OpenRange | None = None,
     range: Range | None = None,
-    clip: Ends | None = None,
+    clip: OpenRange | None = None,
     out: NDArray[Any] | None = None,
     num_threads: int = 1,
     **unknown: Never,
@@ -158,9 +158,9 @@ class MatMul(Layer):
         bias: ArrayLike | None = None,
         *,
         dtype: DTypeLike = "int32",
-        guess: Ends | None = None,
+        guess: OpenRange | None = None,
         range: Range | None = None,
-        clip: Ends | None = None,
+        clip: OpenRange | None = None,
         **unknown: Never,
     ) -> None:
         if unknown:

@@ -9,7 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
+from qops.frontdoor.passes import RangeInfo, into_any, into_uint8
+from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "mul", "quantized_mul_8x8to8", "quantized_mul_8x8to32"]
@@ -30,8 +31,8 @@ def mul(
     b: TensorLike,
     *,
     dtype: DTypeLike = "uint8",
-    guess: Guess = None,
-    range: Kept = None,
+    guess: OpenRange | None = None,
+    range: Range | None = None,
     out: NDArray[Any] | None = None,
     return_info: bool = False,
     **unknown: Never,
@@ -130,9 +131,9 @@ def quantized_mul_8x8to32(
 def quantized_mul_8x8to8(
     a: TensorLike,
     b: TensorLike,
-    guess: Guess = None,
+    guess: OpenRange | None = None,
     *,
-    range: Kept = None,
+    range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
     **unknown: Never,

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._keywords import refusing_unknown
+from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["Guess", "IntoAny", "IntoUint8", "Kept", "RangeInfo", "into_any", "into_uint8"]
+__all__ = ["IntoAny", "IntoUint8", "RangeInfo", "into_any", "into_uint8"]
 
-Guess: TypeAlias = tuple[float | None, float | None] | None
-Kept: TypeAlias = tuple[float, float] | None
+Guess: TypeAlias = OpenRange | None
 No: TypeAlias = Literal[False]
 Out: TypeAlias = NDArray[np.uint8] | None
 T: TypeAlias = TensorLike
@@ -46,7 +46,7 @@ class IntoAny(Protocol):
         *,
         dtype: DTypeLike = "uint8",
         guess: Guess = None,
-        range: Kept = None,
+        range: Range | None = None,
         out: NDArray[Any] | None = None,
         return_info: No = False,
     ) -> QTensor: ...
@@ -58,7 +58,7 @@ class IntoAny(Protocol):
         *,
         dtype: DTypeLike = "uint8",
         guess: Guess = None,
-        range: Kept = None,
+        range: Range | None = None,
         out: NDArray[Any] | None = None,
         return_info: Yes,
     ) -> tuple[QTensor, RangeInfo]: ...
@@ -69,11 +69,11 @@ class IntoUint8(Protocol):
 
     @overload
     def __call__(
-        self, a: T, b: T, guess: Guess = None, *, range: Kept = None, out: Out = None, return_info: No = False
+        self, a: T, b: T, guess: Guess = None, *, range: Range | None = None, out: Out = None, return_info: No = False
     ) -> QTensor: ...
     @overload
     def __call__(
-        self, a: T, b: T, guess: Guess = None, *, range: Kept = None, out: Out = None, return_info: Yes
+        self, a: T, b: T, guess: Guess = None, *, range: Range | None = None, out: Out = None, return_info: Yes
     ) -> tuple[QTensor, RangeInfo]: ...
 
 

@@ -148,15 +148,15 @@ def _placed(
 ) -> tuple[NDArray[Any], float, float, TwoInts, Window]:
     """Check the arguments of a pool; give the images, their range, the size of the window, and how it moves."""
     size = None if kernel is None else pair(kernel, "kernel", 1)
-    step = None if stride is None else pair(stride, "stride", 1)
+    strides = None if stride is None else pair(stride, "stride", 1)
     around = padding_of(padding)
     image, lo, hi = operand(t, "t", U8, _S8)
     if image.ndim != 4 or 0 in image.shape:
         raise ValueError(f"t: expected (N, H, W, C), each at least 1, got shape {image.shape}")
     size = size or image.shape[1:3]
-    step = step or size
+    strides = strides or size
     if isinstance(around, str):
-        return image, lo, hi, size, Window.named(around, image.shape[1:3], size, step)
+        return image, lo, hi, size, Window.named(around, image.shape[1:3], size, strides)
     if any(max(pads) >= length for pads, length in zip(around, size, strict=True)):
         raise ValueError(f"padding: expected less than the kernel, {size}, got {shown(padding)}")
-    return image, lo, hi, size, Window(step, (1, 1), around)
+    return image, lo, hi, size, Window(strides, (1, 1), around)

@@ -11,7 +11,8 @@ from qops._kernels.frontdoor import add as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
-from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
+from qops.frontdoor.passes import RangeInfo, into_any, into_uint8
+from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"]
@@ -23,8 +24,8 @@ def sub(
     b: TensorLike,
     *,
     dtype: DTypeLike = "uint8",
-    guess: Guess = None,
-    range: Kept = None,
+    guess: OpenRange | None = None,
+    range: Range | None = None,
     out: NDArray[Any] | None = None,
     return_info: bool = False,
     **unknown: Never,
@@ -117,9 +118,9 @@ def quantized_sub_8p8to32(
 def quantized_sub_8p8to8(
     a: TensorLike,
     b: TensorLike,
-    guess: Guess = None,
+    guess: OpenRange | None = None,
     *,
-    range: Kept = None,
+    range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
     **unknown: Never,

@@ -12,10 +12,12 @@ from qops._kernels.stage.affine import range_holding_zero
 from qops.checks import shown, span
 from qops.codes import TABLE, CodeType
 
-__all__ = ["Ends", "Range", "code_type", "range_of_all"]
+__all__ = ["OpenRange", "Range", "code_type", "range_of_all"]
 
-Ends: TypeAlias = tuple[float | None, float | None]
 Range: TypeAlias = tuple[float, float]
+
+OpenRange: TypeAlias = tuple[float | None, float | None]
+"""A range of which an end may be left open."""
 
 _EIGHT_BITS = {row.dtype: row for row in (TABLE["u8"], TABLE["s8"])}
 

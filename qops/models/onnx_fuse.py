@@ -31,7 +31,7 @@ _ONE = {
 }
 _PAIR = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
-"""What rounds the zero point with the value, so that another one may give other bits."""
+"""Ops that round value and zero point together, so with another zero point the bits may differ."""
 
 
 def fused(
@@ -56,7 +56,7 @@ def fused(
     Raises
     ------
     ValueError
-        What onnxruntime fuses and qops does not have.
+        A fusion of onnxruntime that qops does not have.
     """
     nodes, words = merged(nodes, tensors, outputs)
     nodes = _with_gemms(nodes, Net(nodes, tensors, outputs))
@@ -73,7 +73,7 @@ def fused(
 
 
 def _with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
-    """MatMul and Add of one number a column become a Gemm."""
+    """Replace each MatMul, and the Add of one number per column behind it, by a Gemm."""
     made, dropped = [], set()
     for node in nodes:
         if node.name in dropped:
@@ -113,7 +113,7 @@ class _Fuser:
         self._moved: dict[str, str] = {}
 
     def replaced(self, node: Node) -> list[Node]:
-        """Give what stands for a node."""
+        """Give the nodes that replace a node."""
         if node.name in self._dropped:
             return []
         if node.kind in ("Conv", "MatMul", "Gemm") and not node.domain:
@@ -221,7 +221,7 @@ class _Fuser:
         return writer.inputs[0]
 
     def _put(self, node: Node, kind: str, sources: list[Source], sink: Sink, more: tuple[str, ...]) -> list[Node]:
-        """Give the op on codes, between what moves them in front of it and behind it."""
+        """Give the op on codes, with the moves before it and after it."""
         before, operands = self._before(sources)
         q = sink.quantize
         own, after = self._after(node, sink)
@@ -253,7 +253,7 @@ class _Fuser:
         return [*before, Node(kind, OWN_DOMAIN, node.name, inputs, node.outputs, attributes, 1)]
 
     def _before(self, sources: list[Source]) -> tuple[list[Node], list[str]]:
-        """Move codes instead of values, once for all readers; give the operands: codes, scale, zero point of each."""
+        """Give nodes that move codes instead of values, once for all readers, and what the op reads of each source."""
         made, operands = [], []
         for source in sources:
             name = source.codes
@@ -269,7 +269,7 @@ class _Fuser:
         return made, operands
 
     def _after(self, node: Node, sink: Sink) -> tuple[str, list[Node]]:
-        """Give the name of the codes that a node writes, and what moves them behind it."""
+        """Give the name of the codes that a node writes, and the moves after it."""
         last = sink.quantize.outputs[0]
         if not sink.moves:
             return last, []
@@ -282,7 +282,7 @@ class _Fuser:
         return own, made
 
     def _zero(self, dtype: str = "uint8") -> str:
-        """Give the name of a zero point for what leaves it out."""
+        """Give the name of a zero point of 0, for a node that has none."""
         name = f"{dtype}:0"
         self._net.tensors.setdefault(name, Tensor(name, (), dtype, data=np.zeros((), dtype)))
         return name

@@ -23,7 +23,7 @@ _PAIRS = {"QLinearAdd": "add", "QLinearMul": "mul"}
 
 
 def layer_of(site: Site) -> Layer | None:
-    """Give what can be asked of a node.
+    """Give the layer of a node, as `qops.explain` and ports read it.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def layer_of(site: Site) -> Layer | None:
     Returns
     -------
     Layer or None
-        None where `qops.explain` has no such question, or a number is no constant.
+        None for other operators, or if a scale or a zero point is not constant.
     """
     node, spec = site.node, spec_of(site.node)
     if spec is None or spec.y is None or node.kind not in (*_LAYERS, *_PAIRS):
@@ -60,7 +60,7 @@ def layer_of(site: Site) -> Layer | None:
 def _sums(
     site: Site, zeros: list[int], scales: tuple[NDArray[Any], ...], zero: int, ends: dict[str, int]
 ) -> Layer | None:
-    """A layer of sums of products, whose channels lie along axis 1 of images, along the last of matrices."""
+    """Give a layer of sums of products, whose channels are axis 1 of images, or the last axis of matrices."""
     node, weights = site.node, site.constant(3)
     if weights is None:
         return None

@@ -1,4 +1,4 @@
-"""Nodes and who reads whom: what onnxruntime's fusions ask of a graph."""
+"""Which nodes write and read each tensor, as onnxruntime's fusions ask."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qops.models.tensor import Tensor
 __all__ = ["MOVED", "Net", "Sink", "Source"]
 
 MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool", "Identity")
-"""What onnxruntime moves to the other side of a DequantizeLinear or a QuantizeLinear."""
+"""Operators that onnxruntime moves to the other side of a DequantizeLinear or a QuantizeLinear."""
 
 
 class Source(NamedTuple):
@@ -25,15 +25,15 @@ class Source(NamedTuple):
     Attributes
     ----------
     codes : str
-        Names of tensors: of codes,
+        The name of the tensor of codes.
     scale, zero_point : str
-        and of their numbers; "" if the zero point is left out.
+        The names of the tensors that hold scale and zero point; "" if there is no zero point.
     dtype : str
-        Of the codes.
+        The type of the codes.
     as_uint8 : bool
         Whether onnxruntime has made uint8 of these codes of int8.
     moves : tuple of Node
-        What moves the values between DequantizeLinear and the reader.
+        The nodes between DequantizeLinear and the reader; they move values.
     """
 
     codes: str
@@ -58,7 +58,7 @@ class Sink(NamedTuple):
     dtype : str
     as_uint8 : bool
     moves : tuple of Node
-        What moves the values between the writer and QuantizeLinear.
+        The nodes between the writer and QuantizeLinear; they move values.
     clamps : tuple of Node
         Relu and Clip on the way that change no code.
     """

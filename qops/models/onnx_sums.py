@@ -17,7 +17,7 @@ __all__ = ["SUMS", "Values", "conv", "gemm", "matmul", "window_of"]
 
 Values = NDArray[np.float64]
 Given = Sequence[Any]
-_MOST_STEPS = 2**20  # of padding, strides and dilations
+_FARTHEST = 2**20  # the most pixels of padding, strides and dilations
 
 
 def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
@@ -26,7 +26,7 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
     Parameters
     ----------
     node : Node
-        Its attributes are the window's.
+        A node with the attributes of a window.
     kernel : sequence of int, optional
         The sizes of the window where the weights tell them.
 
@@ -37,10 +37,10 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
     Raises
     ------
     ValueError, TypeError
-        Attributes that do not fit each other, or too large to be meant.
+        Attributes that do not fit each other, or are too large.
     """
     strides, dilations, pads = (node.get(name) for name in ("strides", "dilations", "pads"))
-    if any(n > _MOST_STEPS for part in (strides, dilations, pads) for n in part or ()):
+    if any(n > _FARTHEST for part in (strides, dilations, pads) for n in part or ()):
         raise ValueError("its strides, dilations or pads are too large")
     how = node.get("auto_pad", "NOTSET")
     sizes = list(kernel or node.get("kernel_shape") or ())
@@ -62,7 +62,7 @@ def conv(node: Node, x: Values, w: Values) -> Values:
     Parameters
     ----------
     node : Node
-        Conv, or what has its attributes.
+        Conv, or a node with its attributes.
     x, w : ndarray of float64
         (N, C, ...) and (M, C / group, ...).
 
@@ -121,7 +121,7 @@ def _conv_transpose(node: Node, given: Given) -> Values:
 
 
 def matmul(a: Values, b: Values) -> Values:
-    """Give a product of matrices whose result has a size that can be meant.
+    """Give a product of matrices, if the size of the result is `bounded`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def gemm(node: Node, a: Values, b: Values) -> Values:
     Parameters
     ----------
     node : Node
-        Gemm, or what has its attributes.
+        Gemm, or a node with its attributes.
     a, b : ndarray of float64
         Matrices.
 

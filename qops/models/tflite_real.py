@@ -46,10 +46,10 @@ def _padded(op: Operator, x: Values, size: tuple[int, int], fill: float) -> Valu
 def _windows(op: Operator, x: Values, taps: tuple[int, int], fill: float = 0.0) -> Values:
     """Give what lies under each window: (N, OH, OW, C, KH, KW)."""
     o = op.options
-    steps = o.get("DilationHFactor", 1), o.get("DilationWFactor", 1)
-    size = (taps[0] - 1) * steps[0] + 1, (taps[1] - 1) * steps[1] + 1
+    dilation = o.get("DilationHFactor", 1), o.get("DilationWFactor", 1)
+    size = (taps[0] - 1) * dilation[0] + 1, (taps[1] - 1) * dilation[1] + 1
     seen = sliding_window_view(_padded(op, x, size, fill), size, (1, 2))
-    return seen[:, :: o["StrideH"], :: o["StrideW"], :, :: steps[0], :: steps[1]]
+    return seen[:, :: o["StrideH"], :: o["StrideW"], :, :: dilation[0], :: dilation[1]]
 
 
 def _conv(op: Operator, x: Values, w: Values) -> Values:

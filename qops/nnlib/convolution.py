@@ -72,14 +72,14 @@ def quantized_conv2d_8x8to32(
     [8, 7, 13, 8]
     [0, 3, 9, 24]
     """
-    steps = integers(stride, "stride", 2, 1)
+    strides = integers(stride, "stride", 2, 1)
     (image, x_min, x_max), (filters, w_min, w_max) = operands(x, w, "x", "w", U8)
     for name, array, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, OC)")):
         if array.ndim != 4 or array.size == 0:
             raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {array.shape}")
     if image.shape[3] != filters.shape[2]:
         raise ValueError(f"w: expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
-    window = moving(image, filters.shape[:2], steps, padding, "w")
+    window = moving(image, filters.shape[:2], strides, padding, "w")
     top = product_max(x_min, x_max, w_min, w_max, "x, w")
     size = window.out_size(image.shape[1:3], filters.shape[:2])
     place = into(out, (len(image), *size, filters.shape[3]), [image, filters])

@@ -14,7 +14,7 @@ from qops.prepared import Prepared, argument
 
 __all__ = ["Accumulate", "accumulate"]
 
-_BLOCK = 2**15
+_AT_ONCE = 2**15
 """Rows of weights that are multiplied together: a sum of so many products of bytes fits int32."""
 
 
@@ -70,7 +70,7 @@ class Accumulate(Prepared):
                 raise ValueError(f"bias: expected one value a column of w, {sums.shape}, got shape {added.shape}")
             self._offset = self._offset + added
         self._dtype = np.dtype(dtype)
-        parts = [self._w[i : i + _BLOCK] for i in range(0, len(self._w), _BLOCK)]
+        parts = [self._w[i : i + _AT_ONCE] for i in range(0, len(self._w), _AT_ONCE)]
         self._blocks: list[Any] = parts if once else [pack_b(part) for part in parts]
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ class Accumulate(Prepared):
         rows = codes.reshape(-1, len(self._w))
         total = np.zeros((len(rows), self._w.shape[1]), np.int64) + self._offset
         for i, block in enumerate(self._blocks):
-            total += _products(rows[:, i * _BLOCK : (i + 1) * _BLOCK], block, threads)
+            total += _products(rows[:, i * _AT_ONCE : (i + 1) * _AT_ONCE], block, threads)
         if self._arguments[3]:
             total -= self._arguments[3] * rows.sum(1, dtype=np.int64)[:, np.newaxis]
         made = total.astype(self._dtype, copy=False).reshape(shape)  # int32 wraps

@@ -60,7 +60,7 @@ class Concatenation(Op):
         if x == y:
             return None
         if self._dtype != np.uint8:
-            raise ValueError(f"x_scale, x_zero_point: expected those of the result, {y}, got {x}")
+            raise ValueError(f"x_scale, x_zero_point: expected y_scale and y_zero_point, {y}, got {x}")
         scale = F32(x[0]) * (F32(1) / F32(y[0]))
         values = half_away(np.arange(256, dtype=F32) * scale + F32(-x[1]) * scale)
         return np.clip(values + y[1], 0, 255).astype(np.uint8)

@@ -11,7 +11,6 @@ from qops.codes import TABLE
 __all__ = ["FORMS", "Form", "Integers"]
 
 Integers: TypeAlias = dict[str, int]
-Codes: TypeAlias = NDArray[np.uint8]
 Wide: TypeAlias = NDArray[np.int64]
 _CODES = TABLE["u8"]
 _TRUNCATES, _NO_WRAP, _NO_SAT = "shifts toward zero", "x does not wrap", "x not saturated to 16 bits"
@@ -40,7 +39,7 @@ class Form(NamedTuple):
     c: str
     systems: str
 
-    def run(self, i: Integers, a: Codes, b: Codes) -> tuple[Wide, Codes]:
+    def run(self, i: Integers, a: NDArray[np.uint8], b: NDArray[np.uint8]) -> tuple[Wide, NDArray[np.uint8]]:
         """Give x and the codes."""
         x = self.x(i, a.astype(np.int64), b.astype(np.int64))
         return x, np.clip(self.last(i, x), _CODES.lowest, _CODES.highest).astype(np.uint8)

@@ -41,7 +41,7 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     dump : Dump
         What the device gave.
     is_moved : bool
-        Whether its codes may be those of a rule in another order; no order changes their sum.
+        Whether the device may have stored its codes in another order: the sum of its codes is that of the rule's codes.
 
     Yields
     ------

@@ -28,9 +28,10 @@ def size_of(graph: Graph, name: str) -> tuple[int, ...]:
 
 
 def _numbered(op: Op, graph: Graph) -> tuple[tuple[Places, ...], Any]:
-    """Give the places that codes come from, in inputs that stand one after another; -1, and the code, for what is put.
+    """For each place of the results, find the place in the concatenated inputs that its code comes from.
 
-    The op moves numbers, and the same plus their count: what does not change with them was put there.
+    -1 stands for a constant, which is given too. The op runs on the numbers of the places, and then on the same plus
+    their count: a result that is equal both times is a constant.
     """
     shapes, is_float = [size_of(graph, name) for name in op.reads], graph.tensors[op.reads[0]].dtype == "float32"
     ends = np.cumsum([0, *map(prod, shapes)])
@@ -43,7 +44,7 @@ def _numbered(op: Op, graph: Graph) -> tuple[tuple[Places, ...], Any]:
 
 
 def _by_axes(places: Places) -> tuple[list[int], NDArray[np.int32]]:
-    """Give a place as a sum of a number an axis, the last axis first; else as one table."""
+    """Give one table per axis, the last axis first, that sum up to the places; if there are none, one table of all."""
     inside, whole = places >= 0, ([places.size], places.reshape(-1).astype(np.int32))
     if not places.ndim or not inside.any():
         return whole
@@ -76,7 +77,7 @@ def _placed(made: Ported, each: tuple[Places, ...]) -> Ported:
 
 
 def _moved(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
-    """What moves constants alone, or reads where to, is told at run time."""
+    """Make an op that moves codes; None if it moves constants or nothing, or another input says where to."""
     if not op.reads or (len(op.reads) > 1 and op.kind not in _JOIN) or 0 in map(prod, _shapes(op, graph)):
         return None
     places, code = _numbered(op, graph)
@@ -88,7 +89,7 @@ def _shapes(op: Op, graph: Graph) -> list[tuple[int, ...]]:
 
 
 def _padded(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
-    """PAD and PADV2: the code around is that of real 0, or the one that is given."""
+    """Make PAD or PADV2: the padding is the code of real 0, or the given one."""
     integers, shape = op.prepared.integers, size_of(graph, op.reads[0])
     places = np.pad(np.arange(prod(shape)).reshape(shape), integers["paddings"], constant_values=-1)
     return _placed(made._replace(constants=integers), (places,))
@@ -101,7 +102,7 @@ def _nearest(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
 
 
 def _told(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
-    """What shapes or constants tell is itself a constant."""
+    """Make a constant of a node whose result depends on shapes or constants alone."""
     if op.kind not in ("Shape", "Size") and op.reads:
         return None
     (values,) = op.call(*(np.zeros(size_of(graph, name), graph.tensors[name].dtype) for name in op.reads))

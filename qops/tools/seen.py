@@ -12,7 +12,7 @@ from qops.rules.scales import DERIVATIONS, Derivation
 __all__ = ["KINDS", "Dump"]
 
 KINDS = ("requantize", "add", "mul", "quantize", "average_pool")
-_BLOCK = 64  # how many elements some rules compute together
+_WIDEST = 64  # how many elements some rules compute together
 _SAMPLE = 4096  # how many elements a sample has
 _CHANNELS, _ROWS = 16, 256  # how many channels and rows a sample has if each channel has a scale
 
@@ -125,7 +125,7 @@ class Dump:
             return self
         if self.is_by_channel:
             return self._rows(lambda count, rows: _spread(count, max(_CHANNELS, _ROWS // rows)))
-        at = np.unravel_index(_spread(self.x.size // _BLOCK * _BLOCK, _SAMPLE), self.x.shape)
+        at = np.unravel_index(_spread(self.x.size // _WIDEST * _WIDEST, _SAMPLE), self.x.shape)
         y = self.y.reshape(self.x.shape)
         return replace(self, x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at])
 

@@ -18,19 +18,19 @@ from qops.frontdoor.requantize import requantize_32to8
 
 __all__ = ["CALLS", "golden", "lanes", "selftest"]
 
-Values = dict[str, Any]
+Arguments = dict[str, Any]
 LENGTHS = (*range(1, 140, 3), 255, 256, 257, 4099)
 
 
-def _triple(i: Values, data: str, low: str, high: str) -> tuple[Any, ...]:
+def _triple(i: Arguments, data: str, low: str, high: str) -> tuple[Any, ...]:
     return i[data], i[low], i[high]
 
 
-def _both(op: Callable[..., Any]) -> Callable[[Values, Values], Any]:
+def _both(op: Callable[..., Any]) -> Callable[[Arguments, Arguments], Any]:
     return lambda i, attrs: op(_triple(i, "a", "a_min", "a_max"), _triple(i, "b", "b_min", "b_max"))
 
 
-def _gemm(i: Values, attrs: Values) -> Any:
+def _gemm(i: Arguments, attrs: Arguments) -> Any:
     op = onednn.gemm_u8s8s32 if attrs["kind"] == "u8s8" else onednn.gemm_s8s8s32
     names = ("transa", "transb", "alpha", "ao", "bo", "beta", "offsetc", "version", "isa")
     given = {name: attrs[name] for name in names if name in attrs}
@@ -38,18 +38,18 @@ def _gemm(i: Values, attrs: Values) -> Any:
     return (op(i["A"], i["B"], **given),)
 
 
-def _requantize(i: Values, attrs: Values) -> Any:
+def _requantize(i: Arguments, attrs: Arguments) -> Any:
     ends = {name: attrs[name] for name in ("zero_point", "qmin", "qmax")}
     return (rules.requantize(i["acc"], attrs["rule"], scale=attrs["scale"], dtype=np.int8, **ends),)
 
 
-def _rules_add(i: Values, attrs: Values) -> Any:
+def _rules_add(i: Arguments, attrs: Arguments) -> Any:
     scales = {f"{name}_scale": attrs[f"{name}_scale"] for name in "aby"}
     zeros = {f"{name}_zero_point": attrs[f"{name}_zp"] for name in "aby"}
     return (rules.add(i["a"], i["b"], attrs["rule"].removeprefix("add/"), **scales, **zeros),)
 
 
-CALLS: dict[str, Callable[[Values, Values], Any]] = {
+CALLS: dict[str, Callable[[Arguments, Arguments], Any]] = {
     "nnlib/QuantizedAdd_8p8to32": _both(nnlib.quantized_add_8p8to32),
     "nnlib/QuantizedMul_8x8to8": _both(nnlib.quantized_mul_8x8to8),
     "nnlib/QuantizedMatMul_8x8to32": _both(nnlib.quantized_matmul_8x8to32),
@@ -85,7 +85,7 @@ def golden() -> Iterator[tuple[str, bool]]:
             yield f"{case['of']} {case['id']}", all(map(_same, found, outputs.values()))
 
 
-def _looked_up(values: Values, arrays: Any) -> Values:
+def _looked_up(values: Arguments, arrays: Any) -> Arguments:
     return {name: arrays[value] if isinstance(value, str) else value for name, value in values.items()}
 
 

@@ -15,7 +15,7 @@ PLAIN = {"quint8": np.uint8, "qint8": np.int8, "quint16": np.uint16, "qint16": n
 HAS_ONEDNN = os.environ["TF_ENABLE_ONEDNN_OPTS"] == "1"
 
 
-class Codes:
+class Typed:
     """Codes and the quantized type that TensorFlow gets them as."""
 
     def __init__(self, data, T):
@@ -32,7 +32,7 @@ def each(value, change):
 
 def given(value):
     """An input as a tensor."""
-    if isinstance(value, Codes):
+    if isinstance(value, Typed):
         return tf.bitcast(tf.constant(value.data), value.T)
     return tf.constant(value, tf.float32) if isinstance(value, float) else tf.constant(value)
 
@@ -52,7 +52,7 @@ def pair(op, inputs, known=None, **attrs):
 
     def ours():
         plain = {
-            name: each(value, lambda one: one.data if isinstance(one, Codes) else one) for name, value in inputs.items()
+            name: each(value, lambda one: one.data if isinstance(one, Typed) else one) for name, value in inputs.items()
         }
         onednn = {"onednn": HAS_ONEDNN} if op in ONEDNN else {}
         made = ADAPTORS[op](plain, attrs | onednn).values()
@@ -71,7 +71,7 @@ def span(rng):
 def tensor(rng, shape, T, data, low, high):
     """Codes with a range, by the names of the inputs."""
     lo, hi = span(rng)
-    return {data: Codes(codes(rng, shape, PLAIN[T]), T), low: lo, high: hi}
+    return {data: Typed(codes(rng, shape, PLAIN[T]), T), low: lo, high: hi}
 
 
 def of_name(rng, shape, name, T="quint8"):
@@ -88,7 +88,7 @@ def sums(rng, shape, *names):
     x = rng.integers(-(2**31), 2**31, shape, np.int32) >> int(rng.integers(0, 20))
     lo, hi = span(rng)
     lo = -hi if rng.random() < 0.7 else lo
-    return dict(zip(names or ("input", "input_min", "input_max"), (Codes(x, "qint32"), lo, hi), strict=True))
+    return dict(zip(names or ("input", "input_min", "input_max"), (Typed(x, "qint32"), lo, hi), strict=True))
 
 
 def quantize(rng):
@@ -171,7 +171,7 @@ def per_channel(rng):
     channels = length(rng, 33)
     x = rng.integers(-(2**30), 2**30, (1, 2, 3, channels), np.int32)
     high = np.float32([scale(rng) for _ in range(channels)])
-    return {"input": Codes(x, "qint32"), "input_min": -high, "input_max": high}
+    return {"input": Typed(x, "qint32"), "input_min": -high, "input_max": high}
 
 
 def requantize_per_channel(rng):
@@ -230,7 +230,7 @@ def uniform(op, types, shapes, **attrs):
         inputs, options = {}, dict(attrs)
         for name, shape in shapes(rng).items():
             T = types.get(f"{name}_", types.get("", types.get("input_", "qint32")))
-            inputs[name] = Codes(codes(rng, shape, PLAIN[T], 0), T)
+            inputs[name] = Typed(codes(rng, shape, PLAIN[T], 0), T)
         for prefix, T in types.items():
             numbers, limits = affine(rng, prefix, T)
             inputs, options = inputs | numbers, options | limits
@@ -248,8 +248,8 @@ def uniform_quantize(rng):
 
 def clip(rng):
     numbers, limits = affine(rng, "", "qint32")
-    inputs = {"operand": Codes(rng.integers(-999, 999, length(rng)), "qint32")}
-    inputs |= {"min": Codes(-int(rng.integers(500)), "qint32"), "max": Codes(int(rng.integers(500)), "qint32")}
+    inputs = {"operand": Typed(rng.integers(-999, 999, length(rng)), "qint32")}
+    inputs |= {"min": Typed(-int(rng.integers(500)), "qint32"), "max": Typed(int(rng.integers(500)), "qint32")}
     return pair("UniformQuantizedClipByValue", inputs | numbers, **limits)
 
 

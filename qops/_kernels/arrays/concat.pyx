@@ -1,6 +1,7 @@
 """Concatenation of codes of 8 or 32 bits along an axis, for every system. A loop recodes each input on the way.
 
-A row is what one input, or the result (a line), holds for one index of the axes before that of the concatenation.
+A row is the elements of one input that share their indices along all axes before the concatenated one. A line is the
+same of the result: one row of each input.
 """
 
 cimport numpy as cnp

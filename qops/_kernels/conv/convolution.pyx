@@ -189,8 +189,8 @@ cdef bint is_product(const Convolution *p, PackedWeights packed, cnp.ndarray x, 
             and packed.groups == 1 and cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y))
 
 
-cdef int run_product(const Convolution *p, PackedWeights packed, Finish finish, Py_ssize_t pixels, int32_t zero_point,
-                     Py_ssize_t num_threads) except -1:
+cdef int run_pointwise(const Convolution *p, PackedWeights packed, Finish finish, Py_ssize_t pixels, int32_t zero_point,
+                       Py_ssize_t num_threads) except -1:
     """Multiply the pixels by the weights, and make codes."""
     cdef Coded c
     c.product.kernel, c.product.accumulate = p.kernel, False
@@ -223,12 +223,12 @@ cdef void set_form(Convolution *p, PackedWeights packed, bint has_no_padding) no
         image.in_place = may_stay and image.channels % 4 == 0
 
 
-cdef inline int32_t times_of(PackedWeights packed, bint x_signed, int32_t zero_point, bint on_unit) noexcept:
-    """Give what accumulators begin with for each unit of the sums of the weights.
+cdef inline int32_t times_of(PackedWeights packed, bint x_signed, int32_t zero_point, bint by_amx) noexcept:
+    """Give the factor of the sums of the weights that accumulators begin with: the shift of x less its zero point.
 
-    on_unit: whether the matrix unit reads rows in place; `image` shifts those that it copies, even for that unit.
+    by_amx: whether AMX reads the rows of x in place. Rows that are copied are shifted while they are, also for AMX.
     """
-    cdef bint is_shifted = x_signed and (packed.depthwise or shifts(packed.kernel, on_unit))
+    cdef bint is_shifted = x_signed and (packed.depthwise or shifts(packed.kernel, by_amx))
     return <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>zero_point)
 
 
@@ -243,7 +243,7 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
     p.times = times_of(packed, p.image.x_signed, images.zero_point, p.amx and p.image.in_place)
     set_result(p, finish.codes, y)
     if p.has_stage and zeros is None and is_product(p, packed, images.x, y):
-        return run_product(p, packed, finish, cnp.PyArray_SIZE(images.x) // packed.ic, images.zero_point, num_threads)
+        return run_pointwise(p, packed, finish, cnp.PyArray_SIZE(images.x) // packed.ic, images.zero_point, num_threads)
     if starts is None:
         starts = finish.starts(packed, p.times)
     if starts is not None:

@@ -61,8 +61,8 @@ cdef Woven weave_for(const Convolution *p, void *memory) noexcept nogil:
         d.left = min(p.image.left, p.image.pixels) * channels
         d.inside = max(0, min(p.image.width, p.image.pixels - p.image.left)) * channels
     d.row.period = period_of(channels)
-    d.row.stride, d.row.taps = d.row.period + SPARE, planes * p.kw
-    d.row.n, d.row.runs, d.row.step = channels, p.ow, p.sw * channels
+    d.row.w_stride, d.row.taps = d.row.period + SPARE, planes * p.kw
+    d.row.n, d.row.runs, d.row.run_stride = channels, p.ow, p.sw * channels
     if p.sw == 1:
         d.row.n, d.row.runs = p.ow * channels, 1
     d.quads = <uint32_t *>aligned(memory)

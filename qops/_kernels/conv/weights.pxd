@@ -15,6 +15,6 @@ cdef class PackedWeights:
     cdef bint depthwise
     cdef bint merged  # whether a row of taps is one run of quads, whose channels fill no quads by themselves
     cdef cnp.ndarray memory  # holds the panels, or depthwise weights as gemm/depthwise.h takes them
-    # the sums, padded to whole vectors in each group; those of depthwise weights repeated as the weights are
+    # `sums`, with zeros that fill the last vector of each group; depthwise: repeated until a vector is full
     cdef cnp.ndarray padded_sums
     cdef uint8_t *panels  # the first cache line in memory

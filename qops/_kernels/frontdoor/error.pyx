@@ -46,8 +46,8 @@ def stretches(tuple arrays, Py_ssize_t length):
     start, count = 0, len(arrays)  # np.nditer, because `walk` takes at most three arrays and does not convert them
     arrays = tuple(map(np.atleast_1d, arrays))  # a bug of numpy 2.0: nditer leaves the buffer of a 0-d array unfilled
     with np.nditer(arrays, ["external_loop", "buffered"], [["readonly", "contig", "aligned"]] * count,
-                   [np.float64] * count, order="C", casting="unsafe", buffersize=length) as steps:
-        for parts in steps:
+                   [np.float64] * count, order="C", casting="unsafe", buffersize=length) as blocks:
+        for parts in blocks:
             yield start, parts
             start += parts[0].size
 

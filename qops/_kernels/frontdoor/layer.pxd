@@ -4,7 +4,7 @@ from qops._kernels.arrays.codes cimport Tensor
 from qops._kernels.frontdoor.epilogue cimport Epilogue, OperandRange
 from qops._kernels.frontdoor.layer_tables cimport LayerStage
 
-# writes to `place` what `stage` makes of the sums of products of a layer with `operand`, less `zero`
+# multiplies `operand` less `zero` by the weights of the layer, and writes what `stage` makes of the sums to `place`
 ctypedef int (*Multiply)(Layer layer, operand, int zero, LayerStage stage, cnp.ndarray place,
                          Py_ssize_t num_threads) except -1
 

@@ -53,14 +53,14 @@ cdef double top_of(Ends a, Ends b) noexcept nogil:
     return above(max(fabs(a.min), fabs(a.max)) * max(fabs(b.min), fabs(b.max)) * HEAD_ROOM)
 
 
-cdef struct Products:
+cdef struct MulLoop32:  # what the loop into int32 reads
     mul_terms p
     code_flips flips
 
 
 cdef double prepare_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept nogil:
-    """Set the Products for these ranges; see `Prepare32`."""
-    cdef Products* r = <Products*>numbers
+    """Set the MulLoop32 for these ranges; see `Prepare32`."""
+    cdef MulLoop32* r = <MulLoop32*>numbers
     cdef double top = top_of(a, b)
     r.flips = flips
     if isfinite(top):
@@ -70,7 +70,7 @@ cdef double prepare_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept
 
 def mul_8x8to32_integers(tuple a, tuple b):
     """The integers k, ka, kb and kab of the loop for the ranges a and b, as a dict."""
-    cdef Products r
+    cdef MulLoop32 r
     prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]), code_flips(0, 0, 0), &r)
     return r.p
 
@@ -80,8 +80,8 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef mul_terms p = (<Products*>using).p
-    cdef code_flips f = (<Products*>using).flips
+    cdef mul_terms p = (<MulLoop32*>using).p
+    cdef code_flips f = (<MulLoop32*>using).flips
     cdef Py_ssize_t i
     for i in range(mul_u8u8_s32__simd(tier(), a, b, c, n, p, f), n):
         c[i] = <int32_t>(product(a[i] ^ f.a, b[i] ^ f.b, p) >> FRACTION_32)
@@ -89,7 +89,7 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
     """Write the int32 codes of a * b to `out`, unchecked; a and b are (codes, min, max)."""
-    cdef Products products
+    cdef MulLoop32 products
     cdef code_flips flips
     flips_of(a[0], b[0], cnp.NPY_INT32, True, &flips)
     prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]), flips, &products)
@@ -98,7 +98,7 @@ def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
 
 def mul_32(type cls, a, b, bint also_int8, out):
     """Multiply into int32, see `into_32`."""
-    cdef Products products
+    cdef MulLoop32 products
     return into_32(cls, a, b, also_int8, out, prepare_32, mul_u8u8_s32, &products)
 
 

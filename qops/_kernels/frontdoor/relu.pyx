@@ -29,6 +29,7 @@ cdef int64_t next_to(double value, Ends ends, const CodeType* own) noexcept nogi
 
 
 cdef Kept kept(Ends ends, double top, const CodeType* own) noexcept nogil:
+    """Give the codes in the range `ends` whose values are from 0 to `top`."""
     cdef int64_t only = 0 if own.symmetric else own.lowest
     cdef double value
     if ends.max < 0 or ends.min > top or ends.min == ends.max:  # one value is left, so every code stands for it

@@ -17,13 +17,13 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(recode_loop)(
 {
     enum { MANY = LANES / 4 };
     const vec flips = set1_s32(flip), c_flips = set1_u8(c_flip);
-    const ptrdiff_t half = each ? MANY / 2 : 0, step = 2 * half;
+    const ptrdiff_t half = each ? MANY / 2 : 0, quarter = 2 * half;
     ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES, of_code += 4 * step, added += 4 * step) {
+    for (; i + LANES <= n; i += LANES, of_code += 4 * quarter, added += 4 * quarter) {
         const vec a = TIER(recode_quarter)(q + i, flips, of_code, added, half);
-        const vec b = TIER(recode_quarter)(q + i + MANY, flips, of_code + step, added + step, half);
-        const vec d = TIER(recode_quarter)(q + i + 2 * MANY, flips, of_code + 2 * step, added + 2 * step, half);
-        const vec e = TIER(recode_quarter)(q + i + 3 * MANY, flips, of_code + 3 * step, added + 3 * step, half);
+        const vec b = TIER(recode_quarter)(q + i + MANY, flips, of_code + quarter, added + quarter, half);
+        const vec d = TIER(recode_quarter)(q + i + 2 * MANY, flips, of_code + 2 * quarter, added + 2 * quarter, half);
+        const vec e = TIER(recode_quarter)(q + i + 3 * MANY, flips, of_code + 3 * quarter, added + 3 * quarter, half);
         store(c + i, xor_bits(narrow_s32_u8(a, b, d, e), c_flips));
     }
     return i;

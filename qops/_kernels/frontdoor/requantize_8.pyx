@@ -25,7 +25,7 @@ cdef double HALF_UP = 2.0**-30
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 cdef enum:
     LONG = 512  # neighbours of a channel from which on a table takes less time than two numbers
-    MANY = 4096  # a table is repeated until it fills whole vectors, but not beyond so many numbers
+    MANY = 4096  # a table is repeated until it fills whole vectors or has so many numbers
 
 
 cdef uint8_t flip_of(cnp.ndarray codes) noexcept:
@@ -73,9 +73,10 @@ cdef RepeatedParams repeated(RecodeParams r) noexcept nogil:
 
 cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const double* added, bint each, uint8_t* c,
                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
-    """Write codes of n codes to c. If `each`, the tables have numbers for each code, else a vector of equal numbers.
+    """c = clamp(round_half_even((q ^ flip) * of_code + added)) ^ c_flip, for n codes q.
 
-    Codes of int8 are xored with 128, which makes them count from the lowest.
+    If `each`, code i has the numbers of_code[i] and added[i]; otherwise all have of_code[0] and added[0], which fill a
+    vector. A flip of 128 makes codes of int8 count from the lowest code.
     """
     cdef Py_ssize_t i, at
     cdef double x
@@ -118,8 +119,8 @@ cdef void channel_by_channel(const uint8_t* q, uint8_t flip, const RecodeParams*
         j = j + 1 if j + 1 < count else 0
 
 
-cdef Py_ssize_t period_of(Py_ssize_t shortest, Py_ssize_t n) noexcept nogil:
-    """Give a multiple of `shortest` that is whole vectors if that is not long; else one that is long, if n is."""
+cdef Py_ssize_t table_length(Py_ssize_t shortest, Py_ssize_t n) noexcept nogil:
+    """Give the length of the table for n codes: a multiple of `shortest` that fills vectors, or reaches n or MANY."""
     cdef Py_ssize_t times = 1
     while times * shortest < min(n, <Py_ssize_t>MANY) and times * shortest % VECTOR:
         times += 1
@@ -139,7 +140,7 @@ cdef int recode_channels(cnp.ndarray codes, const RecodeParams* params, Py_ssize
         with nogil:
             channel_by_channel(q, flip, params, count, inner, c, c_flip, n)
         return 0
-    period = period_of(count * inner, n)
+    period = table_length(count * inner, n)
     numbers = np.empty((2, period))
     table = <double*>cnp.PyArray_DATA(numbers)
     with nogil:

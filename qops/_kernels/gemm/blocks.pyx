@@ -67,8 +67,8 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
             packed += 4 * run.quads
 
 
-cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
-                    uint8_t *packed) noexcept nogil:
+cdef void copy_by_depth(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
+                        uint8_t *packed) noexcept nogil:
     """Copy rows of A, `depth` quads of all rows and then the next `depth`; the last quads are padded with zeros."""
     cdef Py_ssize_t i, q, length
     for i in range(rows):
@@ -82,7 +82,7 @@ cdef RowsOfA rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) n
     """Give the block of rows of A from `first` on, packed or copied to blocks.a if that is needed."""
     cdef Py_ssize_t count = min(blocks.m, p.m - first), depth = blocks.depth
     if blocks.copies:
-        copy_rows(p, first, count, depth, blocks.a)
+        copy_by_depth(p, first, count, depth, blocks.a)
         return RowsOfA(blocks.a, count, 4 * depth, depth, 4 * depth * count)
     if in_place(p):
         return RowsOfA(p.a + first * p.lda, count, p.lda, depth, 4 * depth)

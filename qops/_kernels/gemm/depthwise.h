@@ -23,11 +23,11 @@ static TARGET void NAME(weave)(const uint8_t **rows, ptrdiff_t n, uint32_t flip,
 static inline __attribute__((always_inline)) TARGET
 void NAME(some_dots)(const gemm_depthwise *d, const ptrdiff_t taps, const uint32_t *quads, int32_t *y)
 {
-    const ptrdiff_t n = d->n, stride = d->stride, period = d->period, *tap = d->tap;
+    const ptrdiff_t n = d->n, stride = d->w_stride, period = d->period, *tap = d->tap;
     const ptrdiff_t near[3] = {tap[0], taps > 1 ? tap[1] : 0, taps > 2 ? tap[2] : 0}; /* stores may alias tap */
     const int32_t *starts = d->starts, *w = d->w;
     int32_t last[LANES];
-    for (ptrdiff_t run = 0; run < d->runs; ++run, quads += d->step, y += n) {
+    for (ptrdiff_t run = 0; run < d->runs; ++run, quads += d->run_stride, y += n) {
         ptrdiff_t at = 0;
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             V acc = LOAD(starts + at);

@@ -28,13 +28,13 @@ cdef enum:
     STRIP = 256  # columns; it is a multiple of every kernel's width of panels
 
 
-cdef void begin_with_bias(const Product *p, const int32_t *bias, bint on_unit, Product *some,
+cdef void begin_with_bias(const Product *p, const int32_t *bias, bint by_amx, Product *some,
                           int32_t *starts) noexcept nogil:
-    """Have accumulators begin with their bias too: tiles begin with times * sums, here with 1 * starts.
+    """Set what the accumulators of `some` begin with: starts[j] = times * sums[j] + bias[j].
 
-    on_unit: whether the matrix unit multiplies these rows of A, which then are not shifted.
+    by_amx: whether AMX multiplies these rows of A. Codes of s8 then stay as they are; else 128 may be added to them.
     """
-    cdef uint32_t shift = <uint32_t>(SHIFTED if p.a_signed and shifts(p.kernel, on_unit) else 0)
+    cdef uint32_t shift = <uint32_t>(SHIFTED if p.a_signed and shifts(p.kernel, by_amx) else 0)
     cdef uint32_t times = shift - p.a_offset
     cdef const int32_t *sums = p.sums
     cdef Py_ssize_t j
@@ -69,7 +69,7 @@ cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
     """Make the codes of part i; 1 if there is not enough memory."""
     cdef Product some = p.product
     cdef Py_ssize_t row, first, end, at_once, n = p.product.n, columns = padded_columns(p.product.kernel, n)
-    cdef bint on_unit
+    cdef bint by_amx
     cdef int64_t bytes
     cdef void *memory
     cdef int32_t *starts
@@ -84,9 +84,9 @@ cdef int make_rows(const Coded *p, Py_ssize_t i) noexcept nogil:
     some.c, some.ldc, some.spare = starts + columns, n, True
     for row from first <= row < end by at_once:
         some.a, some.m = p.product.a + row * p.product.lda, min(at_once, end - row)
-        on_unit = amx_is_faster(some.kernel, some.m, 1, some.quads, True)
+        by_amx = amx_is_faster(some.kernel, some.m, 1, some.quads, True)
         if p.bias != NULL and (row == first or some.kernel.amx[0] != NULL):
-            begin_with_bias(&p.product, p.bias, on_unit, &some, starts)
+            begin_with_bias(&p.product, p.bias, by_amx, &some, starts)
         if sums_of_products(&some):
             PyMem_RawFree(memory)
             return 1

@@ -84,10 +84,10 @@ cdef void plain_dots(const gemm_depthwise *d, const uint32_t *quads, int32_t *y)
         for i in range(d.n):
             acc = <uint32_t>d.starts[c]
             for t in range(d.taps):
-                acc += dot_exact(<const uint8_t *>(quads + i + d.tap[t]), <const int8_t *>(d.w + t * d.stride + c))
+                acc += dot_exact(<const uint8_t *>(quads + i + d.tap[t]), <const int8_t *>(d.w + t * d.w_stride + c))
             y[i] = <int32_t>acc
             c = c + 1 if c + 1 < d.period else 0
-        quads += d.step
+        quads += d.run_stride
         y += d.n
 
 

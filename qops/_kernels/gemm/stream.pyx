@@ -81,11 +81,11 @@ cdef int streamed_product(const Product *p) noexcept nogil:
 
 
 cdef int product_by_amx(const Product *p) noexcept nogil:
-    """Compute the product in blocks on the matrix unit, and give the unit back."""
-    cdef Product on_unit = p[0]
+    """Compute the product in blocks with AMX, then release its tiles."""
+    cdef Product with_amx = p[0]
     cdef int set_up = 0, failed
-    on_unit.set_up = &set_up
-    failed = blocked_product(&on_unit)
+    with_amx.set_up = &set_up
+    failed = blocked_product(&with_amx)
     release(set_up)
     return failed
 

@@ -34,9 +34,9 @@ cdef extern from "gemm/types.h" nogil:
         const Py_ssize_t *tap
         Py_ssize_t taps
         const int32_t *w
-        Py_ssize_t stride
+        Py_ssize_t w_stride
         const int32_t *starts
-        Py_ssize_t period, n, runs, step
+        Py_ssize_t period, n, runs, run_stride
 
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
@@ -83,9 +83,9 @@ cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil
 cdef const gemm_kernel *find_depthwise_kernel(int on) noexcept nogil
 cdef bint amx_is_faster(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                         bint is_packed) noexcept nogil
-cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
-    """Whether the kernel takes an s8 A as a + 128; the matrix unit (`on_unit`) does not."""
-    return not (kernel.widens or kernel.takes_signed or on_unit)
+cdef inline bint shifts(const gemm_kernel *kernel, bint by_amx) noexcept nogil:
+    """Whether 128 is added to codes of an s8 A before they are multiplied. AMX (`by_amx`) never needs that."""
+    return not (kernel.widens or kernel.takes_signed or by_amx)
 
 cdef void release(int set_up) noexcept nogil
 cdef inline void *aligned(void *block) noexcept nogil:

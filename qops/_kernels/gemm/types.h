@@ -52,10 +52,11 @@ typedef struct {
     const ptrdiff_t *tap;     /* for each tap, how many quads it lies from the first */
     ptrdiff_t taps;
     const int32_t *w;         /* weights in quads, [tap][channel] */
-    ptrdiff_t stride;         /* entries of w from a tap to the next */
+    ptrdiff_t w_stride;       /* entries of w from a tap to the next */
     const int32_t *starts;    /* what the accumulators of each channel begin with */
     ptrdiff_t period;
-    ptrdiff_t n, runs, step;  /* elements of a run of windows; runs; quads from the first of a run to that of the next */
+    ptrdiff_t n, runs;        /* elements of a run of windows; how many runs there are */
+    ptrdiff_t run_stride;     /* quads from the first of a run to that of the next */
 } gemm_depthwise;
 
 typedef struct gemm_kernel {

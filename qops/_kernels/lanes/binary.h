@@ -16,17 +16,17 @@ static inline int16_t two_bytes(uint8_t first, uint8_t second)
     return (int16_t)(second << 8 | first);
 }
 
-/* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes.
+/* c[i] = op(a[i] and b[i] in one lane, p) for n >= LANES elements; `op` is a function of a vector of such lanes and of p.
  * Before that the codes are xored with the bytes of `flips`, which alternate: one for a, one for b. */
-#define STORE_BINARY(step, p, a, b, flips, c, n)                          \
+#define STORE_BINARY(op, p, a, b, flips, c, n)                            \
     FOR_VECTORS(i, n, LANES, c) {                                         \
         const vec qa = to_widen(load(a + i)), qb = to_widen(load(b + i)); \
         const vec first = xor_bits(interleave_lo_u8(qa, qb), flips);      \
         const vec second = xor_bits(interleave_hi_u8(qa, qb), flips);     \
-        store(c + i, step(widen_lo_u8_s16(first), p));                    \
-        store(c + i + LANES / 4, step(widen_hi_u8_s16(first), p));        \
-        store(c + i + LANES / 2, step(widen_lo_u8_s16(second), p));       \
-        store(c + i + LANES * 3 / 4, step(widen_hi_u8_s16(second), p));   \
+        store(c + i, op(widen_lo_u8_s16(first), p));                      \
+        store(c + i + LANES / 4, op(widen_hi_u8_s16(first), p));          \
+        store(c + i + LANES / 2, op(widen_lo_u8_s16(second), p));         \
+        store(c + i + LANES * 3 / 4, op(widen_hi_u8_s16(second), p));     \
     }
 
 #endif

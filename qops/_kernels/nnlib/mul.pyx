@@ -25,7 +25,7 @@ cdef extern from "nnlib/mul.h":
     Py_ssize_t mul_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_params) nogil
 
 
-cdef struct Products:
+cdef struct MulPass:
     mul_zeros zeros
     int32_t lowest, highest
 
@@ -48,7 +48,7 @@ cdef void watch_products(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """Widen lowest..highest to hold every product."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
-    cdef Products* found = <Products*>using
+    cdef MulPass* found = <MulPass*>using
     cdef Py_ssize_t i = mul_range__simd(tier(), a, b, n, found.zeros, &found.lowest, &found.highest)
     cdef int32_t p, lowest = found.lowest, highest = found.highest
     for i in range(i, n):
@@ -99,7 +99,7 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
 def mul_8x8to8(tuple a, tuple b, cnp.ndarray out):
     """Write the codes of a * b to `out`; return their range, that of the products and 0. None if float32 overflows."""
     cdef Level x = level_zero(FloatEnds(a[1], a[2])), y = level_zero(FloatEnds(b[1], b[2]))
-    cdef Products found = Products(mul_zeros(x.zero, y.zero), 0, 0)
+    cdef MulPass found = MulPass(mul_zeros(x.zero, y.zero), 0, 0)
     cdef mul_params r
     walk(watch_products, &found, a[0], b[0], None, False)
     r = prepare_u8(x, y, found.lowest, found.highest)

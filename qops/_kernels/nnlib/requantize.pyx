@@ -16,7 +16,7 @@ from qops._kernels.nnlib.ranges cimport bits, exponent, level_32, steps
 cnp.import_array()
 
 cdef enum Rule:
-    REAL  # gain >= 1: float32
+    IN_FLOAT32  # gain >= 1
     SCALAR  # the 64-bit product is rounded once
     WHOLE_VECTORS  # the offset is subtracted before the product
     SHORT  # the offset is added after it
@@ -45,7 +45,7 @@ cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bin
     p.start = plus_half_dsp_s32(lo / level)
     p.offset = truncate_dsp_s32(p.bias)
     if p.gain >= 1:
-        p.rule = REAL
+        p.rule = IN_FLOAT32
     elif scalar:
         p.rule = SCALAR
     else:
@@ -83,7 +83,7 @@ def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar
     cdef FloatParams real
     cdef IntegerParams r
     cdef Stage s
-    if p.rule == REAL:
+    if p.rule == IN_FLOAT32:
         real = float_params(p.gain, TRUNCATE, 0, steps())
         real.plus = p.bias
         s = float_stage(&real)

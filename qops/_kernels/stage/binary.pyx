@@ -7,7 +7,7 @@ from qops._kernels.arrays.checks cimport array_of
 from qops._kernels.arrays.codes cimport CodeType, code_type_of
 from qops._kernels.arrays.numbers cimport integer
 from qops._kernels.stage.given cimport row_named, row_of
-from qops._kernels.stage.binary_rules cimport Operands
+from qops._kernels.stage.binary_rules cimport RULE, TAIL, Operands
 from qops._kernels.stage.binary_stage cimport BinaryStage
 from qops._kernels.stage.rules cimport as_words
 
@@ -15,10 +15,6 @@ cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
-
-cdef enum Field:  # places of a rule's words in its row
-    RULE = 3
-    TAIL = 7
 
 cdef tuple SCALES = ("a_scale", "b_scale", "y_scale")
 

@@ -6,6 +6,14 @@ from qops._kernels.stage.binary_stage cimport BinaryStage
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rules cimport Words
 
+cdef enum Field:  # places of a rule's words in its row
+    MADE = 2
+    RULE = 3
+    SCALE = 4
+    DERIVED = 5
+    TAIL = 7
+    BEYOND = 8
+
 cdef class Operands:
     cdef readonly double a_scale, b_scale, y_scale
     cdef readonly int a_zero_point, b_zero_point, y_zero_point, qmin, qmax

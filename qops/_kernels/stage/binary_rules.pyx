@@ -27,12 +27,6 @@ from qops._kernels.stage.scales cimport derived_scale
 cdef enum:
     IN_16_BITS = (1 << 15) - 512  # what surely stays within 16 bits with any zero point
 
-cdef enum Field:  # places of a rule's words in its row
-    MADE = 2
-    SCALE = 4
-    DERIVED = 5
-    BEYOND = 8
-
 
 cdef class Operands:
     """Scales and zero points of two tensors and of the result, and the ends of the result's clamp.

@@ -19,8 +19,9 @@ TARGET static inline void TIER(wide_codes)(const uint8_t *c, vec *q)
 }
 #endif
 
-/* `has_base` and `ties_away` are constants of the calls, of which at most one is set. A product whose ties go away from
- * zero is exact, then moved by so little that only ties change, and then rounded once. */
+/* x = (c + plus) * scale + base. Each caller passes constants for `has_base` and `ties_away`, of which at most one is 1, so
+ * the compiler makes a loop for each case. ties_away: 2^-40 of the product is added to it before it is rounded once. That
+ * moves only ties, and moves them away from zero. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const uint8_t *c, float *x, ptrdiff_t n,
                                                                           dequantize_params p, int has_base, int ties_away)
 {

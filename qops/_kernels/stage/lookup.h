@@ -8,20 +8,20 @@
 TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t *table, uint8_t *out, ptrdiff_t n)
 {
     const vec row = set1_u8(16), top = set1_u8(128);
-    uint8_t steps[16][16];
+    uint8_t differences[16][16];
 
     if (n < LANES)
         return 0;
     for (int i = 0; i < 256; i++)
-        steps[i / 16][i % 16] = table[i] ^ (i % 128 < 16 ? 0 : table[i - 16]);
+        differences[i / 16][i % 16] = table[i] ^ (i % 128 < 16 ? 0 : table[i - 16]);
     FOR_VECTORS(i, n, LANES, out) {
         vec low = load(codes + i), high = xor_bits(low, top);
-        vec entry = xor_bits(shuffle_u8(rows_u8(steps[0]), low), shuffle_u8(rows_u8(steps[8]), high));
+        vec entry = xor_bits(shuffle_u8(rows_u8(differences[0]), low), shuffle_u8(rows_u8(differences[8]), high));
         for (int r = 1; r < 8; r++) {
             low = sub_sat_s8(low, row);
             high = sub_sat_s8(high, row);
-            entry = xor_bits(entry, shuffle_u8(rows_u8(steps[r]), low));
-            entry = xor_bits(entry, shuffle_u8(rows_u8(steps[8 + r]), high));
+            entry = xor_bits(entry, shuffle_u8(rows_u8(differences[r]), low));
+            entry = xor_bits(entry, shuffle_u8(rows_u8(differences[8 + r]), high));
         }
         store(out + i, entry);
     }

@@ -16,7 +16,7 @@ cdef extern from "stage/mul.h":
     Py_ssize_t products__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, product_params) nogil
 
 
-cdef struct Products:
+cdef struct ProductLoop:
     product_params p
     bint narrow  # whether 16 bits hold both factors, the first one after its shift
 
@@ -31,9 +31,9 @@ cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef product_params r = (<Products*>using).p
+    cdef product_params r = (<ProductLoop*>using).p
     cdef Py_ssize_t i = 0
-    if (<Products*>using).narrow:
+    if (<ProductLoop*>using).narrow:
         i = products__simd(tier(), a, b, c, n, r)
     for i in range(i, n):
         c[i] = <int32_t>((a[i] - <uint32_t>r.a_offset) * (b[i] - <uint32_t>r.b_offset) << r.left_shift)
@@ -42,7 +42,7 @@ cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
 cpdef object multiply(cnp.ndarray a, int32_t a_offset, cnp.ndarray b, int32_t b_offset, int left_shift,
                       cnp.ndarray out):
     """out = (a - a_offset) * (b - b_offset) << left_shift, modulo 2**32, of uint8 arrays that broadcast."""
-    cdef Products s
+    cdef ProductLoop s
     s.p = product_params(a_offset, b_offset, left_shift)
     s.narrow = has_16_bits(a_offset, left_shift) and has_16_bits(b_offset, 0)
     walk(products, &s, a, b, out)

@@ -69,7 +69,7 @@ cdef class PreparedStage:
             cnp.PyArray_CopyInto(out, made)
 
     def run_unless_nan(self, cnp.ndarray x, cnp.ndarray out):
-        """Do the same for float32 values and one channel. False if a value is NaN: then `out` may be partly written."""
+        """out = the codes of float32 x, by a stage of one channel. False if a value is NaN: then `out` is undefined."""
         if self.stage.kind != REAL or self.stage.count != 1 or typenum_of(x) != cnp.NPY_FLOAT32:
             raise TypeError(f"x: expected float32 and a float stage of one channel, got {(<object>x).dtype}")
         return stage_unless_nan(&self.stage, x, out)

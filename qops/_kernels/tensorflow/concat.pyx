@@ -16,7 +16,7 @@ from qops._kernels.tensorflow.requantize cimport ByValue, by_value, recode_u8, v
 cnp.import_array()
 
 
-cdef struct Recoder:
+cdef struct PartRecoder:
     uint8_t[256] table  # for uint8 codes
     ByValue values  # for int32 codes
 
@@ -59,7 +59,7 @@ cdef void copy_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     memcpy(data[1], data[0], 4 * n)
 
 
-cdef void set_part(Part* p, Recoder* recoder, cnp.ndarray x, tuple given, tuple ends):
+cdef void set_part(Part* p, PartRecoder* recoder, cnp.ndarray x, tuple given, tuple ends):
     """Recode the codes x of the range `given` into the range `ends`."""
     cdef int itemsize = cnp.PyArray_ITEMSIZE(x)
     p.using = recoder
@@ -81,9 +81,9 @@ def concat(list parts not None, int axis, tuple ends not None, tuple shape not N
     """
     cdef list arrays = [x for x, _, _ in parts]
     cdef Py_ssize_t count = len(arrays), i, k = 0
-    cdef bytearray memory = bytearray(count * (sizeof(Part) + sizeof(Recoder)))
+    cdef bytearray memory = bytearray(count * (sizeof(Part) + sizeof(PartRecoder)))
     cdef Part* made = <Part*><char*>memory
-    cdef Recoder* recoders = <Recoder*>(made + count)
+    cdef PartRecoder* recoders = <PartRecoder*>(made + count)
     for i in range(count):
         set_part(&made[i], &recoders[i], arrays[i], parts[k][1:], ends)
         k += cnp.PyArray_SIZE(arrays[i]) > 0

@@ -17,15 +17,15 @@ cpdef tuple four(values, str name):
 
 def of_pool(cnp.ndarray image not None, ksize, strides):
     """Give the (height, width) of the windows of a pool, and their strides."""
-    cdef tuple taps = four(ksize, "ksize"), steps = four(strides, "strides")
+    cdef tuple taps = four(ksize, "ksize"), apart = four(strides, "strides")
     if cnp.PyArray_NDIM(image) != 4:
         raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {(<object>image).shape}")
-    if taps[0] != 1 or steps[0] != 1:
-        name, lengths = ("ksize", taps) if taps[0] != 1 else ("strides", steps)
+    if taps[0] != 1 or apart[0] != 1:
+        name, lengths = ("ksize", taps) if taps[0] != 1 else ("strides", apart)
         raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
     if taps[3] != 1:
         raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
-    return taps[1:3], steps[1:3]
+    return taps[1:3], apart[1:3]
 
 
 def over(cnp.ndarray image not None, tuple kernel not None, tuple stride not None, padding):
