@@ -55,7 +55,7 @@ STYLE: Mapping[str, Any] = MappingProxyType(
 """How pictures look, as matplotlib's rcParams: one type size, few lines, colours that the colour-blind can tell."""
 _SCALE = 1.25  # LSB: the end of the colours and of a histogram, unless an error or bound is larger or a scale is given
 _MOST_TICKS = 33
-_LABEL = 40  # points: room for a real value of 3 digits
+_CODE, _VALUE = 22, 40  # points: room for a code, and for a real value of 3 digits
 
 
 def _axes(ax: Axes | None, colour: str = _BLUE) -> Axes:
@@ -310,16 +310,16 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     where = _values(QTensor(shown, lo, given.max, given.code_type))
     ax.axhline(0, color=_INK, lw=1.2)
     ax.plot(where, np.zeros(shown.size), "|", color=_BLUE, ms=18, mew=1.6)
-    room = max(1.0, ax.bbox.width / ax.figure.dpi * 72 / _LABEL)
-    labelled = slice(None, None, ceil(shown.size / room))
-    for code, x in zip(shown[labelled].tolist(), where[labelled].tolist(), strict=True):
+    wide = ax.bbox.width / ax.figure.dpi * 72
+    each, every = (slice(None, None, ceil(shown.size * room / wide)) for room in (_CODE, _VALUE))
+    for code, x in zip(shown[each].tolist(), where[each].tolist(), strict=True):
         ax.annotate(str(code), (x, 0), (0, 12), textcoords="offset points", ha="center", color=_BLUE)
     for x in at.tolist():
         near = float(where[np.abs(where - x).argmin()])
         arrow: dict[str, Any] = {"arrowstyle": "->", "color": BOUND_COLOUR}
         ax.annotate("", (near, 0), (x, -0.6), arrowprops=arrow)
         ax.annotate(f"{x:g}", (x, -0.62), ha="center", va="top", color=BOUND_COLOUR)
-    ax.set(ylim=(-1, 1), yticks=[], xticks=where[labelled], xticklabels=[f"{x:.3g}" for x in where[labelled]])
+    ax.set(ylim=(-1, 1), yticks=[], xticks=where[every], xticklabels=[f"{x:.3g}" for x in where[every]])
     ax.grid(False)
     ax.set_xlabel("real value; the codes stand above the line")
     for side in ("left", "right", "top"):
