@@ -45,7 +45,6 @@ def test_multiply_shift_any_factor_matches_twin_within_bound(x, bits, data):
 @pytest.mark.long
 def test_multiply_shift_of_a_code_is_off_by_less_than_one():
     """A factor of 7 bits is at most 0.5 / 128 off: 255 * 0.5 / 128 < 1 of a code, before the shift rounds."""
-    assert 255 * 0.5 / 128 < 1
     assert error_bound(255) == 255 * 0.5 / 128 + 1
     assert error_bound(255, rounding="half_up") == 255 * 0.5 / 128 + 0.5
     factors = np.arange(1, 256, 6) / 256 + 2.0**-20  # just above the tie between two multipliers: the worst

@@ -182,18 +182,18 @@ def test_padding_beyond_all_memory_is_refused():
 
 def test_convolution_bad_input():
     x, w = np.zeros((1, 5, 5, 4), np.uint8), np.zeros((8, 4, 3, 3), np.int8)
-    for error, call in [
-        (TypeError, lambda: convolve(x.astype(np.int32), w)),
-        (TypeError, lambda: convolve(x, w.astype(np.int16))),
-        (ValueError, lambda: convolve(x[0], w)),
-        (ValueError, lambda: pack_weights(w, groups=3)),
-        (ValueError, lambda: convolve(x, pack_weights(w, groups=2))),
-        (ValueError, lambda: pack_weights(w.astype(np.uint8), saturating=True)),
-        (ValueError, lambda: convolve(x, w, bias=np.zeros(4, np.int32))),
-        (ValueError, lambda: convolve(x, w, window=Window(dilation=(3, 1)))),
-        (ValueError, lambda: convolve(x, w, pad_value=-1)),
-        (ValueError, lambda: convolve(x, w, np.zeros((1, 3, 3, 9), np.int32))),
-        (ValueError, lambda: convolve(x, w, num_threads=0)),
+    for error, text, call in [
+        (TypeError, "x: expected uint8 or int8 data", lambda: convolve(x.astype(np.int32), w)),
+        (TypeError, "w: expected int8 or uint8 data", lambda: convolve(x, w.astype(np.int16))),
+        (ValueError, "x: expected 4 dimensions", lambda: convolve(x[0], w)),
+        (ValueError, "groups: expected a divisor", lambda: pack_weights(w, groups=3)),
+        (ValueError, "w: expected 2 groups", lambda: convolve(x, pack_weights(w, groups=2))),
+        (ValueError, "saturating: expected False", lambda: pack_weights(w.astype(np.uint8), saturating=True)),
+        (ValueError, "bias: expected shape", lambda: convolve(x, w, bias=np.zeros(4, np.int32))),
+        (ValueError, "kernel: expected a window that fits", lambda: convolve(x, w, window=Window(dilation=(3, 1)))),
+        (ValueError, "pad_value: expected", lambda: convolve(x, w, pad_value=-1)),
+        (ValueError, "out: shape", lambda: convolve(x, w, np.zeros((1, 3, 3, 9), np.int32))),
+        (ValueError, "num_threads: expected", lambda: convolve(x, w, num_threads=0)),
     ]:
-        with pytest.raises(error):
+        with pytest.raises(error, match=f"^{text}"):
             call()
