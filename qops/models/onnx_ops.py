@@ -238,7 +238,7 @@ def with_scales_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> None:
     ----------
     nodes : sequence of Node
     tensors : dict of str to Tensor
-        Those that get scales are replaced in it.
+        A tensor that gets scales is replaced in it.
     """
     for node in nodes:
         spec = spec_of(node)

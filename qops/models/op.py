@@ -89,7 +89,7 @@ class Op:
     inputs, outputs : tuple of str
         Names of tensors, constants included.
     reads : tuple of str
-        Those of `inputs` that are no constants: what a call takes, in this order.
+        The inputs that are not constants, in the order in which a call takes them.
     call : callable
         Codes of `reads` to a tuple of the codes of `outputs`.
     real : callable or None

@@ -48,7 +48,7 @@ def tflite_bytes(
     operators : sequence of Operator
         In the order in which they run.
     inputs, outputs : sequence of Tensor
-        Those of the model.
+        The inputs and outputs of the model.
 
     Returns
     -------

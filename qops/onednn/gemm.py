@@ -226,7 +226,7 @@ def gemm_s8s8s32(
     a : ndarray of int8, (M, K), or (K, M) if `transa` is "T"
     b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
     transa, transb, alpha, ao, bo, beta, c, offsetc, co, isa, version, num_threads, out : optional
-        Those of `gemm_u8s8s32`.
+        As `gemm_u8s8s32` takes them.
 
     Returns
     -------

@@ -42,9 +42,9 @@ def gru(
     Parameters
     ----------
     src_layer, src_iter, weights_layer, weights_iter, bias, weights_scale
-        Those of `lstm`, with 3 gates in place of 4.
+        As `lstm` takes them, with 3 gates in place of 4.
     quant, isa, version : optional
-        Those of `lstm`.
+        As `lstm` takes them.
 
     Returns
     -------

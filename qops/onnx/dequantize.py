@@ -34,7 +34,7 @@ def dequantize_linear(
     x_zero_point : int or ndarray of the type of `x`, optional
         Code of real 0, like `x_scale`. None is 0. It is 0 for int32 and float codes.
     axis, block_size : int
-        Those of `quantize_linear`.
+        As `quantize_linear` takes them.
     output_dtype : dtype, optional
         float32, float16 or bfloat16; the type of `x_scale` by default.
     out : ndarray of the type of the result, of the shape of `x`, optional

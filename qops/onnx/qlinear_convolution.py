@@ -88,10 +88,12 @@ class QLinearConv(Convolution):
         bias = None if self._arguments[7] is None else int32s(self._arguments[7], "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
-        codes = stage(self._factor(), y_zero, self.runtime)
+        codes = stage(self.factor, y_zero, self.runtime)
         return Finish(self._w_zero(), bias, codes, y_zero.dtype.num), y_zero.dtype
 
-    def _factor(self) -> NDArray[Any]:
+    @property
+    def factor(self) -> NDArray[Any]:
+        """``x_scale * w_scale / y_scale``, which accumulators are multiplied by; one, or one an output channel."""
         x_scale = check.one_value(check.scale(self.x_scale, "x_scale", ("float32",)), "x_scale")
         w_scale = check.channels(check.scale(self.w_scale, "w_scale", ("float32",)), "w_scale", len(self._w))
         y_scale = check.one_value(check.scale(self.y_scale, "y_scale", ("float32",), divides=True), "y_scale")

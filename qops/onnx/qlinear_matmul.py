@@ -51,6 +51,12 @@ class QLinearMatMul(Product):
     a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
     y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, 7))
 
+    @property
+    def factor(self) -> NDArray[Any]:
+        """``a_scale * b_scale / y_scale``, which sums are multiplied by: one, or one for each row or column."""
+        a_scale = self._scales[0]
+        return self._factor(a_scale.shape if a_scale.ndim > 1 else (a_scale.size, 1))
+
     def _prepare(self, once: bool) -> None:
         allowed = ("float32",) if self.runtime == "ort" else check.SCALES
         a_scale, b_scale = check.scale(self.a_scale, "a_scale", allowed), check.scale(self.b_scale, "b_scale", allowed)
@@ -67,7 +73,7 @@ class QLinearMatMul(Product):
             check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
         if self._scales[0].size != 1:  # as many as there are rows, which are known when the op is called
             return self._products(a)
-        factors = check.of_matrices(self._factor((1, 1)), self._b.shape)
+        factors = check.of_matrices(self.factor, self._b.shape)
         return self._products(a, [stage(one, y_zero, self.runtime) for one in factors], y_zero.dtype)
 
     def _factor(self, shape: tuple[int, ...]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ class Accumulate(Prepared):
     Parameters
     ----------
     w, bias, x_zero_point, w_zero_point, dtype
-        Those of `accumulate`. Arrays are copied.
+        As `accumulate` takes them. Arrays are copied.
 
     Raises
     ------

@@ -23,7 +23,7 @@ class Mul(BinaryOp):
     Parameters
     ----------
     rule, a_zero_point, b_zero_point, y_zero_point, a_scale, b_scale, y_scale, integers, qmin, qmax
-        Those of `mul`.
+        As `mul` takes them.
     dtype : data type
         Type of all codes: uint8, int8 or int16.
 

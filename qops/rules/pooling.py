@@ -57,7 +57,7 @@ def average_pool(
     x_scale : float
         Real size of a code step of `x`; read by torch-qnnpack and the rules that rescale.
     y_scale, y_zero_point : float, int, optional
-        Those of the result, for the rules that rescale; those of `x` if not given.
+        Scale and zero point of the result, for the rules that rescale; if not given, it has those of `x`.
     stride : int or (int, int)
         How far the window moves, down and across.
     padding : {"valid", "same"} or int or (int, int) or ((int, int), (int, int))

@@ -95,7 +95,7 @@ class Quantize(Prepared):
     Parameters
     ----------
     rule, scale, zero_point, dtype
-        Those of `quantize`.
+        As `quantize` takes them.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class Requantize(Prepared):
     Parameters
     ----------
     rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis
-        Those of `requantize`. Arrays are copied.
+        As `requantize` takes them. Arrays are copied.
 
     Raises
     ------

@@ -133,7 +133,7 @@ def concatenation(
     x_scale, x_zero_point : float, int, or sequences of them
         One for all tensors, or one for each.
     y_scale, y_zero_point : float, int
-        Those of the result.
+        Scale and zero point of the result.
     activation : {"NONE"}
         XNNPACK also takes other activations, which it does not apply.
     kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}

@@ -234,7 +234,7 @@ def unidirectional_sequence_lstm(
     w_scale, r_scale : float or array of 4
         Real size of a code step of the weights, one or one a gate.
     hidden_scale, hidden_zero_point : float, int
-        Those of the hidden state, which is the result.
+        Scale and zero point of the hidden state, which is the result.
     cell_scale : float
         Real size of a code step of the cell state, a power of two.
     cell_clip : float

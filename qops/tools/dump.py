@@ -67,7 +67,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     Parameters
     ----------
     kind, x, y, b, numbers
-        Those of `qops.explain`.
+        As `qops.explain` takes them.
     name : str
         What the caller calls `x`.
 

@@ -173,6 +173,37 @@ def test_what_the_caller_changes_afterwards_changes_nothing(name, changes):
     assert pickle.dumps(op) == pickled
 
 
+class Changing:
+    """Numbers that another thread writes to: each time they are read, they are others."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __array__(self, dtype=None, copy=None):
+        self.x = np.roll(self.x, 1)
+        return self.x.copy()
+
+
+ARRAYS = [
+    (name, key)
+    for name in PREPARED
+    for key, value in parts(name)[0].items()
+    if isinstance(value, np.ndarray) and value.ndim and key != "output_shape"
+]
+
+
+@pytest.mark.parametrize(("name", "key"), ARRAYS)
+def test_an_array_is_read_once(name, key):
+    """What is packed and what is kept are one copy, so an op and its pickle never differ."""
+    numbers, data = parts(name)
+    op = kind_of(name)(**numbers | {key: Changing(numbers[key])})
+    same(op(**data), pickle.loads(pickle.dumps(op))(**data))
+
+
+def test_arrays_that_are_read_once_are_weights_and_their_scales():
+    assert {("onnx.ConvInteger", "w"), ("onednn.MatMul", "weights"), ("tflite.Conv2D", "w_scale")} <= {*ARRAYS}
+
+
 @CALLED
 def test_no_attribute_can_be_set_and_nothing_written_to_one_changes_the_op(name, changes):
     op, data, want = made(name, changes)

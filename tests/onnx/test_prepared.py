@@ -246,3 +246,16 @@ def test_neither_ops_nor_functions_keep_arrays_of_the_caller(name):
     given.clear()
     gc.collect()
     assert not [ref() for ref in seen if ref() is not None], made
+
+
+def test_the_factor_of_the_sums_can_be_read():
+    """One number, or one for each channel, row or column."""
+    conv = onnx.QLinearConv(0.5, 0, W, scales(6), 0, 2.0, 5)
+    assert conv.factor.tolist() == (scales(6) / 4).tolist()
+    by_row, by_column = scales(5), scales(530)
+    made = [
+        onnx.QLinearMatMul(rows, 0, B, columns, 0, 2.0, 5) for rows in (by_row, 0.5) for columns in (by_column, 0.25)
+    ]
+    want = (by_row[:, None] * by_column, by_row[:, None] / 4, by_column[None] / 2, np.full((1, 1), 0.125))
+    for op, factor in zip(made, want, strict=True):
+        assert op.factor.tolist() == (factor / 2).tolist()

@@ -44,7 +44,7 @@ cdef void find_whole(Pool *p) noexcept nogil:
 
 
 cdef void combine_down(const Pool *p, const char *image, TapRange taps, Py_ssize_t rows) noexcept nogil:
-    """Combine taps vertically into `rows` rows of `combined`, between their padding; `taps` are those of the first."""
+    """Combine taps vertically into `rows` rows of `combined`, between their padding; `taps`: the taps of the first row."""
     cdef Py_ssize_t n = p.width * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
