@@ -31,7 +31,7 @@ PRODUCT_STEPS = {  # TFLite's reference divides in float32
 }
 
 
-class Steps(NamedTuple):
+class Factors(NamedTuple):
     """The scales, one or one for each channel, and the integers of 31 and of 24 bits that they become."""
 
     scale: Any
@@ -41,23 +41,23 @@ class Steps(NamedTuple):
     mantissa_shift: Any
 
 
-def steps_of(channels: int) -> Steps:
+def factors_of(channels: int) -> Factors:
     """Make scales that differ by up to 40 times; for 0 channels, one scale for codes of 16 bits."""
     scales = np.geomspace(0.0005, 0.02, channels) if channels else np.float64(SCALE_16)
     found = [
         [rules.integers(name, float(scale)) for scale in np.atleast_1d(scales)] for name in ("tflite-double", "rndnu")
     ]
     both = [np.array([m[i] for m in made], np.int64) for made in found for i in (0, 1)]
-    return Steps(scales, *(both if channels else [v[0] for v in both]))
+    return Factors(scales, *(both if channels else [v[0] for v in both]))
 
 
-def away(x: Array, s: Steps) -> Array:
+def away(x: Array, s: Factors) -> Array:
     """Round in float64, half away from 0."""
     product = x * s.scale
     return np.copysign(np.floor(np.abs(product) + 0.5), product)
 
 
-REFERENCES: dict[str, Callable[[Array, Steps], Array]] = {
+REFERENCES: dict[str, Callable[[Array, Factors], Array]] = {
     "tflite-double": lambda x, s: twice(x.astype(np.int64), s.multiplier, s.right_shift),
     "tflite-single": lambda x, s: once(x.astype(np.int64), s.multiplier, s.right_shift),
     "rndnu": lambda x, s: once(x.astype(np.int64), s.mantissa, s.mantissa_shift),
@@ -74,12 +74,12 @@ def accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
 
 def by_channel(rule: str, x: Array) -> Array:
     """Give codes of 8 bits, with a scale for each channel."""
-    return np.clip(REFERENCES[rule](x, steps_of(x.shape[1])) + ZERO, -128, 127)
+    return np.clip(REFERENCES[rule](x, factors_of(x.shape[1])) + ZERO, -128, 127)
 
 
 def in_16_bits(rule: str, x: Array) -> Array:
     """Give codes of 16 bits, with one scale."""
-    return np.clip(REFERENCES[rule](x, steps_of(0)) + ZERO, -(2**15), 2**15 - 1)
+    return np.clip(REFERENCES[rule](x, factors_of(0)) + ZERO, -(2**15), 2**15 - 1)
 
 
 def wide_accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def multiplied(rule: str, a: Array, b: Array) -> Array:
 
 def qops_by_channel(rule: str, x: Array) -> Candidate:
     """Call qops."""
-    out, scales = shared(x.size, np.int8).reshape(x.shape), steps_of(x.shape[1]).scale
+    out, scales = shared(x.size, np.int8).reshape(x.shape), factors_of(x.shape[1]).scale
     return Candidate(lambda: rules.requantize(x, rule, scale=scales, zero_point=ZERO, out=out), lambda: out, 0)
 
 

@@ -148,9 +148,9 @@ def parameters(kind: type[Prepared]) -> list[Parameter]:
 
 
 def _remade(kind: type[Prepared], arguments: tuple[Any, ...]) -> Prepared:
-    pairs = list(zip(parameters(kind), arguments, strict=True))
-    named = {p.name: value for p, value in pairs if p.kind is Parameter.KEYWORD_ONLY}
-    return kind(*(value for p, value in pairs if p.kind is not Parameter.KEYWORD_ONLY), **named)
+    each = list(zip(parameters(kind), arguments, strict=True))
+    named = {p.name: value for p, value in each if p.kind is Parameter.KEYWORD_ONLY}
+    return kind(*(value for p, value in each if p.kind is not Parameter.KEYWORD_ONLY), **named)
 
 
 def _is(value: Any, default: Any) -> bool:

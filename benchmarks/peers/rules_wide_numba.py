@@ -92,7 +92,7 @@ def multiplied(rounded, steps):
 
 def numbers(rule, channels):
     """Give what the loops multiply by, and their right shifts."""
-    s = wide.steps_of(channels)
+    s = wide.factors_of(channels)
     if rule == "rndnu":
         return s.mantissa, s.mantissa_shift
     if rule.startswith("tflite"):

@@ -155,7 +155,7 @@ def epilogue(w: Weights, k: int, given: Options, names: str) -> Epilogue:
 
 
 class Layer(Prepared):
-    """What the prepared ops `MatMul` and `Conv2D` are: compiled calls, of packed weights."""
+    """The base of the prepared ops `MatMul` and `Conv2D`, which hold packed weights and are called as compiled code."""
 
     __slots__ = ("_run",)
 

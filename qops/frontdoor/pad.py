@@ -95,8 +95,8 @@ def _widths(given: NDArray[Any], rank: int) -> tuple[list[int], list[int]]:
     if given.size and given.min() < 0:
         raise ValueError(f"widths: expected at least 0, got {given.min()}")
     try:
-        pairs = np.broadcast_to(given, (rank, 2))
+        each = np.broadcast_to(given, (rank, 2))
     except ValueError:
         shape = f"({rank}, 2)"
         raise ValueError(f"widths: expected what broadcasts to shape {shape}, got shape {given.shape}") from None
-    return pairs[:, 0].tolist(), pairs[:, 1].tolist()
+    return each[:, 0].tolist(), each[:, 1].tolist()

@@ -60,12 +60,12 @@ def _slice(op: Operator, given: Arrays) -> Moved:
 
 def _strided_slice(op: Operator, given: Arrays) -> Moved:
     """Masks say, a bit an axis, which ends are left out and which axes one index removes."""
-    x, (begin, end, steps) = given[0], (_integers(part) for part in given[1:4])
+    x, (begin, end, strides) = given[0], (_integers(part) for part in given[1:4])
     o = op.options
     if o.get("EllipsisMask") or o.get("NewAxisMask"):
         raise ValueError("STRIDED_SLICE with an ellipsis or a new axis is not read")
     where: list[Any] = []
-    for i, (b, e, s) in enumerate(zip(begin, end, steps, strict=True)):
+    for i, (b, e, s) in enumerate(zip(begin, end, strides, strict=True)):
         if o.get("ShrinkAxisMask", 0) >> i & 1:
             where.append(b)
         else:

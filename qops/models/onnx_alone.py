@@ -206,7 +206,7 @@ def _product(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     return Cut(attributes, inputs, (1, 1), _sized("output of one row", row.shape, few.shape))
 
 
-def _pair(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _binary(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """One element of each operand."""
     shape = np.broadcast_shapes(data[0].shape, data[3].shape)
     inputs = {i: np.broadcast_to(data[i], shape)[index].reshape(1) for i in (0, 3)}
@@ -253,7 +253,7 @@ def _window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
 
 
 def _row(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
-    """What makes one sum of a softmax, as the last axis; before version 13 it is of an axis and all behind it."""
+    """Cut out what shares the sum of a softmax: one axis; before version 13, that axis and all behind it."""
     x, is_of_one = data[0], node.get("opset", ONE_AXIS) >= ONE_AXIS
     axis = node.get("axis", -1 if is_of_one else 1) % x.ndim
     if is_of_one:
@@ -267,7 +267,7 @@ def _row(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
 _CUTS: dict[str, Callable[[Node, Sequence[Any], Index], Cut | None]] = {
     **dict.fromkeys(("QLinearConv", "ConvInteger"), _convolution),
     **dict.fromkeys(("QLinearMatMul", "QGemm", "MatMulInteger", "MatMulIntegerToFloat"), _product),
-    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _pair),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _binary),
     **dict.fromkeys(("QLinearSigmoid", "QLinearLeakyRelu", "QuantizeLinear", "DequantizeLinear"), _one_code),
     **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Relu", "Clip", "Sigmoid", "LeakyRelu", "Tanh"), _floats),
     **dict.fromkeys(("QLinearGlobalAveragePool", "GlobalAveragePool"), _whole_image),

@@ -44,14 +44,14 @@ class Spec(NamedTuple):
     bias: int | None = None
 
 
-_PAIR = QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5)
+_BINARY = QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5)
 SPECS = {
     "QuantizeLinear": Spec((), (1, 2)),
     "DequantizeLinear": Spec((QuantizedInput(0, 1, 2),)),
     "QLinearConv": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, 0)), (6, 7), "Conv", 8),
     "QLinearMatMul": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, -1)), (6, 7), "MatMul"),
-    "QLinearAdd": Spec(_PAIR, (6, 7), "Add"),
-    "QLinearMul": Spec(_PAIR, (6, 7), "Mul"),
+    "QLinearAdd": Spec(_BINARY, (6, 7), "Add"),
+    "QLinearMul": Spec(_BINARY, (6, 7), "Mul"),
     "QLinearAveragePool": Spec((QuantizedInput(0, 1, 2),), (3, 4), "AveragePool"),
     "QLinearGlobalAveragePool": Spec((QuantizedInput(0, 1, 2),), (3, 4), "GlobalAveragePool"),
     "QLinearSigmoid": Spec((QuantizedInput(0, 1, 2),), (3, 4), "Sigmoid"),

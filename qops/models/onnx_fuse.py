@@ -15,7 +15,7 @@ import numpy as np
 from qops.models.onnx_file import Node
 from qops.models.onnx_makers import OWN_DOMAIN
 from qops.models.onnx_net import Net, Sink, Source
-from qops.models.onnx_pairs import merged, refuse_around_moves
+from qops.models.onnx_qdq import merged, refuse_around_moves
 from qops.models.onnx_weights import quantized
 from qops.models.tensor import Tensor
 from qops.onnx.qlinear_softmax import ONE_AXIS
@@ -29,7 +29,7 @@ _ONE = {
     "LeakyRelu": "QLinearLeakyRelu",
     "Softmax": "QLinearSoftmax",
 }
-_PAIR = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
+_BINARY = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 """Ops that round value and zero point together, so with another zero point the bits may differ."""
 
@@ -120,8 +120,8 @@ class _Fuser:
             return self._product(node)
         if node.kind in _ONE and not node.domain:
             return self._one(node)
-        if node.kind in _PAIR and not node.domain:
-            return self._pair(node)
+        if node.kind in _BINARY and not node.domain:
+            return self._binary(node)
         if node.kind == "QuantizeLinear":
             refuse_around_moves(self._net, node)
         return [node]
@@ -147,9 +147,9 @@ class _Fuser:
             return [node]
         return self._put(node, _ONE[node.kind], *ends, ())
 
-    def _pair(self, node: Node) -> list[Node]:
+    def _binary(self, node: Node) -> list[Node]:
         ends = self._ends(node, 2)
-        return [node] if ends is None else self._put(node, _PAIR[node.kind], *ends, ())
+        return [node] if ends is None else self._put(node, _BINARY[node.kind], *ends, ())
 
     def _product(self, node: Node) -> list[Node]:
         """Conv, MatMul and Gemm: data and weights of codes, to codes, or but for Conv to float32."""
@@ -231,7 +231,7 @@ class _Fuser:
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
         if kind == "QLinearSoftmax":
             attributes["opset"] = min(node.opset, ONE_AXIS)
-        ends = {sink.dtype, *(source.dtype for source in (sources if kind in _PAIR.values() else sources[:1]))}
+        ends = {sink.dtype, *(source.dtype for source in (sources if kind in _BINARY.values() else sources[:1]))}
         if (sink.as_uint8 and kind in _AS_UINT8) or len(ends) > 1:
             attributes["as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}

@@ -19,7 +19,7 @@ __all__ = ["layer_of"]
 
 _RULES = {"onnx": "double-even-zp-inside", "ort": "fp32-even"}
 _LAYERS = ("QLinearConv", "QLinearMatMul", "QGemm")
-_PAIRS = {"QLinearAdd": "add", "QLinearMul": "mul"}
+_BINARY = {"QLinearAdd": "add", "QLinearMul": "mul"}
 
 
 def layer_of(site: Site) -> Layer | None:
@@ -35,7 +35,7 @@ def layer_of(site: Site) -> Layer | None:
         None for other operators, or if a scale or a zero point is not constant.
     """
     node, spec = site.node, spec_of(site.node)
-    if spec is None or spec.y is None or node.kind not in (*_LAYERS, *_PAIRS):
+    if spec is None or spec.y is None or node.kind not in (*_LAYERS, *_BINARY):
         return None
     parts = [(site.constant(codes.scale), _zero(site, codes.zero_point)) for codes in spec.of]
     y_scale, y_zero = site.constant(spec.y[0]), _zero(site, spec.y[1])
@@ -46,14 +46,15 @@ def layer_of(site: Site) -> Layer | None:
     (a_scale, b_scale), y = (scale for scale, _ in parts), {"qmin": int(ends.min), "qmax": int(ends.max)}
     assert a_scale is not None
     assert b_scale is not None
-    if node.kind in _PAIRS:
+    if node.kind in _BINARY:
         numbers = {
             "a_scale": _one(a_scale),
             "a_zero_point": zeros[0],
             "b_scale": _one(b_scale),
             "b_zero_point": zeros[1],
         }
-        return Layer(_PAIRS[node.kind], {**numbers, "y_scale": _one(y_scale), "y_zero_point": int(y_zero.flat[0]), **y})
+        numbers |= {"y_scale": _one(y_scale), "y_zero_point": int(y_zero.flat[0])}
+        return Layer(_BINARY[node.kind], numbers | y)
     return _sums(site, zeros, (a_scale, b_scale, y_scale), int(y_zero.flat[0]), y)
 
 

@@ -27,7 +27,7 @@ def _reduced(reduce: Callable[..., Any]) -> Callable[[Node, Given], Values]:
     return run
 
 
-def _pair(function: Callable[..., Any]) -> Callable[[Node, Given], Any]:
+def _binary(function: Callable[..., Any]) -> Callable[[Node, Given], Any]:
     def run(node: Node, given: Given) -> Any:
         bounded(np.broadcast_shapes(given[0].shape, given[1].shape))
         return function(given[0], given[1])
@@ -137,11 +137,11 @@ REAL: dict[str, Callable[[Node, Given], Any]] = {
     "ReduceSum": _reduced(np.sum),
     "ReduceMax": _reduced(np.max),
     "ReduceMin": _reduced(np.min),
-    "Add": _pair(np.add),
-    "Sub": _pair(np.subtract),
-    "Mul": _pair(np.multiply),
-    "Div": _pair(_divided),
-    "Pow": _pair(np.power),
+    "Add": _binary(np.add),
+    "Sub": _binary(np.subtract),
+    "Mul": _binary(np.multiply),
+    "Div": _binary(_divided),
+    "Pow": _binary(np.power),
     "PRelu": _prelu,
     "Min": _many(np.minimum),
     "Max": _many(np.maximum),

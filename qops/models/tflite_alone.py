@@ -71,12 +71,12 @@ def alone(
 def _model(reads: Sequence[str], cut: Cut) -> Alone:
     """Write a model; tensors have the shapes that the arrays have."""
     operator = cut.operator
-    pairs = list(zip(operator.inputs, cut.inputs, strict=True))
-    inputs = [t if t is None or x is None else replace(t, shape=x.shape) for t, x in pairs]
+    each = list(zip(operator.inputs, cut.inputs, strict=True))
+    inputs = [t if t is None or x is None else replace(t, shape=x.shape) for t, x in each]
     outputs = [replace(t, shape=shape) for t, shape in zip(operator.outputs, cut.shapes, strict=True)]
     tensors = {t.name: t for t in (*inputs, *outputs, *operator.intermediates) if t is not None}
     own = replace(operator, inputs=[None if t is None else tensors[t.name] for t in inputs], outputs=outputs)
-    given = {t.name: x for t, x in pairs if t is not None and x is not None and t.name in reads}
+    given = {t.name: x for t, x in each if t is not None and x is not None and t.name in reads}
     file = tflite_bytes(list(tensors.values()), [own], [tensors[name] for name in given], outputs)
     return Alone(file, ".tflite", given, cut.place, cut.how)
 
@@ -152,8 +152,8 @@ def _connected(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
 
 def _of_channel(operator: Operator, w: NDArray[Any], biases: Sequence[Any], o: int) -> list[Tensor | None]:
     """Give the inputs of a layer with some weights of one output channel, and its bias."""
-    pairs = zip(operator.inputs[2:], biases, strict=True)
-    rest = [None if t is None else _with(t, bias[o : o + 1], o) for t, bias in pairs]
+    each = zip(operator.inputs[2:], biases, strict=True)
+    rest = [None if t is None else _with(t, bias[o : o + 1], o) for t, bias in each]
     return [operator.inputs[0], _with(operator.inputs[1], w, o), *rest]
 
 

@@ -112,7 +112,7 @@ def read_tflite(path: Path) -> TfliteFile:
 
 
 class _Refused(Exception):
-    """What a sound file holds and this reader does not take."""
+    """A sound file holds something that this reader does not take."""
 
 
 class _Reader:

@@ -25,7 +25,7 @@ _IMAGES = 4  # axes of images and filters
 
 
 def _layer(site: Site, how: dict[str, Any], shape: Sequence[int] | None = None) -> Layer:
-    """What can be asked of a layer: its exact sums, its scales, its ends."""
+    """Give a layer as `qops.explain` and ports read it: its exact sums, its scales, its clamp."""
     _check_bias(site, how)
     x, w = SUMS[site.kind]
     zero = how["x_zero_point"]
@@ -116,7 +116,7 @@ def _transposed(site: Site) -> Made:
     return Made((2,), op, _layer(site, how, shape))
 
 
-def _pair(maker: Callable[..., Any], explained: str = "") -> Maker:
+def _binary(maker: Callable[..., Any], explained: str = "") -> Maker:
     """An operator of two tensors with a fused activation; `explained` is its kind for `qops.explain`."""
 
     def make(site: Site) -> Made:
@@ -138,8 +138,8 @@ LAYERS: dict[str, Maker] = {
     "DEPTHWISE_CONV_2D": _depthwise,
     "FULLY_CONNECTED": _connected,
     "TRANSPOSE_CONV": _transposed,
-    "ADD": _pair(tflite.Add, "add"),
-    "SUB": _pair(tflite.Sub),
-    "MUL": _pair(tflite.Mul, "mul"),
+    "ADD": _binary(tflite.Add, "add"),
+    "SUB": _binary(tflite.Sub),
+    "MUL": _binary(tflite.Mul, "mul"),
 }
 """The makers of these operators, by kind."""

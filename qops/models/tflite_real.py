@@ -142,7 +142,7 @@ def _reduced(reduce: Callable[..., Any]) -> Callable[[Operator, Given], Values]:
     return run
 
 
-def _pair(function: Callable[..., Any]) -> Callable[[Operator, Given], Values]:
+def _binary(function: Callable[..., Any]) -> Callable[[Operator, Given], Values]:
     return lambda op, given: _activated(op, function(given[0], given[1]))
 
 
@@ -210,12 +210,12 @@ REAL: dict[str, Callable[[Operator, Given], Values]] = {
     "FULLY_CONNECTED": _layer,
     "TRANSPOSE_CONV": _transpose_conv,
     "BATCH_MATMUL": _matmul,
-    "ADD": _pair(np.add),
-    "SUB": _pair(np.subtract),
-    "MUL": _pair(np.multiply),
-    "MAXIMUM": _pair(np.maximum),
-    "MINIMUM": _pair(np.minimum),
-    "SQUARED_DIFFERENCE": _pair(lambda a, b: (a - b) ** 2),
+    "ADD": _binary(np.add),
+    "SUB": _binary(np.subtract),
+    "MUL": _binary(np.multiply),
+    "MAXIMUM": _binary(np.maximum),
+    "MINIMUM": _binary(np.minimum),
+    "SQUARED_DIFFERENCE": _binary(lambda a, b: (a - b) ** 2),
     "AVERAGE_POOL_2D": lambda op, given: _pool(op, given[0], np.nanmean, np.nan),
     "MAX_POOL_2D": lambda op, given: _pool(op, given[0], np.max, -np.inf),
     "MEAN": _reduced(np.mean),

@@ -25,7 +25,7 @@ class Missing(ValueError):
 
 
 class Made(NamedTuple):
-    """What runs an operator, which inputs a call takes, and the prepared op, where that is not itself what runs."""
+    """The function that runs an operator, the inputs that it takes, and the prepared op, if `run` is not one."""
 
     takes: tuple[int, ...]
     run: Callable[..., Any]

@@ -172,5 +172,5 @@ def packed_int4(codes: NDArray[Any]) -> NDArray[np.uint8]:
     ndarray of uint8
     """
     flat = codes.reshape(-1)
-    pairs = np.append(flat, np.zeros(flat.size % 2, flat.dtype)).astype(np.uint8).reshape(-1, 2) & 15
-    return np.asarray(pairs[:, 0] | pairs[:, 1] << 4, np.uint8)
+    nibbles = np.append(flat, np.zeros(flat.size % 2, flat.dtype)).astype(np.uint8).reshape(-1, 2) & 15
+    return np.asarray(nibbles[:, 0] | nibbles[:, 1] << 4, np.uint8)

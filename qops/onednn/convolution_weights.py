@@ -43,7 +43,7 @@ class Filters(NamedTuple):
     mask: int
     """The mask of scales, one for each output channel."""
     factor: F32 | None
-    """What float32 weights are multiplied by; it broadcasts against them. None for s8 weights."""
+    """float32 weights are multiplied by it; it broadcasts against them. None for s8 weights."""
     machine: Machine
 
     @property

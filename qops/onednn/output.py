@@ -34,7 +34,7 @@ SCALINGS: dict[str, Callable[[F32, F32, F32], list[FloatOp]]] = {
 
 
 class Output(NamedTuple):
-    """What an attribute and a bias ask for, checked. Every array has the channels last."""
+    """An attribute and a bias, checked. Every array has the channels last."""
 
     attr: Attr
     machine: Machine

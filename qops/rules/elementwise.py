@@ -22,7 +22,7 @@ class BinaryOp(Prepared):
 
     _table: ClassVar[dict[str, BinaryRule]]
     _given: ClassVar[Any]
-    """What checks the integers of a port."""
+    """The function that checks the integers of a port."""
 
     def __init__(
         self,

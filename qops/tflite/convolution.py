@@ -26,9 +26,9 @@ class Parts(NamedTuple):
     """A convolution whose last output channels, its tail, have a rule of their own."""
 
     whole: Kernel
-    """What makes all channels by the rule of whole blocks of them."""
+    """The kernel with the rule of whole blocks of channels; it makes all channels."""
     tail: Kernel
-    """What makes the groups of the tail by its rule."""
+    """The kernel with the rule of the tail; it makes the groups that hold the tail."""
     first: int
     """The output channel that the tail begins at."""
     start: int

@@ -70,7 +70,7 @@ class Kernel(NamedTuple):
     connected_odd_int4: str
     """The same for an odd number, which XNNPACK leaves to the optimised kernel."""
     connected_int4_factor: int
-    """What an even number of weights and the bias are multiplied by, and the scale divided; sums wrap earlier."""
+    """An even number of weights and the bias are multiplied by it, the scale is divided by it; sums wrap earlier."""
     connected_u8: str
     """The same for uint8, without groups; with groups it is that of int8."""
     connected_scale: str
@@ -148,7 +148,7 @@ class Kernel(NamedTuple):
     sigmoid_s16: str
     """The same for int16, if the scale is the power of two of that kernel; else a table of 256 sigmoids is used."""
     sigmoid_output: str
-    """What LOGISTIC of 8 bits demands of the result: its "scale", its "zero point" of -128, or nothing."""
+    """Which number of the result LOGISTIC of 8 bits fixes: its "scale", its "zero point" of -128, or none."""
     norm_checks: bool
     """Whether L2_NORMALIZATION refuses another scale or zero point of the result than the one that it has."""
     ratio: type[Any]

@@ -116,7 +116,7 @@ class UnidirectionalSequenceLstm(Op):
 
     @property
     def bends(self) -> dict[str, Codes] | None:
-        """What LiteRT's functions make of all codes of 16 bits: of gates, and of the cell. None for TFLM's."""
+        """Tables of LiteRT's functions for all codes of 16 bits, those of gates and of the cell; None for TFLM."""
         if self._facts.lstm != "lite":
             return None
         x = np.arange(-(2**15), 2**15)

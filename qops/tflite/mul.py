@@ -59,7 +59,7 @@ class Mul(Binary):
 
     @property
     def requantize(self) -> Requantize:
-        """What takes products of codes less their zero points to codes; the optimised kernel's blocks may wrap."""
+        """The op from products of codes less their zero points to codes; blocks of the optimised kernel may wrap."""
         return Rounding(self._rule, self._scale, self._zeros[2], self._ends).requantize(self._dtype)
 
     def _plain(self, a: Codes, b: Codes) -> Codes:

@@ -47,7 +47,7 @@ class Op(Prepared):
 
     _name: ClassVar[str]
     _data: ClassVar[str] = "x"
-    """What the first array of a call is named."""
+    """The name of the first array of a call."""
     _any_zero_point: ClassVar[tuple[str, ...]] = ()
     """Zero points that may be any int32, but for codes of int16."""
     _own_checks: ClassVar[tuple[str, ...]] = ()
@@ -91,7 +91,7 @@ class Op(Prepared):
 
     @property
     def integers(self) -> dict[str, Any]:
-        """What was made of scales and zero points, by name; empty if nothing was. Shifts are positive to the left."""
+        """The integers made of scales and zero points, by name, if there are any. Shifts are positive to the left."""
         return {}
 
     def _codes(self, x: ArrayLike, name: str = "x") -> NDArray[Any]:

@@ -36,7 +36,7 @@ class Unary(OneArray):
 
     @property
     def integers(self) -> dict[str, Any]:
-        """What all codes become, from the lowest code on: a port may hold it as a table."""
+        """The results of all codes, from the lowest code on; a port may hold them as a table."""
         return {"table": np.roll(self._table, -check.ends(self._dtype)[0])}
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:

@@ -97,7 +97,7 @@ def in_blocks(rule: str, tail: str, size: int) -> str:
 
 
 class Rounding(NamedTuple):
-    """What takes the sums of a layer to codes: a rule of `qops.rules`, and its numbers."""
+    """How sums of a layer become codes: a rule of `qops.rules`, and its numbers."""
 
     rule: str
     scale: float | NDArray[np.float64]

@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
     @property
     def reads(self) -> dict[str, NDArray[Any]]:
-        """What it read, by the names of the tensors."""
+        """The inputs of the op, by the names of the tensors."""
         return dict(zip(self.op.reads, self.inputs, strict=True))
 
     @property

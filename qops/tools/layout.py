@@ -15,7 +15,7 @@ _ORDERS = (("NCHW", "NHWC", (0, 3, 1, 2), (0, 2, 3, 1)), ("NHWC", "NCHW", (0, 2,
 
 
 class Wrong(NamedTuple):
-    """What is wrong with how a tensor was dumped, and how many codes differ as it stands."""
+    """How a tensor was dumped otherwise than it should be, in words, and how many codes differ as it was dumped."""
 
     words: str
     differ: int

@@ -180,6 +180,14 @@ def test_padding_beyond_all_memory_is_refused():
         convolve(x, w, window=Window((1, 1), (far - 1, far - 1), ((far, 0), (far, 0))))
 
 
+def test_rows_whose_bytes_wrap_are_refused():
+    """A padded row of this many pixels has 16 bytes if its size wraps; so many would be allocated, and far more set."""
+    quarter, x, w = (sys.maxsize + 1) // 2, np.ones((1, 1, 1, 4), np.uint8), np.ones((1, 4, 1, 1), np.int8)
+    far = Window((1, quarter + 3), padding=((0, 0), (quarter // 4, quarter - quarter // 4 + 3)))
+    with pytest.raises(MemoryError):
+        convolve(x, w, window=far, pad_value=1)
+
+
 def test_convolution_bad_input():
     x, w = np.zeros((1, 5, 5, 4), np.uint8), np.zeros((8, 4, 3, 3), np.int8)
     for error, text, call in [

@@ -67,7 +67,7 @@ class Operands(NamedTuple):
     w: NDArray[Any]
     axes: list[Axis]
     zero_point: int
-    """What is subtracted from x, and from its padding, which holds that too."""
+    """It is subtracted from x and from its padding; the padding holds this code."""
     groups: int = 1
 
     def convolved(self, finish: Finish) -> NDArray[Any]:

@@ -46,9 +46,9 @@ cdef void begin_with_bias(const Product *p, const int32_t *bias, bint by_amx, Pr
 
 
 cdef Py_ssize_t rows_at_once(const Product *p, Py_ssize_t rows) noexcept nogil:
-    """Give how many rows of accumulators to make before their codes: in whole tiles, and they stay in the cache.
+    """Give how many rows of accumulators to make before their codes: whole tiles that stay in the cache.
 
-    With more weights there are more of them, because each batch reads all weights.
+    The more weights there are, the more rows, because all weights are read again for each batch of rows.
     """
     cdef int64_t most = max(<int64_t>SUMS_AT_ONCE, <int64_t>p.k * p.n // WEIGHTS_PER_SUM)  # Py_ssize_t may have 32 bits
     if <int64_t>rows * p.n <= most:
@@ -222,7 +222,7 @@ cdef class MatMul:
 
 @cython.final
 cdef class Rows:
-    """A prepared product, to codes, of x in any shape, which is read as rows of as many codes as B has rows.
+    """A prepared product of x by B, to codes. x has any shape: it is read as rows with one code for each row of B.
 
     typenum: numpy's number of the dtype of x. keeps: the result has all axes of x but the last, which then must be
     whole rows; else it has two axes.
@@ -236,11 +236,11 @@ cdef class Rows:
     def __init__(self, MatMul matmul, int typenum, int32_t zero_point=0, *, bint keeps=False):
         self.matmul, self.typenum, self.zero_point, self.keeps = matmul, typenum, zero_point, keeps
         self.starts = None
-        if matmul.bias is not None and matmul.b.kernel.amx[0] == NULL:  # that unit takes other ones
+        if matmul.bias is not None and matmul.b.kernel.amx[0] == NULL:  # AMX begins with others
             self.starts = self.starts_of(matmul.b)
 
     cdef cnp.ndarray starts_of(self, PackedB b):
-        """Give what accumulators begin with."""
+        """Give what accumulators begin with, if AMX does not multiply."""
         cdef cnp.ndarray made = np.empty_like(b.sums)
         cdef Product p
         set_packed(&p, b)

@@ -169,7 +169,7 @@ static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b
     same.high_wraps = 0; /* int32 holds all sums, so the shift gets no wrapped one */
     for (int64_t power = unit; power > 1 && power % 2 == 0; power /= 2)
         shift--;
-    if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_step(&same) ||
+    if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_shift(&same) ||
         !by_addend(f->first) || most > INT32_MAX || llabs(zeros) > INT32_MAX - most ||
         !has_code_clamp(f->zero_point, f->lowest_code, f->highest_code, is_signed, &to))
         return 0;

@@ -36,7 +36,7 @@ static inline int does_nothing(integer_shift s) { return by_addend(s) && !s.add 
 static inline int whole_range(const integer_params *p) { return p->least <= INT32_MIN && p->most >= INT32_MAX; }
 static inline int range_16(const integer_params *p) { return p->least == INT16_MIN && p->most == INT16_MAX; }
 static inline int leaves_x(const integer_params *p) { return p->lowest == INT32_MIN && p->highest == INT32_MAX && !p->centre; }
-static inline int has_one_step(const integer_params *p)
+static inline int has_one_shift(const integer_params *p)
 {
     return leaves_x(p) && !p->left_shift && !p->through_f32 && does_nothing(p->second) && p->least == INT64_MIN &&
            p->most == INT64_MAX && !p->product_wraps && !p->high_wraps && !p->code_wraps;
@@ -53,7 +53,7 @@ static inline int holds_high(const integer_params *p)
 /* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
  *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
  * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is memory for the parameters of that one shift. */
-static inline const integer_params *in_one_step(const integer_params *p, integer_params *once)
+static inline const integer_params *in_one_shift(const integer_params *p, integer_params *once)
 {
     const integer_shift f = p->first, s = p->second;
     const int64_t one = 1LL << s.right_shift, least = s.add + s.if_negative;

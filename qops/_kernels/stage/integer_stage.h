@@ -206,7 +206,7 @@ static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, 
     integer_clamp to;
     if (n < LANES_OF(tier) / 2) /* the plain loop is as quick for a single vector */
         return 0;
-    const integer_params *const once = in_one_step(p, &room);
+    const integer_params *const once = in_one_shift(p, &room);
     const int flags = flags_of(once);
     return flags >= 0 && whole_range(p) && has_integer_clamp(p, &to) ? RUN_TIER(tier, stage_s32, x, y, n, once, to, flags)
                                                                    : ANY_PARAMS(tier, x, 0, y, n, p);
@@ -218,7 +218,7 @@ static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int 
     integer_clamp to;
     if (n < LANES_OF(tier) / 2)
         return 0;
-    const integer_params *const once = in_one_step(p, &room);
+    const integer_params *const once = in_one_shift(p, &room);
     const int flags = flags_of(once);
     return flags >= 0 && whole_range(p) && has_integer_clamp(p, &to)
                ? RUN_TIER(tier, stage_16, x, c, n, once, to, is_signed, flags) : 0;
@@ -248,7 +248,7 @@ static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int i
     code_clamp to;
     if (n < LANES_OF(tier))
         return 0;
-    const integer_params *const once = in_one_step(p, &room);
+    const integer_params *const once = in_one_shift(p, &room);
     const int flags = flags_of(once);
     return flags >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
                    has_code_clamp(p->zero_point, p->lowest_code, p->highest_code, is_signed, &to)

@@ -7,10 +7,10 @@ from qops._kernels.stage.rounding cimport clamp_s64, wrap_s32
 
 cdef extern from "stage/integer_stage.h":
     bint leaves_x(const IntegerParams*) nogil
-    bint has_one_step(const IntegerParams*) nogil
+    bint has_one_shift(const IntegerParams*) nogil
     int flags_of(const IntegerParams*) nogil
     int flags_of_both(int, int) nogil
-    const IntegerParams* in_one_step(const IntegerParams*, IntegerParams* room) nogil
+    const IntegerParams* in_one_shift(const IntegerParams*, IntegerParams* room) nogil
     enum:
         BYTES_OF_PARAMS
     LaneParams params_in(void*, Py_ssize_t) nogil
@@ -33,7 +33,7 @@ cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
 
 
 cdef inline int64_t code_of(int64_t x, const IntegerParams* p, bint all_of_it) noexcept nogil:
-    """Give the code of x by the formula; without `all_of_it` by the steps of `has_one_step` alone: the multiplication,
+    """Give the code of x by the formula; without `all_of_it` by what `has_one_shift` leaves of it: the multiplication,
     the first shift, the zero point and the clamp.
     """
     cdef int64_t high
@@ -59,7 +59,7 @@ cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t
     if i == n:
         return
     p = params[0]
-    if has_one_step(&p):
+    if has_one_shift(&p):
         for i in range(i, n):
             c[i] = <int32_t>code_of(x[i], &p, False)
     else:
@@ -122,11 +122,11 @@ cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, P
     """Lay the parameters of channels out for vectors, a period and `spare` more, in memory that is returned."""
     cdef bytearray memory = bytearray((period + spare) * BYTES_OF_PARAMS)
     cdef IntegerParams room
-    cdef const IntegerParams* once = in_one_step(params, &room)
+    cdef const IntegerParams* once = in_one_shift(params, &room)
     cdef Py_ssize_t i
     lanes.params, lanes.period, lanes.flags = params_in(<char*>memory, period + spare), period, flags_of(once)
     for i in range(period + spare):
-        once = in_one_step(params + i % count, &room)
+        once = in_one_shift(params + i % count, &room)
         lanes.flags = flags_of_both(lanes.flags, flags_of(once)) if alike(params, params + i % count) else -1
         put_params(lanes.params, i, once)
     return memory

@@ -16,7 +16,7 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
-    WHOLE = 40  # bits beyond which a quotient saturates in every type of codes
+    MOST_BITS = 40  # bits beyond which a quotient saturates in every type of codes
 cdef double BELOW_INFINITY = 2.0**128 - 2.0**103  # where float32 begins to round to infinity
 
 
@@ -83,7 +83,7 @@ cdef class Quantization:
 
     cdef bint in_double(self, x, out) except -1:
         """Set out to the quotients in double, rounded half away from 0; False if one is NaN. For a few elements."""
-        quotients = (x.astype(np.float64) / <double>self.step).clip(-(2.0**WHOLE), 2.0**WHOLE)
+        quotients = (x.astype(np.float64) / <double>self.step).clip(-(2.0**MOST_BITS), 2.0**MOST_BITS)
         whole = np.trunc(quotients)
         whole += np.trunc(2 * (quotients - whole))  # both differences are exact
         if np.isnan(whole).any():

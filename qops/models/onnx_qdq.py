@@ -1,4 +1,7 @@
-"""What onnxruntime makes of two pairs of QuantizeLinear and DequantizeLinear that follow each other: one pair."""
+"""Makes one QDQ pair of two that follow each other, as onnxruntime does.
+
+A QDQ pair, here also called a pair, is a QuantizeLinear and the DequantizeLinear nodes that read its codes.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,16 @@ class _Numbers(NamedTuple):
 def merged(
     nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], *, is_first: bool = True
 ) -> tuple[list[Node], list[str]]:
-    """Make one pair of two that follow each other, whose nodes are read by the next alone.
+    """Make one pair of two that follow each other, if each node is read by the next alone.
 
-    Of four pairs in a row two are left, which another round makes one of.
+    Four pairs in a row become two, and in another round one.
 
     Parameters
     ----------
     nodes : sequence of Node
         In the order in which they run.
     tensors : dict of str to Tensor
-        The numbers of new pairs are added to it.
+        The scales and zero points of new pairs are added to it.
     outputs : sequence of str
         Names of the graph's outputs, which stay.
     is_first : bool
@@ -57,7 +60,7 @@ def merged(
     net, words = Net(nodes, tensors, outputs), []
     now, done = {node.name: node for node in nodes}, set()
     for name in list(now):
-        found = None if name in done else _two_pairs(net, now, name)
+        found = None if name in done else _two_qdq(net, now, name)
         if found is None:
             continue
         first, second, last = found
@@ -84,7 +87,7 @@ def merged(
     return list(now.values()), words
 
 
-def _two_pairs(net: Net, now: dict[str, Node], name: str) -> tuple[Node, Node, list[Node]] | None:
+def _two_qdq(net: Net, now: dict[str, Node], name: str) -> tuple[Node, Node, list[Node]] | None:
     """Give the nodes around a DequantizeLinear between two QuantizeLinear: both, and what dequantizes the second."""
     node = now.get(name)
     if node is None or node.kind != "DequantizeLinear":
@@ -97,8 +100,8 @@ def _two_pairs(net: Net, now: dict[str, Node], name: str) -> tuple[Node, Node, l
     if {first.kind, second.kind} != {"QuantizeLinear"} or second.outputs[0] in net.outputs:
         return None
     last = [now[reader.name] for reader in net.readers[second.outputs[0]] if reader.name in now]
-    is_pair = all(reader.kind == "DequantizeLinear" and reader.inputs[0] == second.outputs[0] for reader in last)
-    return (first, second, last) if last and is_pair else None
+    is_qdq = all(reader.kind == "DequantizeLinear" and reader.inputs[0] == second.outputs[0] for reader in last)
+    return (first, second, last) if last and is_qdq else None
 
 
 def _is_beside_moves(net: Net, first: Node, last: list[Node]) -> bool:
