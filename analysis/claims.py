@@ -87,7 +87,7 @@ def of_codes(found: Mapping[str, Any]) -> dict[str, float]:
         "factor_alone": max(steps.factor_alone),
         "shift_half_up": max(steps.by_factor["half_up"]),
         "shift_floor": max(steps.by_factor["floor"]),
-        **{f"shift_{r}": steps.by_bits[r][7].largest for r in ("half_away", "half_even", "truncate")},
+        **{f"shift_{r}": steps.by_bits[r][7].max for r in ("half_away", "half_even", "truncate")},
     }
 
 

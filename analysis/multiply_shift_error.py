@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
+from numpy.typing import NDArray
 
 from analysis import style
 from analysis.report import Figures, Table
 from analysis.summary import Line
-from qops import multiply_shift
+from qops import ErrorReport, QTensor, error, multiply_shift
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
 from qops.frontdoor.multiply_shift import error_bound
 
@@ -21,37 +22,18 @@ CODES = np.arange(256, dtype=np.int32)
 UNSHIFTED = 2**20  # x times this loses next to nothing in the shift: what is left is the error of the factor
 
 
-class Spread(NamedTuple):
-    """Errors over all uint8 codes and `FACTORS`, and the factor that is worst."""
-
-    largest: float
-    mean: float
-    bias: float
-    sqnr: float
-    factor: float
-
-
 class Measured(NamedTuple):
     """Errors over all uint8 codes: by rounding and bits over `FACTORS`; the largest at 7 bits over `FINE`."""
 
-    by_bits: dict[str, Sequence[Spread]]
+    by_bits: dict[str, Sequence[ErrorReport]]
     by_factor: dict[str, Sequence[float]]
     factor_alone: Sequence[float]
 
 
-def largest(factor: float, bits: int, rounding: SingleRounding) -> float:
-    """Find the largest error over all uint8 codes."""
-    return float(np.abs(multiply_shift(CODES, factor, bits, rounding=rounding) - CODES * factor).max())
-
-
-def spread(bits: int, rounding: SingleRounding) -> Spread:
-    """Errors over all uint8 codes and `FACTORS`."""
-    exact = CODES * FACTORS[:, None]
-    off = np.stack([multiply_shift(CODES, f, bits, rounding=rounding) for f in FACTORS]) - exact
-    largest = np.abs(off).max(axis=1)
-    sqnr = 10 * np.log10((exact**2).mean() / (off**2).mean())
-    errors = (largest.max(), np.abs(off).mean(), off.mean(), sqnr, FACTORS[largest.argmax()])
-    return Spread(*map(float, errors))
+def spread(factors: NDArray[np.float64], bits: int, rounding: SingleRounding) -> ErrorReport:
+    """Errors over all uint8 codes and some factors; one more in the result is an LSB."""
+    y = np.stack([multiply_shift(CODES, f, bits, rounding=rounding) for f in factors])
+    return error(QTensor(y, -(2.0**31), 2.0**31), CODES * factors[:, None])
 
 
 def factor_error(factor: float) -> float:
@@ -62,8 +44,8 @@ def factor_error(factor: float) -> float:
 def measure() -> Measured:
     """Run all roundings with all bits over all codes."""
     return Measured(
-        {r: [spread(bits, r) for bits in BITS] for r in SINGLE_ROUNDINGS},
-        {r: [largest(f, 7, r) for f in FINE] for r in COLOURS},
+        {r: [spread(FACTORS, bits, r) for bits in BITS] for r in SINGLE_ROUNDINGS},
+        {r: [spread(f, 7, r).max for f in FINE[:, None]] for r in COLOURS},
         [factor_error(f) for f in FINE],
     )
 
@@ -73,8 +55,8 @@ def summary(found: Measured) -> list[Line]:
     lines = []
     for r, at in found.by_bits.items():
         s = at[7]
-        top = max([s.largest, *found.by_factor.get(r, [])])
-        worst, bound = f"factor {s.factor:.5f}", error_bound(255, 7, r)
+        top = max([s.max, *found.by_factor.get(r, [])])
+        worst, bound = f"factor {FACTORS[s.worst.index[0]]:.5f}", error_bound(255, 7, r)
         lines.append(Line("multiply and shift, 7 bits", f"qops {r}", top, s.mean, s.bias, s.sqnr, bound, worst, top))
     return lines
 
@@ -86,7 +68,7 @@ def draw(found: Measured) -> Drawing:
     for r, marker in (("floor", "o"), ("half_up", "D")):
         left.semilogy(
             BITS,
-            [s.largest for s in found.by_bits[r]],
+            [s.max for s in found.by_bits[r]],
             marker,
             color=COLOURS[r],
             ms=5.5,
@@ -129,7 +111,7 @@ def tables(found: Measured) -> list[Table]:
     head = ["rounding", *(f"{'max / bias, ' * (b == 4)}{b} bits" for b in picked), "bound, 7 bits"]
     rows = []
     for r in SINGLE_ROUNDINGS:
-        cells = [f"{found.by_bits[r][b].largest:.3f} / {found.by_bits[r][b].bias:+.3f}" for b in picked]
+        cells = [f"{found.by_bits[r][b].max:.3f} / {found.by_bits[r][b].bias:+.3f}" for b in picked]
         rows.append([r, *cells, f"{error_bound(255, 7, r):.3f}"])
     return [Table(f"multiply_shift: error in LSB over all uint8 codes and {FACTORS.size} factors in 0..1", head, rows)]
 

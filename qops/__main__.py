@@ -34,12 +34,12 @@ from qops.tools.hunt import Hunt
 from qops.tools.page import page_of
 from qops.tools.params import FORMS as PARAM_FORMS
 from qops.tools.params import params
+from qops.tools.places import client_of
 from qops.tools.port_parts import PORTS
 from qops.tools.progress import Progress
 from qops.tools.reduce import ALWAYS
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
-from qops.tools.walk import client_of
 
 _DUMP = """\
 A dump holds the arguments of qops.explain by their names, with the same defaults.

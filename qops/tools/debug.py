@@ -20,8 +20,9 @@ from qops.tools.dump_files import tensors_of
 from qops.tools.fused import as_fused
 from qops.tools.hunt import First, Hunt, LayerRow
 from qops.tools.layout import Wrong, as_wanted
+from qops.tools.places import Cluster, Here
 from qops.tools.progress import Progress
-from qops.tools.walk import Cluster, Here, Layer, matched, walk
+from qops.tools.walk import Layer, matched, walk
 
 __all__ = ["debug", "graph_of"]
 
