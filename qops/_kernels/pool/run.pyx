@@ -44,7 +44,7 @@ cdef void find_whole(Pool *p) noexcept nogil:
 
 
 cdef void combine_down(const Pool *p, const char *image, TapRange taps, Py_ssize_t rows) noexcept nogil:
-    """Combine taps vertically into `rows` rows of `combined`, between their padding; `taps`: the taps of the first row."""
+    """Combine taps vertically into `rows` rows of `combined`, between their padding; `taps`: those of the first row."""
     cdef Py_ssize_t n = p.width * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
@@ -116,7 +116,7 @@ cdef Py_ssize_t whole_rows(const Pool *p, Py_ssize_t begin) noexcept nogil:
     return max(1, rows)
 
 
-cdef void image_rows(const Pool *p, const char *x, char *y) noexcept nogil:
+cdef void one_image(const Pool *p, const char *x, char *y) noexcept nogil:
     """Make the results of one image."""
     cdef Py_ssize_t line = p.ow * p.channels, i = 0, rows, k
     cdef TapRange taps
@@ -134,8 +134,8 @@ cdef void image_rows(const Pool *p, const char *x, char *y) noexcept nogil:
         i += rows
 
 
-cdef void value_rows(const Pool *p, const uint8_t *x, uint8_t *y) noexcept nogil:
-    """Make the results of one image for the rule VALUES, whose means are those of real values."""
+cdef void one_image_of_values(const Pool *p, const uint8_t *x, uint8_t *y) noexcept nogil:
+    """Make the results of one image by the rule VALUES: means of real values."""
     cdef Py_ssize_t i
     for i in range(p.oh):
         means_of_values(p.means, x + i * p.rows.stride * p.width * p.channels, p.ow * p.channels,
@@ -165,8 +165,8 @@ cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
     memset(p.combined, p.down_start & 0xFF, p.block * p.padded_width * p.channels * size_of(p.down))
     for i in range(images):
         if p.means != NULL and p.means.rule == VALUES:
-            value_rows(p, <const uint8_t *>x + i * image, <uint8_t *>y + i * result)
+            one_image_of_values(p, <const uint8_t *>x + i * image, <uint8_t *>y + i * result)
         else:
-            image_rows(p, x + i * image, y + i * result)
+            one_image(p, x + i * image, y + i * result)
     PyMem_RawFree(memory)
     return 0
