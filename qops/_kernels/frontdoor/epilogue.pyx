@@ -36,6 +36,7 @@ cdef OperandRange operand_range(double lo, double hi) noexcept nogil:
 
 
 cdef double value_of(const OperandRange* v, double code) noexcept nogil:
+    """Give the real value of a code, which counts from the lowest."""
     return v.base + (code - v.zero) * v.step
 
 
@@ -46,13 +47,13 @@ cdef int zero_in(cnp.ndarray codes, const OperandRange* x) noexcept:
 
 @cython.final
 cdef class Epilogue:
-    """What takes the sums of k products, in n columns, to codes of one type.
+    """Takes sums of k products, in n columns, to codes of one type.
 
     lo, hi: the range of the weights, or float32 arrays with an end for each column. bias: float64, one for each column,
     or None. They are real values; with `in_steps` they count steps, each the product of both operands' steps. clip: the
     range to which results are clamped, (-inf, inf) if they are not. kept: the range of 8-bit codes that the caller
-    gave, or None. Then each call finds the range of its results. That range also holds the ends in `guess`; each end
-    may be None. In its methods `x` is what `left` gives for the range of the first operand.
+    gave; if it is None, each call finds the range of its results, which then also holds the ends in `guess` that are
+    not None. In its methods `x` is the `left` of the range of the first operand.
     """
 
     def __init__(self, Py_ssize_t k, Py_ssize_t n, lo, hi, double[::1] bias or None, bint in_steps, int typenum,
@@ -77,7 +78,7 @@ cdef class Epilogue:
             self.columns[j] = self.columns[0]
 
     cpdef OperandRange left(self, double lo, double hi) noexcept:
-        """Give what the codes of the first operand, of the range (lo, hi), stand for. The product subtracts `zero`.
+        """Give the values of the codes of the first operand, whose range is (lo, hi). The product subtracts `zero`.
 
         `zero` is the middle code for sums of more than FEW products, so that int32 holds them.
         """

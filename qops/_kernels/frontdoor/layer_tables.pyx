@@ -37,7 +37,7 @@ cdef void repeat_first(word* tables, Py_ssize_t count, Py_ssize_t ld, Py_ssize_t
 
 @cython.final
 cdef class LayerStage(PreparedStage):
-    """The stage that takes the sums of one call to codes, or watches their range. Products run it over whole rows."""
+    """Takes the sums of one call to codes, or watches their range. Products run it over whole rows."""
 
     cdef int set(self, Py_ssize_t n, cnp.ndarray rows, terms, Py_ssize_t watched=0) except -1:
         """Set all but the numbers in the tables; see `Epilogue.stage`. `watched`: how many rows are watched.
@@ -71,10 +71,10 @@ cdef class LayerStage(PreparedStage):
         return 0
 
     cdef void finish(self, Py_ssize_t kinds, bint may_use_f32) noexcept:
-        """Finish the tables, in double, of so many columns that differ or of 1.
+        """Finish the tables: in double, and in float32 if `may_use_f32` and some column allows it.
 
-        may_use_f32: whether float32 may do for codes of 8 bits. Where it does for one column that stands for all,
-        nothing reads the other tables.
+        kinds: how many columns are set; 1 if all columns are like the first. Then the first is repeated, but not in
+        double where float32 does, as nothing reads these tables.
         """
         if may_use_f32:
             self.set_f32(kinds)
@@ -82,7 +82,7 @@ cdef class LayerStage(PreparedStage):
             repeat_first(self.params.row.of_sum, 5 + 2 * self.cuts, self.params.ld, self.params.n)
 
     cdef void set_f32(self, Py_ssize_t kinds) noexcept:
-        """Set the tables for float32, of so many columns that differ or of 1, and where to use them."""
+        """Set the tables in float32 of `kinds` columns, see `finish`, and which columns may use them."""
         cdef LayerRow* r = &self.params.row
         cdef float* table = self.f32
         cdef Py_ssize_t i, j, ld = self.params.ld, n = self.params.n

@@ -65,7 +65,7 @@ cdef class PostOpStage(PreparedStage):
         return 0
 
     cdef const float* old_of(self, cnp.ndarray x, cnp.ndarray old) except? NULL:
-        """What `old` holds for operations on x; NULL if none of them needs it."""
+        """Check and give the values of `old`, which a sum adds to x; NULL if no operation reads them."""
         if not cnp.PyArray_ISCARRAY(x):
             raise ValueError("x, old: expected arrays in C order")
         if not self.adds_old:

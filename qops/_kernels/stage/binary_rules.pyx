@@ -65,7 +65,7 @@ cdef class Operands:
         return (p.a.m, p.a.right_shift), (p.b.m, p.b.right_shift), (p.y.m, p.y.right_shift)
 
     def stage(self, row not None, rule):
-        """What makes codes of two arrays by a row; ValueError if these scales or integers are out of its range."""
+        """Give the stage of two arrays by a rule's row; ValueError if these scales or integers are out of its range."""
         return self.make(row_of(row), None if rule is None else as_words(rule))
 
     cdef BinaryStage make(self, tuple row, Words rule):
@@ -89,7 +89,7 @@ cdef class Operands:
         return optimised_sum(self, rule, p, made == "shifted, optimised s8")
 
     cpdef BinaryStage times(self, PreparedStage last):
-        """What multiplies codes less their zero points; `last` makes codes of the products."""
+        """Give the stage that multiplies codes less their zero points; `last` takes the products to codes."""
         return binary_stage(PRODUCT, Operand(self.a_zero_point, 0, 0, 0), Operand(self.b_zero_point, 0, 0, 0), last,
                             self.typenum)
 
@@ -253,7 +253,7 @@ cdef BinaryStage torch_sum(Operands o, tuple row, str made):
 
 
 cdef BinaryStage in_float32(Operands o, BinaryForm form, Operand a, Operand b, PreparedStage last):
-    """What computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
+    """Give the stage of a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
     cdef double step = <float>o.y_scale
     cdef double of_a, of_b
     cdef bint fits = step > 0 and isfinite(step) and isfinite(<float>(1 / step))

@@ -102,7 +102,7 @@ cdef class Numbers:
         return self.words.multiplier_of(self.factor[channel])
 
     cdef Multiplier of_loop(self, Multiplier p) except *:
-        """What the loop takes of a multiplier: itself, which some rules round to 16 bits."""
+        """Give the multiplier and shift of the loop for a multiplier of 31 bits, which some rules round to 16 bits."""
         cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words.integer_rule.split == LAST_BIT else 0
         if p.right_shift < least:
             name = "integers" if self.has_integers else "scale"
@@ -133,7 +133,7 @@ cdef class Numbers:
 
     @property
     def integers_of_loop(self):
-        """What the loop multiplies by and shifts by: `integers`, which some rules round to 16 bits first."""
+        """The multiplier and shift of the loop: `integers`, whose multiplier some rules round to 16 bits."""
         cdef Multiplier p
         if self.count >= 0:
             return self.arrays(True)
@@ -200,7 +200,7 @@ cdef class Numbers:
         return single
 
     cdef object real_scale(self):
-        """What the loop multiplies by, or an array of it by channel: the scale, rounded to float32 by most rules."""
+        """Give the real scale of the loop, or an array by channel: `scale`, rounded to float32 by most rules."""
         cdef cnp.ndarray[float] near
         cdef Py_ssize_t i
         if self.kind == FLOAT_64:
