@@ -41,6 +41,17 @@ def tensor(name, case, array, data):
     return Tensor(name, array.shape, dtype, scale, zero, axis, array if data else None)
 
 
+def fed_names(case):
+    """The names of what a call takes: neither constants nor state."""
+    kept = [*case["attrs"].get("const", []), *case["attrs"].get("state", [])]
+    return [name for name, key in case["inputs"].items() if key is not None and name not in kept]
+
+
+def types(case, arrays):
+    """The types of what a call takes, and of its result."""
+    return [arrays[key].dtype.name for key in (*(case["inputs"][n] for n in fed_names(case)), case["outputs"]["y"])]
+
+
 def model(case, arrays):
     """The bytes of the file of one case; the arrays that a call takes, by name."""
     steps = "steps" in case
@@ -56,8 +67,7 @@ def model(case, arrays):
         for i, (scale, zero) in enumerate(case["attrs"].get("intermediates", []))
     ]
     options = {key[0].upper() + key[1:]: value for key, value in case.get("options", {}).items()}
-    states = case["attrs"].get("state", [])
-    fed = [tensors[name] for name in inputs if tensors[name] is not None and name not in fixed and name not in states]
+    fed = [tensors[name] for name in fed_names(case)]
     operator = Operator(case["op"], list(tensors.values()), [result], options, inner)
     known = [t for t in tensors.values() if t is not None]
     file = tflite_bytes([*known, *inner, result], [operator], fed, [result])
