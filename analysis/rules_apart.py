@@ -141,9 +141,9 @@ def said(share: float) -> str:
 def _squares(ax: Axes, values: NDArray[np.float64], across: list[str], size: float) -> None:
     ax.imshow(np.where(values > 0, values, np.nan), cmap="YlOrRd", norm=LogNorm(LEAST, 1), aspect="auto")
     for (i, j), share in np.ndenumerate(values):
-        ax.text(
-            j, i, said(share), ha="center", va="center", fontsize=size, color="white" if share > 0.015 else style.INK
-        )
+        colour = "white" if share > 0.015 else style.INK
+        if told := said(share):
+            ax.text(j, i, told, ha="center", va="center", fontsize=size, color=colour, in_layout=False)
     ax.set(xticks=range(len(across)), yticks=range(len(NAMES)))
     ax.set_xticklabels(across, rotation=55, ha="right", rotation_mode="anchor", fontsize=8)
     ax.set_yticklabels(NAMES, fontsize=8)

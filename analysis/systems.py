@@ -51,10 +51,15 @@ class Sum(NamedTuple):
     """What a system made of two tensors, and how far that is from what they stand for."""
 
     system: System
+    operands: tuple[QTensor, QTensor]
     tensor: QTensor
     passes: int
     report: ErrorReport
-    off: NDArray[np.float64]  # signed error of every element, in LSB
+
+    @property
+    def off(self) -> NDArray[np.float64]:
+        """Signed error of every element, in LSB; made when it is asked for, as most sums are only reported."""
+        return signed_error(self.tensor, self.system.exact(*map(values, self.operands)))
 
 
 def _qops_fused(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
@@ -150,9 +155,8 @@ HEADS = ("max LSB", "mean LSB", "bias LSB", "SQNR dB")
 
 def apply(system: System, a: QTensor, b: QTensor, guess: Range | None = None) -> Sum:
     """Run a system, and measure the error against the exact result of what the codes stand for."""
-    exact = system.exact(values(a), values(b))
     result, passes = system.run(a, b, guess)
-    return Sum(system, result, passes, error(result, exact), signed_error(result, exact))
+    return Sum(system, (a, b), result, passes, error(result, system.exact(values(a), values(b))))
 
 
 def cells(e: ErrorReport) -> list[str]:

@@ -19,6 +19,6 @@ def out(tmp_path_factory, found):
     from analysis import claims
 
     folder = tmp_path_factory.mktemp("analysis") / "new" / "folder"
-    with rc_context({"savefig.dpi": 50}):  # coarse pixels take less time, and no test looks at them
+    with rc_context({"figure.dpi": 50}):  # coarse pixels take less time, and no test looks at them
         main.write(folder, found, claims.claims(found))
     return folder
