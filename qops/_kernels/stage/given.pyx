@@ -29,15 +29,28 @@ cpdef object row_named(rule, table):
         return table[rule_named(rule, table)]
 
 
-cdef object fit(multiplier, right_shift):
-    return (multiplier >= -(1 << 31)) & (multiplier < <int64_t>1 << 31) & (right_shift >= 0) & (right_shift <= 62)
+cdef bint fit(multiplier, right_shift):
+    return -(1 << 31) <= multiplier < <int64_t>1 << 31 and 0 <= right_shift <= 62
 
 
-cdef cnp.ndarray copied(values, dtype):
-    """A copy that nobody else can write to."""
-    copy = values.astype(dtype)
-    copy.flags.writeable = False
+cdef cnp.ndarray copied(cnp.ndarray values, int typenum):
+    """A copy of one of numpy's types, which nobody else can write to."""
+    cdef cnp.ndarray copy = cnp.PyArray_Cast(values, typenum)
+    cnp.PyArray_CLEARFLAGS(copy, cnp.NPY_ARRAY_WRITEABLE)
     return copy
+
+
+cdef bint all_above_0(values):
+    """Whether a float is finite and above 0, or all float64 of an array are."""
+    cdef double* each
+    cdef Py_ssize_t i
+    if isinstance(values, float):
+        return 0 < <double>values < INFINITY
+    each = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
+    for i in range(cnp.PyArray_SIZE(<cnp.ndarray>values)):
+        if not 0 < each[i] < INFINITY:
+            return False
+    return True
 
 
 cpdef object given_integers(integers):
@@ -52,28 +65,26 @@ cpdef object given_integers(integers):
         raise TypeError(f"integers: expected (multiplier, right_shift), got {shown(integers)}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
         raise TypeError(f"integers: expected integers, one of each or one for each channel, got {shown(integers)}")
-    fits_all = fit(multiplier, right_shift)
-    if not fits_all.all():
-        m, n = [x[~fits_all].flat[0] for x in (multiplier, right_shift)]
-        raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
+    for m, n in zip(multiplier.ravel().tolist(), right_shift.ravel().tolist()):
+        if not fit(m, n):
+            raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
     if multiplier.size == 1:
         return int(multiplier.reshape(())), int(right_shift.reshape(()))
-    return copied(multiplier, np.int64), copied(right_shift, np.int64)
+    return copied(multiplier, cnp.NPY_INT64), copied(right_shift, cnp.NPY_INT64)
 
 
 cpdef object given_scales(scale):
     """The scales of a caller, checked: a number, or an array with one for each channel; 0.0 in place of -0.0."""
     if type(scale) is float and 0 <= scale < INFINITY:
         return scale + 0.0
-    cdef object values = as_array(scale, "scale")
-    cdef cnp.ndarray own
+    cdef cnp.ndarray values = as_array(scale, "scale"), own
     cdef double* each
     cdef Py_ssize_t i
-    if values.dtype.kind not in "fiu":
-        raise TypeError(f"scale: expected numbers, got {values.dtype}")
+    if values.descr.kind not in (c"f", c"i", c"u"):
+        raise TypeError(f"scale: expected numbers, got {(<object>values).dtype}")
     if values.ndim > 1:
-        raise ValueError(f"scale: expected one number or one for each channel, got shape {values.shape}")
-    own = values.astype(np.float64)
+        raise ValueError(f"scale: expected one number or one for each channel, got shape {(<object>values).shape}")
+    own = cnp.PyArray_Cast(values, cnp.NPY_FLOAT64)  # a copy, of float64 too
     each = <double*>cnp.PyArray_DATA(own)
     for i in range(cnp.PyArray_SIZE(own)):
         if not 0 <= each[i] < INFINITY:
@@ -81,7 +92,7 @@ cpdef object given_scales(scale):
         each[i] += 0.0
     if cnp.PyArray_SIZE(own) == 1:
         return each[0]
-    own.flags.writeable = False
+    cnp.PyArray_CLEARFLAGS(own, cnp.NPY_ARRAY_WRITEABLE)
     return own
 
 
@@ -105,9 +116,9 @@ cpdef tuple three_scales(scales):
     w = as_array(scales[1], names[1])
     if w.dtype.kind not in "fiu" or w.ndim > 1:
         raise TypeError(f"scales: w_scale: expected one number or one for each channel, got {w.dtype}, shape {w.shape}")
-    own = float(w.reshape(())) if w.size == 1 else copied(w, np.float64)
+    own = float(w.reshape(())) if w.size == 1 else copied(w, cnp.NPY_FLOAT64)
     values = number(scales[0], names[0]), own, number(scales[2], names[2])
     for value, name in zip(values, names):
-        if not np.all(np.isfinite(value) & np.greater(value, 0)):
+        if not all_above_0(value):
             raise ValueError(f"{name}: expected finite numbers above 0, got {value}")
     return values

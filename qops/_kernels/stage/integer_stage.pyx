@@ -1,5 +1,6 @@
 """The loops of the integer stage: the definition in plain Cython, whole vectors in integer_stage.h."""
 
+from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from qops._kernels.machine.tiers cimport tier
@@ -120,13 +121,14 @@ cdef bint alike(const IntegerParams* a, const IntegerParams* b) noexcept nogil:
 cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
                              Py_ssize_t spare):
     """Lay the parameters of channels out for vectors, a period and `spare` more, in memory that is returned."""
-    cdef bytearray memory = bytearray((period + spare) * BYTES_OF_PARAMS)
+    cdef bytearray memory = PyByteArray_FromStringAndSize(NULL, (period + spare) * BYTES_OF_PARAMS)
     cdef IntegerParams room
     cdef const IntegerParams* once = in_one_shift(params, &room)
-    cdef Py_ssize_t i
+    cdef Py_ssize_t channel, i
     lanes.params, lanes.period, lanes.flags = params_in(<char*>memory, period + spare), period, flags_of(once)
-    for i in range(period + spare):
-        once = in_one_shift(params + i % count, &room)
-        lanes.flags = flags_of_both(lanes.flags, flags_of(once)) if alike(params, params + i % count) else -1
-        put_params(lanes.params, i, once)
+    for channel in range(count):
+        once = in_one_shift(params + channel, &room)
+        lanes.flags = flags_of_both(lanes.flags, flags_of(once)) if alike(params, params + channel) else -1
+        for i from channel <= i < period + spare by count:
+            put_params(lanes.params, i, once)
     return memory

@@ -3,6 +3,7 @@ from libc.stdint cimport int64_t
 
 from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.rounding cimport Rounding
 from qops._kernels.stage.stage cimport Stage
 
@@ -25,6 +26,8 @@ cdef struct IntegerRule:  # the numbers of an integer stage besides the multipli
 
 # the words of a rule, and their numbers
 cdef dict ROUNDINGS, FORMS, BEYONDS, SPLITS, WRAPS
+
+cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) noexcept nogil
 
 cdef class PreparedStage:
     cdef Stage stage  # its holders copy it; they keep this object, whose memory it points into

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from qops._kernels.arrays.checks import dtype_names
 
@@ -17,8 +18,6 @@ from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, 
 from qops._kernels.stage.stage cimport (
     DOUBLE, INTEGER, REAL, SPARE, Stage, float_stage, integer_stage, period_of, stage_over, stage_unless_nan,
 )
-
-import numpy as np
 
 cnp.import_array()
 
@@ -126,8 +125,8 @@ cdef class IntegerStage(PreparedStage):
         """Set the stage to a multiplier and a right shift for each channel."""
         cdef bytearray params
         cdef Py_ssize_t i, count = len(multipliers)
-        if count == 0 or len(right_shifts) != count:
-            raise ValueError("multiplier, right_shift: expected as many of each, one at least")
+        if len(right_shifts) != count:
+            raise ValueError("multiplier, right_shift: expected as many of each")
         params = bytearray(count * sizeof(IntegerParams))
         for i in range(count):
             (<IntegerParams*><char*>params)[i] = params_of(multipliers[i], <int>right_shifts[i], r)
@@ -138,6 +137,8 @@ cdef class IntegerStage(PreparedStage):
         """Set the stage to channels with these IntegerParams, and keep them."""
         cdef IntegerParams* params = <IntegerParams*><char*>memory
         cdef Py_ssize_t count = len(memory) // sizeof(IntegerParams)
+        if count == 0:
+            raise ValueError("multiplier, right_shift: expected one of each, at least")
         self.params = memory
         self.stage = integer_stage(params)
         self.stage.count, self.stage.channels = count, params
@@ -162,9 +163,20 @@ cdef class TwoStages(PreparedStage):
         self.stage.before = &first.stage
 
 
-cdef cnp.ndarray repeated(scales, dtype):
-    """Give the scales of channels, repeated over a period and SPARE more."""
-    return np.resize(np.asarray(scales, dtype), period_of(np.size(scales)) + SPARE)
+cdef cnp.ndarray repeated(scales, int typenum, Py_ssize_t* count):
+    """Give the scales of channels as one of numpy's types, repeated over a period and SPARE more, and set `count`."""
+    cdef cnp.ndarray each = cnp.PyArray_FROM_OTF(scales, typenum, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST)
+    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(each), i
+    cdef cnp.npy_intp n
+    cdef cnp.ndarray made
+    count[0] = cnp.PyArray_SIZE(each)
+    if count[0] == 0:
+        raise ValueError("scales: expected one, at least")
+    n = period_of(count[0]) + SPARE
+    made = cnp.PyArray_EMPTY(1, &n, typenum, 0)
+    for i in range(n):
+        memcpy(cnp.PyArray_BYTES(made) + i * size, cnp.PyArray_BYTES(each) + i % count[0] * size, size)
+    return made
 
 
 cdef class FloatStage(PreparedStage):
@@ -185,6 +197,7 @@ cdef class FloatStage(PreparedStage):
 
     cdef int set_numbers(self, scales, FloatParams p) except -1:
         """Set the stage to these parameters, with one scale or a scale for each channel."""
+        cdef Py_ssize_t count
         # double where float32 does not hold an end, or a sum with the shift
         p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest
         p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
@@ -192,10 +205,10 @@ cdef class FloatStage(PreparedStage):
             p.scale = scales
             self.stage = float_stage(&p)
             return 0
-        self.scales = repeated(scales, np.float32)
+        self.scales = repeated(scales, cnp.NPY_FLOAT32, &count)
         p.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
         self.stage = float_stage(&p)
-        self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+        self.stage.count, self.stage.channels = count, cnp.PyArray_DATA(self.scales)
         return 0
 
 
@@ -212,7 +225,7 @@ cdef class DoubleStage(PreparedStage):
         if isinstance(scales, float):
             self.stage.params.wide.scale = scales
             return 0
-        self.scales = repeated(scales, np.float64)
+        self.scales = repeated(scales, cnp.NPY_FLOAT64, &self.stage.count)
         self.stage.params.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
-        self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+        self.stage.channels = cnp.PyArray_DATA(self.scales)
         return 0

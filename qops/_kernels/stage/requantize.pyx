@@ -12,8 +12,6 @@ from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, Integ
 from qops._kernels.stage.rules cimport NO_SCALES, Numbers
 from qops._kernels.stage.scales cimport formed
 
-from math import prod
-
 import numpy as np
 
 cnp.import_array()
@@ -112,13 +110,18 @@ cdef class Requantization:
 
     cdef Py_ssize_t inner(self, cnp.ndarray x) except -1:
         """Give how many neighbours belong to each channel; ValueError if the axis does not fit the scales."""
-        cdef tuple shape = (<object>x).shape
-        channels = shape[integer(self.axis, "axis", -x.ndim, x.ndim - 1)] if shape else 0
-        if channels != self.numbers.count:
+        cdef int axis = self.axis + (x.ndim if self.axis < 0 else 0), i
+        cdef Py_ssize_t inner = 1
+        if x.ndim and not 0 <= axis < x.ndim:
+            integer(self.axis, "axis", -x.ndim, x.ndim - 1)
+        if (x.shape[axis] if x.ndim else 0) != self.numbers.count:
             raise ValueError(
-                f"{self.given}: {self.numbers.count} of them do not fit axis {self.axis} of acc, shape {shape}"
+                f"{self.given}: {self.numbers.count} of them do not fit axis {self.axis} of acc, "
+                f"shape {(<object>x).shape}"
             )
-        return max(1, prod(shape[self.axis:][1:]))
+        for i in range(axis + 1, x.ndim):
+            inner *= x.shape[i]
+        return max(1, inner)
 
     cdef cnp.ndarray moved(self, x, bint is_int32):
         """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""

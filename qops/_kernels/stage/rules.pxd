@@ -28,6 +28,7 @@ cdef class Numbers:
     cdef Multiplier at(self, Py_ssize_t channel) except *
     cdef Multiplier of_loop(self, Multiplier p) except *
     cdef tuple arrays(self, bint for_loop)
+    cdef bytearray params(self, const IntegerRule* s)
     cpdef PreparedStage stage(self, bint is_wide=*)
     cdef PreparedStage short_stage(self, IntegerRule s)
     cdef PreparedStage real_stage(self)

@@ -4,6 +4,7 @@ A rule is a row of `qops.rules.TABLE`, which explains its words.
 """
 
 cimport numpy as cnp
+from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from libc.math cimport isfinite, ldexp
 from libc.stdint cimport int64_t
 
@@ -11,12 +12,13 @@ import numpy as np
 
 from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.multipliers cimport (
     FLOAT_32, FLOAT_32_OF_31, FLOAT_64, GIVEN, KINDS, REDUCED_LATER, Multiplier, fits, multiplier, reduced,
 )
 from qops._kernels.stage.prepared cimport (
     BEYONDS, CODE, INTO_16, LAST_BIT, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, DoubleStage, FloatStage, IntegerStage,
-    PreparedStage, IntegerRule, TwoStages,
+    PreparedStage, IntegerRule, TwoStages, params_of,
 )
 from qops._kernels.stage.rounding cimport FLOOR, Rounding
 
@@ -52,6 +54,13 @@ cdef class Words:
 cdef Words as_words(rule):
     """Give the words of a rule, or `rule` itself if it is words already."""
     return <Words>rule if type(rule) is Words else Words(rule)
+
+
+cdef object element(cnp.ndarray each, Py_ssize_t channel):
+    """Give an element of an array of one axis as a number of Python: numpy's own take ten times as long."""
+    if each.ndim != 1 or channel >= each.shape[0]:
+        raise ValueError(f"factor: expected one for each channel, got shape {(<object>each).shape}")
+    return cnp.PyArray_GETITEM(each, <char*>cnp.PyArray_GETPTR1(each, channel))
 
 
 cdef class Numbers:
@@ -98,8 +107,8 @@ cdef class Numbers:
                 return Multiplier(self.factor[0], self.factor[1])
             return self.words.multiplier_of(self.factor)
         if self.has_integers:
-            return Multiplier(self.factor[0][channel], self.factor[1][channel])
-        return self.words.multiplier_of(self.factor[channel])
+            return Multiplier(element(self.factor[0], channel), element(self.factor[1], channel))
+        return self.words.multiplier_of(element(self.factor, channel))
 
     cdef Multiplier of_loop(self, Multiplier p) except *:
         """Give the multiplier and shift of the loop for a multiplier of 31 bits, which some rules round to 16 bits."""
@@ -160,8 +169,17 @@ cdef class Numbers:
             p = self.of_loop(self.at(0))
             made.set_one(p.m, p.right_shift, &s)
         else:
-            m, right_shifts = self.arrays(True)
-            made.set_channels(m, right_shifts, &s)
+            made.set_params(self.params(&s))
+        return made
+
+    cdef bytearray params(self, const IntegerRule* s):
+        """The parameters of the loop, for each channel."""
+        cdef bytearray made = PyByteArray_FromStringAndSize(NULL, self.count * sizeof(IntegerParams))
+        cdef Multiplier p
+        cdef Py_ssize_t i
+        for i in range(self.count):
+            p = self.of_loop(self.at(i))
+            (<IntegerParams*><char*>made)[i] = params_of(p.m, p.right_shift, s)
         return made
 
     cdef PreparedStage short_stage(self, IntegerRule s):
@@ -219,7 +237,7 @@ cdef class Numbers:
         if self.kind == FLOAT_32_OF_31 or self.has_integers:
             p = self.at(channel)
             return ldexp(<float>p.m if self.kind == FLOAT_32_OF_31 else p.m, -<int>p.right_shift)
-        scale = self.factor if self.count < 0 else self.factor[channel]
+        scale = self.factor if self.count < 0 else element(self.factor, channel)
         if not isfinite(<float>scale):
             raise ValueError(f"scale: {scale} is beyond float32")
         return scale

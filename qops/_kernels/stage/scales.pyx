@@ -1,8 +1,13 @@
 """The real scale a * b / y of a product, as systems round it on the way; a word of `qops.rules.real_scale` says how."""
 
+cimport numpy as cnp
+from libc.math cimport INFINITY
+
 from qops._kernels.arrays.numbers cimport shown
 
 import numpy as np
+
+cnp.import_array()
 
 DERIVATIONS = ("double", "f32-product", "f32", "f32-reciprocal")
 
@@ -19,12 +24,37 @@ cdef double derived_scale(str derive, double a, double b, double y) noexcept:
     return product * (<float>1 / <float>y)
 
 
+cdef double scale_at(cnp.broadcast at, int operand) noexcept:
+    return (<double*>cnp.PyArray_MultiIter_DATA(at, operand))[0]
+
+
 def derived(str derive, a, b, y):
     """Give the scale of three doubles, or an array of scales if one of them is an array; they broadcast."""
-    each = None if isinstance(a, float) and isinstance(b, float) and isinstance(y, float) else np.broadcast(a, b, y)
-    if each is None or each.ndim == 0:
+    cdef cnp.broadcast at
+    cdef cnp.ndarray made
+    cdef double* scale
+    if isinstance(a, float) and isinstance(b, float) and isinstance(y, float):
         return derived_scale(derive, a, b, y)
-    return np.array([derived_scale(derive, p, s, t) for p, s, t in each], np.float64).reshape(each.shape)
+    a, b, y = [np.asarray(x, np.float64) for x in (a, b, y)]
+    at = cnp.PyArray_MultiIterNew3(a, b, y)
+    made = cnp.PyArray_EMPTY(at.nd, at.dimensions, cnp.NPY_FLOAT64, 0)
+    scale = <double*>cnp.PyArray_DATA(made)
+    while cnp.PyArray_MultiIter_NOTDONE(at):
+        scale[at.index] = derived_scale(derive, scale_at(at, 0), scale_at(at, 1), scale_at(at, 2))
+        cnp.PyArray_MultiIter_NEXT(at)
+    return made if at.nd else scale[0]
+
+
+cdef double formed_scale(str derive, double a, double w, double y) noexcept:
+    """The scale that a system forms, or that of w if it multiplies by one scale after another: "stepwise"."""
+    if derive == "stepwise-conv":
+        return <float>w
+    return twice_reciprocal(w) if derive == "stepwise" else derived_scale(derive, a, w, y)
+
+
+cdef double twice_reciprocal(float x) noexcept:
+    """1 / (1 / x) in float32, which is not always x."""
+    return <float>1 / (<float>1 / x)
 
 
 cpdef tuple formed(tuple scales, str derive):
@@ -34,15 +64,19 @@ cpdef tuple formed(tuple scales, str derive):
     ``1 / out_scale``. The first two are reciprocals of reciprocals, so they are rounded twice; "stepwise-conv" takes
     w itself.
     """
-    F32, one = np.float32, np.float32(1)
+    cdef double a = scales[0], y = scales[2], before = 1, after = 1
+    cdef cnp.ndarray each = np.array(scales[1], np.float64)
+    cdef double* scale = <double*>cnp.PyArray_DATA(each)
+    cdef Py_ssize_t i
+    cdef bint fits
     if derive == "given":
         raise ValueError("scales: the rule makes no integers of scales, give it integers")
-    with np.errstate(all="ignore"):
-        if derive.startswith("stepwise"):
-            before, scale, after = one / (one / F32(scales[0])), F32(scales[1]), one / F32(scales[2])
-            scale = scale if derive == "stepwise-conv" else one / (one / scale)
-        else:
-            before, scale, after = one, derived(derive, *scales), one
-    if not all([np.all(np.isfinite(x) & (x > 0)) for x in (before, scale, after)]):
+    if derive.startswith("stepwise"):
+        before, after = twice_reciprocal(a), <float>1 / <float>y
+    fits = 0 < before < INFINITY and 0 < after < INFINITY
+    for i in range(cnp.PyArray_SIZE(each)):
+        scale[i] = formed_scale(derive, a, scale[i], y)
+        fits = fits and 0 < scale[i] < INFINITY
+    if not fits:
         raise ValueError(f"scales: floats do not hold what {derive} makes of {shown(scales)}")
-    return np.asarray(scale, np.float64) if np.ndim(scale) else float(scale), (float(before), float(after))
+    return each if each.ndim else scale[0], (before, after)
