@@ -79,9 +79,10 @@ def padding_of(padding: Any) -> str | tuple[TwoInts, TwoInts]:
     ('SAME', ((1, 1), (0, 2)))
     """
     if isinstance(padding, str):
-        if padding.upper() not in ("SAME", "VALID"):
+        word = padding.upper()
+        if word not in ("SAME", "VALID"):
             raise ValueError(f"padding: expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
-        return padding.upper()
+        return word
     padding = _as_list(padding)
     down, across = padding if isinstance(padding, (tuple, list)) and len(padding) == 2 else (padding, padding)
     return pair(down, "padding", 0), pair(across, "padding", 0)

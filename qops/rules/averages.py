@@ -17,7 +17,7 @@ from qops._kernels.stage import prepared as stages
 from qops.codes import CodeType
 from qops.rules.numbers import WORDS, Numbers
 
-__all__ = ["AVERAGE_POOL", "PoolRule", "Windows", "reciprocal"]
+__all__ = ["AVERAGE_POOL", "PoolRule", "Pooled", "Windows", "reciprocal"]
 
 Array = NDArray[Any]
 
@@ -135,8 +135,8 @@ def _ort(w: Windows) -> Pooled:
     largest = float32(x_step * float32((w.codes.highest - w.codes.lowest) * w.size))
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
-    how = {"form": "over", "plus": w.y_zero_point, "beyond": "lowest"}
-    stage = stages.FloatStage(y_step, "half_even", w.qmin, w.qmax, **how)
+    plus = w.y_zero_point
+    stage = stages.FloatStage(y_step, "half_even", w.qmin, w.qmax, plus, form="over", beyond="lowest")
     return _by_stage(w, stage, w.x_zero_point, x_step)
 
 

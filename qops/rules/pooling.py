@@ -13,7 +13,7 @@ from qops._kernels.stage.given import row_named
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared, argument
-from qops.rules.averages import AVERAGE_POOL, PoolRule, Windows
+from qops.rules.averages import AVERAGE_POOL, Pooled, PoolRule, Windows
 from qops.rules.pool_windows import cut_windows, kernel_of, moves_of
 from qops.window import Padding, TwoInts, pair
 
@@ -109,7 +109,7 @@ def average_pool(
     array([2, 3], dtype=uint8)
     """
     image, numbers = as_array(x, "x"), (zero_point, x_scale, y_scale, y_zero_point)
-    check_type(image.dtype, "x", None, AVERAGE_POOL)
+    check_type(image.dtype, "x", rule, AVERAGE_POOL)
     op = AveragePool._once(rule, kernel, *numbers, stride, padding, count_padding, image.dtype, qmin, qmax)
     return op(image, out)
 
@@ -139,7 +139,7 @@ class AveragePool(Prepared):
     Raises
     ------
     TypeError, ValueError
-        What `average_pool` refuses; `x` of another type than `dtype`.
+        What `average_pool` refuses, for images of any size; `x` of another type than `dtype`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class AveragePool(Prepared):
     (1, 224, 223, 3)
     """
 
-    __slots__ = ("_counts_padding", "_moves", "_pooled", "_row", "_whole", "_windows")
+    __slots__ = ("_counts_padding", "_moves", "_pools", "_rows", "_windows")
 
     def __init__(
         self,
@@ -176,7 +176,8 @@ class AveragePool(Prepared):
         rule, kernel, zero, x_scale, y_scale, y_zero, *moves, dtype, qmin, qmax = self._arguments
         stride, padding, count_padding = moves
         row, codes = row_named(rule, AVERAGE_POOL), of_dtype(dtype)
-        check_type(codes.dtype, "dtype", rule, AVERAGE_POOL)
+        if not once:  # the function has checked that of x
+            check_type(codes.dtype, "dtype", rule, AVERAGE_POOL)
         low, high = codes.lowest, codes.highest
         taps, x_zero = kernel_of(kernel, codes.dtype), integer(zero, "zero_point", low, high)
         scale = _above_0(x_scale, "x_scale")
@@ -188,9 +189,9 @@ class AveragePool(Prepared):
         hi = high if qmax is None else integer(qmax, "qmax", lo, high)
         steps, self._counts_padding = pair(stride, "stride", 1), _counts(count_padding, rule, row)
         self._moves = moves_of(taps, steps, padding)
-        self._row, self._windows = row, Windows(taps, steps, scale, x_zero, of_y, zero_of_y, codes, lo, hi)
-        self._pooled = row.made(self._windows)
-        self._whole = AVERAGE_POOL[row.whole].made(self._windows) if row.whole else self._pooled
+        self._rows = row, AVERAGE_POOL[row.whole] if row.whole else row
+        self._windows = Windows(taps, steps, scale, x_zero, of_y, zero_of_y, codes, lo, hi)
+        self._pools = None if once else [each.made(self._windows) for each in self._rows]
         if not once:
             kept = (None if y_scale is None else of_y), (None if y_zero is None else zero_of_y)
             self._keep(rule, taps, x_zero, scale, *kept, stride, padding, count_padding, codes.dtype, qmin, qmax)
@@ -227,22 +228,26 @@ class AveragePool(Prepared):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `x`, in `out` if it is given."""
-        image = as_array(x, "x")
-        if image.dtype != self.dtype:
+        image, kernel, stride = as_array(x, "x"), self._windows.kernel, self._windows.stride
+        if image.dtype != self._windows.codes.dtype:
             check_type(image.dtype, "x", None, AVERAGE_POOL)
             raise TypeError(f"x: expected {self.dtype} data, got {image.dtype}")
         shape = self.shape_of(image.shape)
         if out is not None:
             check_out(out, image.dtype.num, shape, [image])
-        window, kernel, stride = self._window(image.shape), self._windows.kernel, self._windows.stride
+        window = self._window(image.shape)
         if window.padding == _NONE:
-            return (self._whole if image.shape[1:3] == kernel else self._pooled)(image, out)
+            return self._pool(image.shape[1:3] == kernel)(image, out)
         if self._counts_padding:  # a tap on padding is a real 0
-            return self._pooled(window.padded(image, self._windows.x_zero_point, 1), out)
+            return self._pool(False)(window.padded(image, self._windows.x_zero_point, 1), out)
         made = np.empty(shape, image.dtype) if out is None else out
         for cut, pixels, places in cut_windows(window, image.shape[1:3], kernel, stride):
-            made[:, *places] = self._row.made(self._windows._replace(kernel=cut))(image[:, *pixels], None)
+            made[:, *places] = self._rows[0].made(self._windows._replace(kernel=cut))(image[:, *pixels], None)
         return made
+
+    def _pool(self, is_whole: bool) -> Pooled:
+        """What pools images, by the rule of windows as large as the image or not; a single call makes one of them."""
+        return self._pools[is_whole] if self._pools else self._rows[is_whole].made(self._windows)
 
 
 def _counts(count_padding: bool | None, rule: str, row: PoolRule) -> bool:

@@ -98,6 +98,11 @@ def test_every_mean_of_large_windows_is_exact(size):
     assert np.array_equal(rules.requantize(sums, "rndna", integers=reciprocal(size), dtype=np.int16), want)
 
 
+def test_a_rule_without_int16_refuses_x_by_its_name():
+    with pytest.raises(TypeError, match=r"^x: expected uint8 or int8, .* got int16$"):
+        rules.average_pool(np.zeros((1, 2, 2, 1), np.int16), "torch-nchw", kernel=(2, 2), zero_point=0)
+
+
 def test_larger_windows_are_refused():
     image = np.broadcast_to(np.uint8(3), (1, 2**11, 2**10 + 1, 1))
     with pytest.raises(ValueError, match=r"^kernel: expected windows of at most 2097152 codes, got 2048 by 1025"):
@@ -149,4 +154,13 @@ def test_scales_beyond_float32_are_refused(rule, x_scale, y_scale):
     with pytest.raises(
         ValueError, match=r"^x_scale, y_scale: .* are beyond what (ort computes|is computed of them) in float32$"
     ):
-        rules.average_pool(np.zeros_like(HALVES), rule, **how)
+        rules.average_pool(np.zeros((1, 1, 3, 1), np.uint8), rule, **how)
+
+
+def test_a_call_refuses_scales_by_the_rule_of_its_windows_and_an_op_by_both():
+    how = {"kernel": (1, 2), "zero_point": 0, "x_scale": 1e37, "y_scale": 1e37}
+    x = np.uint8([[[[3], [4]]]])
+    whole = rules.average_pool(x, "ort", **how)
+    np.testing.assert_array_equal(whole, rules.average_pool(x, "ort-global", **how))
+    with pytest.raises(ValueError, match=r"^x_scale, y_scale: "):
+        rules.AveragePool("ort", **how)
