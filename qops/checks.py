@@ -16,6 +16,7 @@ from qops._kernels.arrays.checks import (
     F32,
     S32,
     U8,
+    all_finite,
     array,
     as_array,
     broadcast_shape,
@@ -37,6 +38,7 @@ __all__ = [
     "F32",
     "S32",
     "U8",
+    "all_finite",
     "array",
     "as_array",
     "both_ends",
@@ -196,6 +198,6 @@ def dtype_among(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype
         found = np.dtype(dtype)
     except (TypeError, ValueError):  # a text that has no bytes is a ValueError
         found = None
-    if found is None or found.name not in allowed:
+    if found is None or (found.type.__name__ not in allowed and found.name not in allowed):
         raise TypeError(f"{name}: expected {', '.join(allowed)}, got {shown(dtype)}")
-    return found.newbyteorder("=")
+    return found if found.isnative else found.newbyteorder("=")

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, check_out, choice, float32s, integer, native, real, shown
-from qops.codes import of
+from qops.checks import all_finite, as_array, check_out, choice, float32s, integer, native, real, shown
+from qops.codes import of_dtype
 
 _Made = TypeVar("_Made")
 RUNTIMES = ("onnx", "ort")
@@ -29,14 +30,16 @@ WHOLE = (*CODES_8, "uint16", "int16")
 """The types that numpy has."""
 CODES = (*WHOLE, *SMALL, *FLOATS)
 SCALES = ("float32", "float16", "bfloat16")
+PLAIN = (np.dtype(np.float64), np.dtype(np.int64))
+"""What numpy makes of lists of Python's numbers."""
 
 
-def ends(codes: NDArray[Any]) -> tuple[int, int]:
-    """Give the lowest and the highest code of the integer type of `codes`."""
-    small = SMALL.get(codes.dtype.type.__name__)  # the name of a dtype takes a microsecond
+def ends(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Give the lowest and the highest code of an integer type."""
+    small = SMALL.get(dtype.type.__name__)  # the name of a dtype takes a microsecond
     if small is not None:
         return small
-    row = of(codes)
+    row = of_dtype(dtype)
     return row.lowest, row.highest
 
 
@@ -52,9 +55,11 @@ def of_types(make: Callable[[np.dtype[Any]], _Made]) -> dict[np.dtype[Any], _Mad
     return made or {np.dtype(CODES_8[0]): make(np.dtype(CODES_8[0]))}
 
 
-def _named(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> None:
+def among(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> np.dtype[Any]:
+    """Give a dtype; TypeError if it is not one of `allowed`."""
     if dtype.type.__name__ not in allowed and dtype.name not in allowed:
         raise TypeError(f"{name}: expected {', '.join(allowed)}, got {dtype}")
+    return dtype
 
 
 def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any]:
@@ -63,8 +68,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
         found = np.dtype(dtype)
     except (TypeError, ValueError):  # a text that has no bytes is a ValueError
         raise TypeError(f"{name}: expected a dtype, got {shown(dtype)}") from None
-    _named(found, name, allowed)
-    return found
+    return among(found, name, allowed)
 
 
 def runtime(value: str) -> str:
@@ -74,11 +78,10 @@ def runtime(value: str) -> str:
 
 def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:
     """Give a scale as an array. Plain numbers and float64 become float32. If it `divides`, it must not be 0."""
-    found = np.float32(real(value, name)) if isinstance(value, (int, float)) else as_array(value, name)
-    is_plain = found.dtype in (np.float64, np.int64)  # what lists of Python's numbers become
-    data = native(float32s(found, name) if is_plain else found, name, allowed)
-    bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
-    if bad.any():
+    found = np.array(real(value, name), np.float32) if isinstance(value, (int, float)) else as_array(value, name)
+    data = native(float32s(found, name) if found.dtype in PLAIN else found, name, allowed)
+    if not all_finite(data, divides):
+        bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
         raise ValueError(f"{name}: expected finite numbers{' other than 0' * divides}, got {data[bad].ravel()[0]}")
     return data
 
@@ -91,9 +94,9 @@ def optional(*zero_points: ArrayLike | None) -> list[ArrayLike]:
 def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):
-        low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(np.empty(0, dtype))
+        low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(dtype)
         return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
-    return native(value, name, (dtype.name,))
+    return native(value, name, (dtype.type.__name__,))
 
 
 def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int, block_size: int) -> NDArray[Any]:
@@ -131,8 +134,8 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
 
 def of_matrices(value: NDArray[Any], shape: tuple[int, ...]) -> list[NDArray[Any]]:
     """Give numbers that broadcast to matrices, one or one for each column, as a 1-D array for each matrix."""
-    each = np.broadcast_to(value, (*shape[:-2], 1, value.shape[-1]))
-    return [each[at].ravel() for at in np.ndindex(shape[:-2])]
+    count = prod(shape[:-2])
+    return [value.ravel()] * count if value.ndim == 2 else [*value.reshape(count, value.shape[-1])]
 
 
 def one_value(value: NDArray[Any], name: str) -> NDArray[Any]:

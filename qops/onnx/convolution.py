@@ -91,7 +91,7 @@ class Convolution(Prepared):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""
         threads, data = int32(num_threads, "num_threads", 1), as_array(x, "x")
-        kernel = self._kernels.get(data.dtype) or self._kernel(native(data, "x", check.CODES_8).dtype)
+        kernel = self._kernels.get(data.dtype) or self._kernel(check.among(data.dtype, "x", check.CODES_8))
         if kernel.planes is not None and data.ndim == 4 and data.shape[1] == self._w.shape[1] * self._moves.group:
             made: NDArray[Any] = kernel.planes(data, out, threads)
             return made

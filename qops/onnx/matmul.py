@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.gemm.gemm import product
+from qops._kernels.gemm import gemm
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import PackedB, pack_b
 from qops._kernels.stage.prepared import PreparedStage
@@ -38,7 +39,7 @@ class Streamed(NamedTuple):
         if len(a) > FEW:
             return MatMul(pack_b(self.b), self.b_zero, self.codes, self.dtype.num)(a, a_zero, out, num_threads)
         sums_out = out if self.codes is None and out is not None and out.flags.carray else None
-        sums = product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
+        sums = gemm.product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
         if self.codes is None:
             return put(sums, out)
         made = np.empty(sums.shape, self.dtype)
@@ -59,7 +60,7 @@ def _places(batch: tuple[int, ...], names: str) -> Iterable[tuple[int, ...]]:
     """Give the places of the matrices of a batch; ValueError if there are too many."""
     if prod(batch) > _MOST_MATRICES:
         raise ValueError(f"{names}: expected at most {_MOST_MATRICES} matrices, got a batch of {batch}")
-    return np.ndindex(batch)
+    return product(*map(range, batch))
 
 
 class Product(Prepared):
@@ -115,7 +116,7 @@ class Product(Prepared):
         self, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int, a_zero: int | NDArray[np.int64] | None = None
     ) -> NDArray[Any]:
         """Give the products of `a` with each matrix of B; `a_zero` is used instead of `a_zero_point` if it is given."""
-        kernel = self._kernels.get(a.dtype) or self._kernel(native(a, self._names[0], check.CODES_8).dtype)
+        kernel = self._kernels.get(a.dtype) or self._kernel(check.among(a.dtype, self._names[0], check.CODES_8))
         zero, products, dtype = kernel
         threads = int32(num_threads, "num_threads", 1)
         a_zero = zero if a_zero is None else a_zero

@@ -63,7 +63,8 @@ class QuantizeLinear(Prepared):
         self._zero = check.zero_point(y_zero_point, "y_zero_point", _output_type(y_zero_point, output_dtype))
         self._scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
         wanted = None if precision is None else check.type_of(precision, "precision", check.SCALES)
-        if self.dtype.name in check.FLOATS and self._zero.astype(np.float32).any():
+        name = self.dtype.type.__name__
+        if name in check.FLOATS and self._zero.astype(np.float32).any():
             raise ValueError(f"y_zero_point: expected 0 for {self.dtype} codes, got {self._zero}")
         if is_ort:
             _ort_has_kernel(self._scale.dtype, wanted, self.dtype)
@@ -72,7 +73,7 @@ class QuantizeLinear(Prepared):
                     "block_size: block_size must be 0 for per-tensor quantization, which one scale makes it"
                 )
         self._precision = np.dtype(np.float32) if is_ort else wanted
-        is_whole = self._zero.size == 1 and self.dtype.name in check.WHOLE
+        is_whole = self._zero.size == 1 and name in check.WHOLE
         step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
         divides = is_whole and step > 0 and self._precision in (None, np.float32)
         self._of_quotients = _stage(1.0, self._zero) if is_whole else None
@@ -92,12 +93,12 @@ class QuantizeLinear(Prepared):
         quotient = self._quotient(data, scale)
         if self._of_quotients is not None and quotient.dtype != np.float64:
             return _coded(self._of_quotients, np.asarray(quotient, np.float32), zero, out)
-        if zero.dtype.name in check.FLOATS:
+        if zero.dtype.type.__name__ in check.FLOATS:
             return put(self._float_codes(quotient, zero), out)
         if np.isnan(quotient).any():
             raise ValueError(NAN)
         sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
-        return put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
+        return put(np.asarray(np.clip(sums, *check.ends(zero.dtype)).astype(zero.dtype)), out)
 
     def _quotient(self, data: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):
@@ -118,7 +119,7 @@ def _ort_has_kernel(scale: np.dtype[Any], precision: np.dtype[Any] | None, codes
     """Raise TypeError if onnxruntime has no kernel for a scale and codes of these types."""
     if scale not in (np.float32, np.float16) or precision is not None:
         raise TypeError(f"y_scale, precision: onnxruntime has no kernel for {scale}, {precision}")
-    if codes.name in check.FLOATS:
+    if codes.type.__name__ in check.FLOATS:
         raise TypeError(f"output_dtype, y_zero_point: {codes} of onnxruntime is not modelled")
 
 
@@ -135,7 +136,7 @@ def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[An
 
 def _stage(scale: float, zero: NDArray[Any]) -> stages.FloatStage:
     """Give ``saturate(half_even(x / scale) + zero)`` in float32."""
-    return stages.FloatStage(scale, "half_even", *check.ends(zero), shift=int(zero.item()), form="over")
+    return stages.FloatStage(scale, "half_even", *check.ends(zero.dtype), shift=int(zero.item()), form="over")
 
 
 def _coded(

@@ -5,17 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.stage import prepared as stages
+from qops.checks import all_finite
 from qops.onnx._checks import ends
+from qops.rules.numbers import WORDS, Numbers
 
 __all__ = ["combined_scale", "requantize", "stage"]
+
+RULES = {"onnx": WORDS["double-even-zp-inside"], "ort": WORDS["fp32-even"]}
+"""The rule of `qops.rules.TABLE` that each runtime computes by."""
 
 
 def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any], names: str) -> NDArray[Any]:
     """Give ``first * second / last``, rounded to the type of the scales after each operation."""
     with np.errstate(over="ignore"):
         scale = np.asarray(first * second / last)
-    if not np.isfinite(scale.astype(np.float64)).all():
+    if not all_finite(scale):
         one, two, three = names.split(", ")
         raise ValueError(f"{names}: {one} * {two} / {three} is beyond {scale.dtype}")
     return scale
@@ -27,10 +31,7 @@ def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> Any:
     onnx: ``half_even(f64(acc) * scale + zero_point)``, so the sum is rounded.
     ort: ``half_even(f32(f32(acc) * scale)) + zero_point``, so the product is rounded.
     """
-    (low, high), zero = ends(zero_point), int(zero_point)
-    if runtime == "onnx":
-        return stages.DoubleStage(scales.astype(np.float64), "half_even", low, high, plus=zero)
-    return stages.FloatStage(scales, "half_even", low, high, shift=zero)
+    return Numbers(RULES[runtime], scales, int(zero_point), *ends(zero_point.dtype)).stage()
 
 
 def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:

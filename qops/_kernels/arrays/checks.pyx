@@ -95,6 +95,18 @@ cpdef cnp.ndarray float32s(x, str name):
         return source.astype(np.float32)
 
 
+def all_finite(x, bint nor_zero=False):
+    """Whether all numbers of `x` are finite and, with `nor_zero`, other than 0; of any type that becomes float64."""
+    cdef cnp.ndarray wide = cnp.PyArray_FROM_OTF(
+        x, cnp.NPY_FLOAT64, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST)
+    cdef const double* each = <const double*>cnp.PyArray_DATA(wide)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(wide)):
+        if not isfinite(each[i]) or nor_zero and each[i] == 0:
+            return False
+    return True
+
+
 cpdef cnp.ndarray int32s(x, str name):
     """Give `x` as int32; TypeError if its elements are not integers, ValueError if int32 does not hold them."""
     cdef cnp.ndarray data = array_of(x, name)

@@ -13,7 +13,7 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
-from qops._kernels.arrays.codes cimport CodeType, code_type, typenum_of
+from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, typenum_of
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport wrap_s32
@@ -51,17 +51,18 @@ cdef class Images:
     cdef int32_t zero_point
 
     def __init__(self, x, Window window=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
-        set_images(self, array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window, pad_value, zero_point)
+        self.x = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
+        self.window, self.pad_value, self.zero_point = window, pad_value, zero_point
+        if cnp.PyArray_NDIM(self.x) != 4:
+            raise ValueError(f"x: expected 4 dimensions, got shape {(<object>self.x).shape}")
+        check_pad_value(pad_value, cnp.PyArray_TYPE(self.x) == cnp.NPY_INT8)
 
 
-cdef int set_images(Images images, cnp.ndarray x, Window window, Py_ssize_t pad_value, int32_t zero_point) except -1:
-    """Set the fields; ValueError if x has other dimensions, or does not hold the padding."""
-    cdef const CodeType* found_type = code_type(x)
-    if cnp.PyArray_NDIM(x) != 4:
-        raise ValueError(f"x: expected 4 dimensions, got shape {(<object>x).shape}")
-    if not found_type.lowest <= pad_value <= found_type.highest:
+cdef int check_pad_value(Py_ssize_t pad_value, bint is_signed) except -1:
+    """ValueError if images of uint8, or of int8 if `is_signed`, do not hold the padding."""
+    cdef const CodeType* codes = code_type_of(is_signed, 1)
+    if not codes.lowest <= pad_value <= codes.highest:
         raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
-    images.x, images.window, images.pad_value, images.zero_point = x, window, pad_value, zero_point
     return 0
 
 
@@ -302,6 +303,7 @@ cdef class Conv2D:
         self.packed, self.window, self.finish, self.zero_point = packed, window, finish, zero_point
         self.typenum, self.same, self.planes = typenum, same, planes
         finish.check_bias(packed)
+        check_pad_value(zero_point, typenum == cnp.NPY_INT8)
         self.zeros, self.starts = finish.w_zero_points(packed), None
         if packed.depthwise or packed.kernel.amx[0] == NULL:  # that unit takes other ones for some images
             self.starts = finish.starts(packed, times_of(packed, typenum == cnp.NPY_INT8, zero_point, False))
@@ -319,7 +321,8 @@ cdef class Conv2D:
             raise ValueError(f"x: expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
                              f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
         data = channels_last(data) if self.planes else data
-        set_images(images, data, self.window_over(data), self.zero_point, self.zero_point)
+        images.x, images.window = data, self.window_over(data)
+        images.pad_value = images.zero_point = self.zero_point
         set_operands(&p, images, packed, "x, w")
         cdef Py_ssize_t count = cnp.PyArray_DIM(data, 0), oc = packed.oc * packed.groups
         cdef cnp.npy_intp[4] shape = [count, p.oh, p.ow, oc]
