@@ -5,7 +5,6 @@ from qops._kernels.stage.rules import Numbers, Words
 from qops.rules.table import TABLE, Rule
 
 __all__ = [
-    "BELOW_INFINITY",
     "FLOATS",
     "SINGLES",
     "WORDS",
@@ -20,8 +19,6 @@ FLOATS = {*SINGLES, "float64", "float64 of a float32"}
 """Multipliers of rules that compute in floats."""
 WORDS = {name: Words(row) for name, row in TABLE.items()}
 """The rules of `TABLE` with their words as numbers."""
-BELOW_INFINITY = 2.0**128 - 2.0**103
-"""Where float32 begins to round to infinity."""
 
 
 def rule_of(rule: object) -> Rule:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import float32
 from qops.checks import as_array, check_out, choice, dtype_among, integer, integers, native, number, shown
 from qops.codes import of_dtype
-from qops.rules.numbers import BELOW_INFINITY
 from qops.tflite.arithmetic import half_away
 from qops.tflite.types import types_of
 
@@ -40,7 +40,7 @@ def ends(dtype: np.dtype[Any]) -> tuple[int, int]:
 def scale(value: float, name: str) -> float:
     """Give a scale, above 0, as the float32 that TFLite stores."""
     wide = number(value, name)
-    step = float(np.float32(wide)) if abs(wide) < BELOW_INFINITY else np.inf
+    step = float32(wide)
     if not 0 < step < np.inf:
         raise ValueError(f"{name}: expected a number above 0 that float32 holds, got {shown(value)}")
     return step

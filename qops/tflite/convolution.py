@@ -53,7 +53,8 @@ class Convolution(Layer):
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
         is_taken = self._dtype != np.int16 and given.w_type != "int4"  # XNNPACK leaves all else to the next kernels
         below = facts.scale_below if is_taken else inf
-        scale = scale_of(given, self._dtype, derive if self._dtype != np.int16 else "double", len(w), below)
+        w_scale = check.scales(given.w_scale, "w_scale", len(w))
+        scale = scale_of(given, w_scale, self._dtype, derive if self._dtype != np.int16 else "double", below)
         y = given.y_zero_point, self._limits(given, is_taken, facts.checks_activation or not is_taken)
         rule, block = self._rule(given, groups)
         self._rounding = Rounding(rule, scale, *y)

@@ -60,14 +60,15 @@ class FullyConnected(Layer):
             fit_in_halves(w, self._depth, self._dtype)
         self._is_odd = given.w_type == "int4" and self._depth % 2 == 1
         self._bias = bias_of(given.bias, self._dtype, len(w))
-        has_channels = isinstance(check.scales(given.w_scale, "w_scale", len(w)), np.ndarray)
+        w_scale = check.scales(given.w_scale, "w_scale", len(w))
+        has_channels = isinstance(w_scale, np.ndarray)
         if given.w_type == "int4" and has_channels and not facts.connected_channels_int4:
             raise ValueError(f"w_scale: {given.kernel} takes 1 value for int4 weights, got one an output channel")
         codes = check.ends(w.dtype) if w.dtype != np.int16 else (0, 0)
         w_zero = integer(given.w_zero_point, "w_zero_point", *codes)
         self._zeros = given.x_zero_point, 0 if has_channels else w_zero
         below = inf if self._is_odd or self._dtype == np.int16 else facts.scale_below
-        scale = scale_of(given, self._dtype, self._derive(given, has_channels), len(w), below)
+        scale = scale_of(given, w_scale, self._dtype, self._derive(given, has_channels), below)
         rule, last = self._rule(given), (given.y_zero_point, self._limits(given, not self._is_odd))
         self._rounding = own = Rounding(rule, scale, *last)
         if given.w_type == "int4" and not self._is_odd:

@@ -156,6 +156,6 @@ def kernel_for(name: str, op: str, dtype: "np.dtype[Any]") -> Kernel:
     ValueError: kernel: tflm has no uint8 ADD
     """
     facts = KERNELS[choice(name, "kernel", KERNELS)]
-    if dtype.name not in TAKES[op, name]:
+    if dtype.type.__name__ not in TAKES[op, name]:
         raise ValueError(f"kernel: {name} has no {dtype} {op}")
     return facts

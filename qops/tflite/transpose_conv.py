@@ -69,7 +69,7 @@ class TransposeConv(Layer):
         takes = covers or given.padding == "VALID"  # XNNPACK leaves others to the next kernels
         is_taken = takes and self._dtype == np.int8
         derive, below = (facts.channel_scale, facts.scale_below) if is_taken else ("double", inf)
-        scale = scale_of(given, self._dtype, derive, len(w), below)
+        scale = scale_of(given, check.scales(given.w_scale, "w_scale", len(w)), self._dtype, derive, below)
         rule, block = self._rule(takes)
         y = given.y_zero_point, self._limits(given, takes)
         self._rounding = Rounding(rule, scale, *y)

@@ -64,6 +64,9 @@ TAKES = {
 """The types of codes of an op that a kernel library has, by (op, kernel library)."""
 
 
+_OF_ANY = {op: sorted({dtype for name in LIBRARIES for dtype in TAKES[op, name]}) for op in _TYPES}
+
+
 def types_of(op: str) -> list[str]:
     """Give the types of codes that any kernel library has of an op."""
-    return sorted({dtype for name in LIBRARIES for dtype in TAKES[op, name]})
+    return _OF_ANY[op]

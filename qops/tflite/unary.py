@@ -31,7 +31,7 @@ class Unary(OneArray):
         codes = np.arange(lowest, highest + 1)
         made = self._made(np.maximum(codes, self._least), given)
         table = np.clip(made, lowest, highest).astype(self._dtype)
-        self._table = np.roll(table, lowest)  # begins with code 0
+        self._table = np.concatenate([table[-lowest:], table[:-lowest]])  # begins with code 0
         self._table.flags.writeable = False
 
     @property

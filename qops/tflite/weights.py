@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.checks import choice, native, shown
+from qops.checks import all_finite, choice, native, shown
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.rules.table import BLOCKS
-from qops.tflite import _checks as check
 from qops.tflite.op import Op
 
 __all__ = [
@@ -23,13 +23,15 @@ __all__ = [
 
 WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
 """The type of an array of weights, and its lowest and highest code, by TFLite's type."""
+BESIDE = {"uint8": ("uint8",), "int8": ("int8", "int4"), "int16": ("int8", "int16")}
+"""The types of weights that go with a type of data; those of int16 only in some ops."""
 MOST_TERMS = (2**31 - 1) // (255 * 128)
 
 
 def weights_of(w: ArrayLike, w_type: str, axes: int, x: np.dtype[Any], wide: bool = False) -> NDArray[Any]:
     """Give an array of weights, whose codes must be those of their type; uint8 only with codes of uint8."""
     dtype, lowest, highest = WEIGHTS[choice(w_type, "w_type", WEIGHTS)]
-    if w_type not in {"uint8": ("uint8",), "int8": ("int8", "int4"), "int16": ("int8", "int16")[: 1 + wide]}[x.name]:
+    if w_type not in BESIDE[x.type.__name__] or (w_type == "int16" and not wide):
         raise ValueError(f"w_type: {w_type} weights do not go with {x} data")
     data = native(w, "w", (dtype,))
     if data.ndim != axes or not data.size:
@@ -61,14 +63,13 @@ def rule_16(bias: NDArray[Any] | None, none: str, narrow: str, wide: str) -> str
 
 
 def scale_of(
-    given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: int, below: float
+    given: SimpleNamespace, w_scale: float | NDArray[np.float64], dtype: np.dtype[Any], derive: str, below: float
 ) -> float | NDArray[np.float64]:
     """Give the scale of accumulators, `below` this, or one for each channel; uint8 has one, of a float32 product."""
-    w_scale = check.scales(given.w_scale, "w_scale", count)
     if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
         raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
     scale = _derived(derive, x_scale=given.x_scale, w_scale=w_scale, y_scale=given.y_scale)
-    if np.max(scale) >= below:
+    if below < inf and np.max(scale) >= below:
         raise ValueError(f"x_scale, w_scale, y_scale: {given.kernel} takes no scale of {np.max(scale)}")
     return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)
 
@@ -81,7 +82,7 @@ def scale_of_pair(given: SimpleNamespace, derive: str) -> float:
 def _derived(derive: str, **scales: Any) -> Any:
     """Give what a derivation makes of three scales, which must be finite."""
     scale = DERIVATIONS[derive](*scales.values())
-    if not np.isfinite(scale).all():
+    if not all_finite(scale):
         raise ValueError(f"{', '.join(scales)}: {derive} gives {shown(scale)}, no finite number")
     return scale
 
