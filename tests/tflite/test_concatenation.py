@@ -34,7 +34,7 @@ def test_each_tensor_has_its_numbers_or_all_have_the_same():
         ({"x_scale": []}, "x_scale: expected at least 1 number"),
         ({"x_zero_point": [3, 256]}, "x_zero_point: "),
         ({"x_scale": [1.0, "2"]}, "x_scale: "),
-        ({"dtype": "int8", "x_scale": [1.0, 0.5]}, "x_scale, x_zero_point: expected those of the result"),
+        ({"dtype": "int8", "x_scale": [1.0, 0.5]}, "x_scale, x_zero_point: expected y_scale and y_zero_point, "),
         ({"activation": "RELU"}, "activation: expected 'NONE', got 'RELU'"),
     ],
 )
