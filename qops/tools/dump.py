@@ -1,7 +1,6 @@
-"""Dumps of a device: the data and numbers that `explain` needs of an op, from arguments or from a file."""
+"""Dumps of a device in a file: the data and numbers that `explain` needs of an op."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -9,249 +8,34 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.checks import as_array, choice, integer, number, shown
-from qops.rules.numbers import given_integers
-from qops.rules.operands import of_add, of_mul
+from qops.checks import as_array, choice
+from qops.tools.given import NEEDED, OPTIONAL, check_spelling, checked_kind, dump_of
 from qops.tools.seen import KINDS, Dump
 
-__all__ = ["NAMES", "dump_of", "read_dump"]
+__all__ = ["NAMES", "read_dump"]
 
-_PAIR = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
-_PAIR_SCALES = _PAIR[::2]
-_MADE_OF = ("in_scale", "w_scale", "out_scale")
-_NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked separately
-    "requantize": (),
-    "add": _PAIR,
-    "mul": _PAIR,
-    "quantize": (),
-    "average_pool": ("kernel", "zero_point"),
-}
-_ENDS = ("qmin", "qmax")
-_OPTIONAL = {
-    "requantize": ("scale", *_MADE_OF, "integers", "zero_point", "axis", "in_zero_point", *_ENDS),
-    "add": ("integers", *_ENDS),
-    "mul": ("integers", *_ENDS),
-    "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
-    "average_pool": ("x_scale", "y_scale", "y_zero_point", *_ENDS),
-}
 _SAID = (  # names that probes and vectors write, or that describe a dump; they are ignored
     *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
     *("id", "system", "op", "w_dtype", "per_channel", "derive", "engine", "layout"),
     *("block", "tail_rule", "beyond_int32", "tail_beyond_int32"),
 )
 _OPERANDS = ("a", "b", "a_zero_point", "b_zero_point")  # of the product that made the accumulators; ignored
-_OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
 _RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # ratios of scales stand for the scales with a y_scale of 1
 _RECODED = {  # a dump of codes that get another scale is one of accumulators, with these names for those
     **{"x": "acc", "x_scale": "in_scale", "x_zero_point": "in_zero_point", "x_dtype": "w_dtype"},
     **{"y_scale": "out_scale", "y_zero_point": "zero_point", "y_dtype": "dtype"},
 }
-_CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_point")
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
 _IN_FILES = {  # what a file must have: first the input, which may also be called x as in `qops.explain`
     **{"requantize": ("acc", "y"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
     **{"quantize": ("x", "y"), "average_pool": ("x", "y")},
 }
 NAMES = {
-    kind: f"{'x' if source == 'x' else f'x or {source}'}, {', '.join((*must, *_NEEDED[kind]))}; "
-    + ", ".join(_OPTIONAL[kind])
+    kind: f"{'x' if source == 'x' else f'x or {source}'}, {', '.join((*must, *NEEDED[kind]))}; "
+    + ", ".join(OPTIONAL[kind])
     for kind, (source, *must) in _IN_FILES.items()
 }
 """What a file of each kind holds, in words."""
-_SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
-
-
-def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: str = "x") -> Dump:
-    """Check what was given of an op, and ask by name for what is missing.
-
-    Parameters
-    ----------
-    kind, x, y, b, numbers
-        As `qops.explain` takes them.
-    name : str
-        What the caller calls `x`.
-
-    Returns
-    -------
-    Dump
-
-    Raises
-    ------
-    TypeError, ValueError
-        An unknown kind; a number that is missing, not known or no number of its sort; data of the wrong type or shape.
-    """
-    _kind(kind)
-    _check_spelling(numbers)
-    given = {name: value for name, value in numbers.items() if value is not None}
-    known = (*_NEEDED[kind], *_OPTIONAL[kind])
-    for word in given:
-        if word not in known:
-            raise TypeError(f"{word}: {kind} has no such number, only {', '.join(known)}")
-    for word in _NEEDED[kind]:
-        if word not in given and not ("integers" in given and word in _PAIR_SCALES):
-            raise ValueError(f"{word}: missing, {kind} cannot be explained without it")
-    scales = [word for word in _SCALES if word in given]
-    if "integers" in given and scales:
-        raise ValueError(f"integers: given beside {', '.join(scales)}; expected the integers, or scales")
-    if kind == "requantize" and "integers" not in given:
-        _one_of(given, ("scale",), _MADE_OF)
-    if kind == "quantize":
-        _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
-    if kind == "average_pool" and ("y_scale" in given or "y_zero_point" in given):
-        for word in ("x_scale", "y_scale", "y_zero_point"):
-            if word not in given:
-                raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zero_point")
-    source, result = as_array(x, name), as_array(y, "y")
-    second = None if b is None else as_array(b, "b")
-    _check_data(kind, source, result, second, name)
-    data, checked = _by_element(_typed(kind, source, name), _checked(kind, given))
-    _check_codes(checked, np.iinfo(result.dtype))
-    dump = Dump(kind, data, result, second, checked)
-    if "out_scale" in checked and not np.isfinite(dump.scale()).all():
-        raise ValueError("in_scale, w_scale, out_scale: in_scale * w_scale / out_scale is beyond every float")
-    return dump
-
-
-def _kind(word: str) -> str:
-    if isinstance(word, str) and word == "avgpool":
-        raise ValueError("kind: 'avgpool' is spelt 'average_pool'")
-    return choice(word, "kind", KINDS)
-
-
-def _check_spelling(names: Iterable[str]) -> None:
-    for name in names:
-        if name in _OLD:
-            raise TypeError(f"{name}: is spelt {name[0]}_zero_point")
-
-
-def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
-    """Check that zero points and ends are codes, and that no range has min > max."""
-    for word in _CODES:
-        if word in numbers and not info.min <= numbers[word] <= info.max:
-            raise ValueError(f"{word}: {numbers[word]} is no code of y, {info.dtype}")
-    for low, high in (_ENDS, ("rmin", "rmax")):
-        if low in numbers and high in numbers and numbers[low] > numbers[high]:
-            raise ValueError(f"{low}: {numbers[low]} is above {high}, {numbers[high]}")
-    if "rmin" in numbers and info.bits != 8:
-        raise TypeError(f"y: rmin and rmax are of codes of 8 bits, got {info.dtype}")
-
-
-def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ...]) -> None:
-    """Check that all numbers of one of two groups are given, and none of the other."""
-    groups = [[name for name in names if name in given] for names in (first, second)]
-    if groups[0] and groups[1]:
-        raise ValueError(
-            f"{groups[0][0]}: given beside {', '.join(groups[1])}; expected {' and '.join(first)}, or the others"
-        )
-    for name in second if groups[1] else first:
-        if name not in given:
-            raise ValueError(f"{name}: missing, expected {' and '.join(first)}, or {', '.join(second)}")
-
-
-def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
-    if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
-        more = "; a json dump names the type as dtype" if y.dtype == np.int64 else ""
-        raise TypeError(f"y: expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
-    if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
-        raise TypeError(f"{name}: expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
-    if y.size == 0:
-        raise ValueError("y: has no elements, so nothing to explain")
-    if (b is None) != (kind not in ("add", "mul")):
-        raise ValueError(
-            f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
-        )
-    if kind in ("add", "mul", "average_pool"):
-        types = (np.int8, np.uint8) if kind == "average_pool" else (np.int8, np.uint8, np.int16)
-        if x.dtype not in types:
-            raise TypeError(f"{name}: expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
-        for codes, word in ((y, "y"), (b, "b")):
-            if codes is not None and codes.dtype != x.dtype:
-                raise TypeError(f"{word}: expected {x.dtype} codes as {name}, got {codes.dtype}")
-    if kind != "average_pool" and x.size != y.size:
-        raise ValueError(f"y: {y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
-
-
-def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
-    if kind == "quantize":
-        if np.isnan(x).any():
-            raise ValueError(f"{name}: has NaN, for which no rule has a code")
-        with np.errstate(over="ignore"):
-            return x.astype(np.float32, copy=False)
-    if kind != "requantize":
-        return x
-    least, most = int(x.min()), int(x.max())
-    if min(least, -most - 1) >= -(2**31):
-        return x.astype(np.int32, copy=False)
-    if max(-least, most) >= 2**48:
-        raise ValueError(f"{name}: 48 bits do not hold its values, {least} to {most}")
-    return x.astype(np.int64)
-
-
-def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Give the numbers as Python numbers, and scales and integers of channels as arrays."""
-    found: dict[str, Any] = {}
-    for name, item in given.items():
-        value = _alone(item)
-        if name == "integers":
-            of_kind = {"requantize": given_integers, "add": of_add, "mul": of_mul}[kind]
-            found[name] = of_kind(item.tolist() if isinstance(item, np.ndarray) else item)
-        elif name == "kernel":
-            found[name] = tuple(integer(k, name) for k in np.ravel(item).tolist())
-        elif name in ("rmin", "rmax"):
-            found[name] = number(value, name)
-        elif name not in _SCALES:
-            found[name] = integer(value, name)
-        else:
-            found[name] = _scale(value, name)
-    return found
-
-
-def _alone(value: Any) -> Any:
-    """Give the number that stands alone in an array or list, as files and quantization parameters have it."""
-    if isinstance(value, list | tuple) and len(value) == 1:
-        return value[0]
-    return value.item() if type(value) is np.ndarray and value.size == 1 else value
-
-
-def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
-    """Give one scale, or an array of them where an op may have several."""
-    if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
-        one = number(value, name)
-        if not one > 0:
-            raise ValueError(f"{name}: expected a number above 0, got {one}")
-        return one
-    values = as_array(value, name)
-    if values.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {values.dtype}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"{name}: expected finite numbers, not negative, got {shown(value)}")
-    if not values.any():
-        raise ValueError(f"{name}: expected a number above 0, got {shown(value)}")
-    return values.astype(np.float64)
-
-
-def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
-    """Check that scales fit an axis of `x`. With one scale for each element, `x` and the scales become flat."""
-    given: dict[str, Any] = {name: numbers[name] for name in ("scale", "w_scale") if name in numbers}
-    if "b_zero_point" not in numbers and "integers" in numbers:
-        given = {"integers": numbers["integers"][0]}
-    name = next((name for name, values in given.items() if np.ndim(values)), "")
-    if not name:
-        return x, numbers
-    scales, axis = given[name], numbers.get("axis", -1)
-    if name != "integers" and scales.size == x.size and "axis" not in numbers:
-        return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
-    if scales.ndim > 1:
-        raise ValueError(f"{name}: expected one number, or one per channel or element, got shape {scales.shape}")
-    if "axis" not in numbers:  # the last axis that has as many elements as there are scales
-        fitting = [i for i, size in enumerate(x.shape) if size == scales.size]
-        axis = fitting[-1] - x.ndim if fitting else -1
-        numbers = {**numbers, "axis": axis} if fitting else numbers
-    if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
-        raise ValueError(
-            f"{'axis' if 'axis' in numbers else name}: {scales.size} of them do not fit axis {axis} of shape {x.shape}"
-        )
-    return x, numbers
 
 
 def read_dump(path: Path) -> Dump:
@@ -277,14 +61,14 @@ def read_dump(path: Path) -> Dump:
         A file that is not such a dump; the error says which name is missing.
     """
     parts = _read(path)
-    _check_spelling(parts)
+    check_spelling(parts)
     is_recoded = "x_zero_point" in parts and "acc" not in parts
     if is_recoded and str(np.asarray(parts.get("kind", "requantize"))) == "requantize":
         parts = {"w_scale": 1.0} | {_RECODED.get(name, name): value for name, value in parts.items()}
     dtype = parts.pop("dtype", None)
     if "kind" not in parts and "acc" not in parts and "x" not in parts:
         raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")
-    kind = _kind(str(np.asarray(parts.pop("kind", "requantize"))))
+    kind = checked_kind(str(np.asarray(parts.pop("kind", "requantize"))))
     for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
         parts.pop(name, None)
     if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():

@@ -14,8 +14,8 @@ from qops.checks import flag
 from qops.rules.table import BLOCKS
 from qops.tools import candidates
 from qops.tools.candidates import Candidate
-from qops.tools.dump import dump_of
 from qops.tools.explanation import Explanation, Verdict, Witness
+from qops.tools.given import dump_of
 from qops.tools.mistakes import tails, undone
 from qops.tools.probes import Probe, probe_for
 from qops.tools.seen import Dump

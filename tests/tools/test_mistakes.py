@@ -5,8 +5,8 @@ import pytest
 
 import qops
 from qops import rules
-from qops.tools.dump import dump_of
 from qops.tools.explain import explained
+from qops.tools.given import dump_of
 
 HOW = {"scale": 0.0133, "zero_point": 5}
 

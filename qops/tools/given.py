@@ -1,0 +1,257 @@
+"""What `explain` needs of an op: data and numbers, checked and asked for by their names."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.checks import as_array, choice, integer, number, shown
+from qops.rules.numbers import given_integers
+from qops.rules.operands import of_add, of_mul
+from qops.tools.seen import KINDS, Dump
+
+__all__ = ["NEEDED", "OPTIONAL", "check_spelling", "checked_kind", "dump_of"]
+
+_PAIR = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+_PAIR_SCALES = _PAIR[::2]
+_MADE_OF = ("in_scale", "w_scale", "out_scale")
+NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked separately
+    "requantize": (),
+    "add": _PAIR,
+    "mul": _PAIR,
+    "quantize": (),
+    "average_pool": ("kernel", "zero_point"),
+}
+_ENDS = ("qmin", "qmax")
+OPTIONAL = {
+    "requantize": ("scale", *_MADE_OF, "integers", "zero_point", "axis", "in_zero_point", *_ENDS),
+    "add": ("integers", *_ENDS),
+    "mul": ("integers", *_ENDS),
+    "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
+    "average_pool": ("x_scale", "y_scale", "y_zero_point", *_ENDS),
+}
+_OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
+_CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_point")
+_SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
+
+
+def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: str = "x") -> Dump:
+    """Check what was given of an op, and ask by name for what is missing.
+
+    Parameters
+    ----------
+    kind, x, y, b, numbers
+        As `qops.explain` takes them.
+    name : str
+        What the caller calls `x`.
+
+    Returns
+    -------
+    Dump
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unknown kind; a number that is missing, not known or no number of its sort; data of the wrong type or shape.
+    """
+    checked_kind(kind)
+    check_spelling(numbers)
+    given = {name: value for name, value in numbers.items() if value is not None}
+    known = (*NEEDED[kind], *OPTIONAL[kind])
+    for word in given:
+        if word not in known:
+            raise TypeError(f"{word}: {kind} has no such number, only {', '.join(known)}")
+    for word in NEEDED[kind]:
+        if word not in given and not ("integers" in given and word in _PAIR_SCALES):
+            raise ValueError(f"{word}: missing, {kind} cannot be explained without it")
+    scales = [word for word in _SCALES if word in given]
+    if "integers" in given and scales:
+        raise ValueError(f"integers: given beside {', '.join(scales)}; expected the integers, or scales")
+    if kind == "requantize" and "integers" not in given:
+        _one_of(given, ("scale",), _MADE_OF)
+    if kind == "quantize":
+        _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
+    if kind == "average_pool" and ("y_scale" in given or "y_zero_point" in given):
+        for word in ("x_scale", "y_scale", "y_zero_point"):
+            if word not in given:
+                raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zero_point")
+    source, result = as_array(x, name), as_array(y, "y")
+    second = None if b is None else as_array(b, "b")
+    _check_data(kind, source, result, second, name)
+    data, checked = _by_element(_typed(kind, source, name), _checked(kind, given))
+    _check_codes(checked, np.iinfo(result.dtype))
+    dump = Dump(kind, data, result, second, checked)
+    if "out_scale" in checked and not np.isfinite(dump.scale()).all():
+        raise ValueError("in_scale, w_scale, out_scale: in_scale * w_scale / out_scale is beyond every float")
+    return dump
+
+
+def checked_kind(word: str) -> str:
+    """Give the kind of an op, if it is one.
+
+    Parameters
+    ----------
+    word : str
+        What a caller or a file says.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        It is no kind.
+    """
+    if isinstance(word, str) and word == "avgpool":
+        raise ValueError("kind: 'avgpool' is spelt 'average_pool'")
+    return choice(word, "kind", KINDS)
+
+
+def check_spelling(names: Iterable[str]) -> None:
+    """Refuse zero points as they were spelt once.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names of what is given.
+
+    Raises
+    ------
+    TypeError
+        One is spelt so.
+    """
+    for name in names:
+        if name in _OLD:
+            raise TypeError(f"{name}: is spelt {name[0]}_zero_point")
+
+
+def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
+    """Check that zero points and ends are codes, and that no range has min > max."""
+    for word in _CODES:
+        if word in numbers and not info.min <= numbers[word] <= info.max:
+            raise ValueError(f"{word}: {numbers[word]} is no code of y, {info.dtype}")
+    for low, high in (_ENDS, ("rmin", "rmax")):
+        if low in numbers and high in numbers and numbers[low] > numbers[high]:
+            raise ValueError(f"{low}: {numbers[low]} is above {high}, {numbers[high]}")
+    if "rmin" in numbers and info.bits != 8:
+        raise TypeError(f"y: rmin and rmax are of codes of 8 bits, got {info.dtype}")
+
+
+def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    """Check that all numbers of one of two groups are given, and none of the other."""
+    groups = [[name for name in names if name in given] for names in (first, second)]
+    if groups[0] and groups[1]:
+        raise ValueError(
+            f"{groups[0][0]}: given beside {', '.join(groups[1])}; expected {' and '.join(first)}, or the others"
+        )
+    for name in second if groups[1] else first:
+        if name not in given:
+            raise ValueError(f"{name}: missing, expected {' and '.join(first)}, or {', '.join(second)}")
+
+
+def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
+    if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
+        more = "; a json dump names the type as dtype" if y.dtype == np.int64 else ""
+        raise TypeError(f"y: expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
+    if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
+        raise TypeError(f"{name}: expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
+    if y.size == 0:
+        raise ValueError("y: has no elements, so nothing to explain")
+    if (b is None) != (kind not in ("add", "mul")):
+        raise ValueError(
+            f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
+        )
+    if kind in ("add", "mul", "average_pool"):
+        types = (np.int8, np.uint8) if kind == "average_pool" else (np.int8, np.uint8, np.int16)
+        if x.dtype not in types:
+            raise TypeError(f"{name}: expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
+        for codes, word in ((y, "y"), (b, "b")):
+            if codes is not None and codes.dtype != x.dtype:
+                raise TypeError(f"{word}: expected {x.dtype} codes as {name}, got {codes.dtype}")
+    if kind != "average_pool" and x.size != y.size:
+        raise ValueError(f"y: {y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
+
+
+def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
+    if kind == "quantize":
+        if np.isnan(x).any():
+            raise ValueError(f"{name}: has NaN, for which no rule has a code")
+        with np.errstate(over="ignore"):
+            return x.astype(np.float32, copy=False)
+    if kind != "requantize":
+        return x
+    least, most = int(x.min()), int(x.max())
+    if min(least, -most - 1) >= -(2**31):
+        return x.astype(np.int32, copy=False)
+    if max(-least, most) >= 2**48:
+        raise ValueError(f"{name}: 48 bits do not hold its values, {least} to {most}")
+    return x.astype(np.int64)
+
+
+def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Give the numbers as Python numbers, and scales and integers of channels as arrays."""
+    found: dict[str, Any] = {}
+    for name, item in given.items():
+        value = _alone(item)
+        if name == "integers":
+            of_kind = {"requantize": given_integers, "add": of_add, "mul": of_mul}[kind]
+            found[name] = of_kind(item.tolist() if isinstance(item, np.ndarray) else item)
+        elif name == "kernel":
+            found[name] = tuple(integer(k, name) for k in np.ravel(item).tolist())
+        elif name in ("rmin", "rmax"):
+            found[name] = number(value, name)
+        elif name not in _SCALES:
+            found[name] = integer(value, name)
+        else:
+            found[name] = _scale(value, name)
+    return found
+
+
+def _alone(value: Any) -> Any:
+    """Give the number that stands alone in an array or list, as files and quantization parameters have it."""
+    if isinstance(value, list | tuple) and len(value) == 1:
+        return value[0]
+    return value.item() if type(value) is np.ndarray and value.size == 1 else value
+
+
+def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
+    """Give one scale, or an array of them where an op may have several."""
+    if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
+        one = number(value, name)
+        if not one > 0:
+            raise ValueError(f"{name}: expected a number above 0, got {one}")
+        return one
+    values = as_array(value, name)
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers, got {values.dtype}")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"{name}: expected finite numbers, not negative, got {shown(value)}")
+    if not values.any():
+        raise ValueError(f"{name}: expected a number above 0, got {shown(value)}")
+    return values.astype(np.float64)
+
+
+def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Check that scales fit an axis of `x`. With one scale for each element, `x` and the scales become flat."""
+    given: dict[str, Any] = {name: numbers[name] for name in ("scale", "w_scale") if name in numbers}
+    if "b_zero_point" not in numbers and "integers" in numbers:
+        given = {"integers": numbers["integers"][0]}
+    name = next((name for name, values in given.items() if np.ndim(values)), "")
+    if not name:
+        return x, numbers
+    scales, axis = given[name], numbers.get("axis", -1)
+    if name != "integers" and scales.size == x.size and "axis" not in numbers:
+        return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
+    if scales.ndim > 1:
+        raise ValueError(f"{name}: expected one number, or one per channel or element, got shape {scales.shape}")
+    if "axis" not in numbers:  # the last axis that has as many elements as there are scales
+        fitting = [i for i, size in enumerate(x.shape) if size == scales.size]
+        axis = fitting[-1] - x.ndim if fitting else -1
+        numbers = {**numbers, "axis": axis} if fitting else numbers
+    if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
+        raise ValueError(
+            f"{'axis' if 'axis' in numbers else name}: {scales.size} of them do not fit axis {axis} of shape {x.shape}"
+        )
+    return x, numbers
