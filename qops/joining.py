@@ -38,7 +38,8 @@ def listed(tensors: Any) -> Sequence[Any]:
     (1, 2)
     """
     if not isinstance(tensors, (list, tuple)) or not tensors:
-        raise TypeError(f"tensors: expected a list of arrays, got {type(tensors).__name__}")
+        got = "an empty one" if isinstance(tensors, (list, tuple)) else type(tensors).__name__
+        raise TypeError(f"tensors: expected a list of arrays, got {got}")
     return tensors
 
 

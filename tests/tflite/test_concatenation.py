@@ -53,7 +53,7 @@ def test_numbers_that_do_not_fit_are_refused_when_the_op_is_made(changes, why):
         ([FIRST, SECOND[0]], "tensors: expected shapes that differ along axis 0, got"),
         ([np.uint8(1), np.uint8(2)], "tensors: expected shapes"),
         (FIRST, "tensors: expected a list of arrays, got ndarray"),
-        ([], "tensors: expected a list of arrays, got list"),
+        ([], "tensors: expected a list of arrays, got an empty one"),
     ],
 )
 def test_tensors_that_do_not_fit_are_refused(tensors, why):
