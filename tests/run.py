@@ -50,7 +50,9 @@ def one_a_core() -> dict[str, list[str]]:
 
 def run(files: list[str]) -> tuple[bool, str]:
     """Whether all tests of the files passed, and what pytest printed."""
-    command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *sys.argv[1:], *files]
+    # nothing logs, and to take what is printed from sys, not from the descriptors of the process, is a tenth of a test
+    less = ["-p", "no:cacheprovider", "-p", "no:logging", "--capture=sys"]
+    command = [sys.executable, "-m", "pytest", "--quiet", *less, *sys.argv[1:], *files]
     # a hundred processes import the same modules: compiled once, they are read by all, whatever the caller has set
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["OPENBLAS_NUM_THREADS"] = "1"  # a part has one core, and threads of numpy that wait take the others'

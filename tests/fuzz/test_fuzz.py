@@ -34,8 +34,12 @@ def test_a_call_is_drawn_by_its_seed_and_number():
     one, again, other = draw.drawn(3, 5), draw.drawn(3, 5), draw.drawn(4, 5)
     assert repr(one) == repr(again)
     assert repr(one) != repr(other)
-    names = {draw.drawn(3, number).name for number in range(4000)}
-    assert names == {*draw.NAMES}
+    left = {*draw.NAMES}
+    for number in range(4000):
+        left.discard(draw.drawn(3, number).name)
+        if not left:
+            break
+    assert not left
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------
