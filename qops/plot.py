@@ -1,8 +1,8 @@
 """Pictures of quantization: errors as a map, a histogram or a curve, and the codes on a line of real numbers.
 
-Each function draws on the axes it is given, or on new ones, and returns them. Errors are in LSB, as `qops.signed_error`
-gives them. matplotlib, which this needs, is loaded when a function is called: ``pip install 'qops[plot]'``.
-``matplotlib.pyplot.rcParams.update(qops.plot.STYLE)`` gives all other pictures the look of these.
+Each function draws on the axes it is given, or on new ones in `STYLE`, and returns them. Errors are in LSB, as
+`qops.signed_error` gives them. matplotlib, which this needs, is loaded when a function is called:
+``pip install 'qops[plot]'``. ``matplotlib.pyplot.rcParams.update(qops.plot.STYLE)`` gives all axes this look.
 """
 
 from __future__ import annotations
@@ -68,7 +68,11 @@ def _axes(ax: Axes | None, colour: str = _BLUE) -> Axes:
         raise TypeError(f"ax: expected the axes of a figure, got {shown(ax)}")
     if not colors.is_color_like(colour):
         raise ValueError(f"colour: expected one that matplotlib knows, got {shown(colour)}")
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    style: Any = STYLE
+    with plt.rc_context(style):
+        return plt.subplots(layout="constrained")[1]
 
 
 def _errors(off: ArrayLike, ndim: int | None = None) -> NDArray[np.float64]:
