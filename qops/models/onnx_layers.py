@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from qops.models.onnx_codes import spec_of
 from qops.models.onnx_file import Node
 from qops.models.onnx_makers import Site
-from qops.models.onnx_sums import Values, conv, gemm, matmul
+from qops.models.onnx_sums import conv, gemm, matmul
 from qops.models.op import Layer
+from qops.models.tensor import Values
 from qops.rules import Requantize
 
 __all__ = ["layer_of"]

@@ -10,7 +10,8 @@ import numpy as np
 
 from qops.models.onnx_file import Node
 from qops.models.onnx_moves import bounded, whole
-from qops.models.onnx_sums import SUMS, Values
+from qops.models.onnx_sums import SUMS
+from qops.models.tensor import Values
 
 __all__ = ["REAL"]
 

@@ -7,15 +7,14 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qops.models.onnx_file import Node
 from qops.models.onnx_moves import bounded
+from qops.models.tensor import Values
 from qops.onnx.pool_window import Axis, Window, taps
 
-__all__ = ["SUMS", "Values", "conv", "gemm", "matmul", "window_of"]
+__all__ = ["SUMS", "conv", "gemm", "matmul", "window_of"]
 
-Values = NDArray[np.float64]
 Given = Sequence[Any]
 _FARTHEST = 2**20  # the most pixels of padding, strides and dilations
 

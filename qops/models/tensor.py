@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "Values"]
+
+Values = NDArray[np.float64]
+"""Real values of a tensor."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from qops.models.tensor import Values
 from qops.models.tflite_file import Operator
 
 __all__ = ["ACTIVATIONS", "LIMITS", "PADDINGS", "REAL", "products"]
 
-Values = NDArray[np.float64]
 Given = Sequence[Any]
 
 ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}

@@ -109,10 +109,10 @@ def _mean_in_float(name: str, rule: str) -> str:
 
 def _sums(op: str, sign: str) -> dict[str, tuple[tuple[str, ...], str]]:
     """Give the rules of a sum or a difference: the rules that each needs, and its text."""
-    pairs = (("xnnpack", "rndnu"), ("qnnpack", "rndna"), ("torch-qnnpack", "rndna"))[: 3 if op == "add" else 1]
+    by_shift = (("xnnpack", "rndnu"), ("qnnpack", "rndna"), ("torch-qnnpack", "rndna"))[: 3 if op == "add" else 1]
     return {
         **{rule: ((rule,), _staged(f"{op}_{_c(rule)}", _c(rule), sign)) for rule in ("tflite-double", "tflite-single")},
-        **{rule: ((shift,), _ratios(f"{op}_{_c(rule)}", shift, sign)) for rule, shift in pairs},
+        **{rule: ((shift,), _ratios(f"{op}_{_c(rule)}", shift, sign)) for rule, shift in by_shift},
         "powers-of-two": (("rndna",), _powers(f"{op}_powers_of_two", sign)),
     }
 

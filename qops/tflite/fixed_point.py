@@ -105,9 +105,9 @@ def inverse_sqrt(x: Codes) -> tuple[Codes, Codes]:
     given, shift = x, np.full(np.shape(x), 11, np.int64)
     while (x >= 1 << 29).any():
         shift, x = shift + (x >= 1 << 29), np.where(x >= 1 << 29, x // 4, x)
-    pairs = (leading_zeros(x) - 1) // 2 - 1
-    shift = shift - pairs
-    a = (x << np.maximum(2 * pairs, 0)) >> 1
+    fours = (leading_zeros(x) - 1) // 2 - 1
+    shift = shift - fours
+    a = (x << np.maximum(2 * fours, 0)) >> 1
     half, root = rounded_shift(a, 1), np.full(np.shape(x), 1 << 28, np.int64)
     for _ in range(5):
         cube = _moved(double_high(double_high(root, root), root), 6)

@@ -95,10 +95,10 @@ def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: in
 
 def separating(results: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
     """Give a few indices, so that every two results that differ anywhere differ at one of them."""
-    pairs = list(combinations(results, 2))
-    some = [np.flatnonzero(a != b)[:_OF_A_PAIR] for a, b in pairs]
+    each = list(combinations(results, 2))
+    some = [np.flatnonzero(a != b)[:_OF_A_PAIR] for a, b in each]
     columns = np.unique(np.concatenate([np.zeros(0, np.intp), *some]))
-    apart = np.array([a[columns] != b[columns] for a, b in pairs]).reshape(len(pairs), columns.size)
+    apart = np.array([a[columns] != b[columns] for a, b in each]).reshape(len(each), columns.size)
     apart = apart[apart.any(axis=1)]
     chosen: list[int] = []
     while len(apart) and len(chosen) < _MOST:

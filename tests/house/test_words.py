@@ -1,0 +1,56 @@
+"""One name has one meaning in the whole tree: words that had several, and the types of the kernels."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import qops
+
+ROOT = Path(qops.__file__).parent
+SOURCES = sorted(path for path in ROOT.rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".h"})
+PROSE = {".h": r'/\*.*?\*/|"[^"\n]*"'}
+OF_OTHERS = r'""".*?"""|"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*'
+ROOMS = {
+    "pairs": ("_kernels/gemm/", "_kernels/onednn/", "onednn/", "isa/"),  # neighbours in k that saturate together
+    "turn": (),
+    "turns": (),
+    "Codes": ("tflite/",),
+    "Ends": ("_kernels/", "nnlib/"),
+    "Values": ("models/",),
+}
+"""Where these are names; anywhere else they would name something else."""
+IN_SEVERAL_ROOMS = {"Conv2D", "MatMul", "Divided", "code", "value"}
+"""Types that mean the same in each room: kernels of prepared ops, ops in parts, the C types of codes and values."""
+TYPE = re.compile(r"^(?:cdef |ctypedef )(?:class|struct|enum|fused|union) (\w+)", re.M)
+
+
+def names(source, suffix):
+    """The source without comments and strings."""
+    return re.sub(PROSE.get(suffix, OF_OTHERS), "", source, flags=re.S)
+
+
+@pytest.mark.parametrize("word", ROOMS)
+def test_a_word_names_one_thing(word):
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in SOURCES
+        if re.search(rf"\b{word}\b", names(path.read_text("utf-8"), path.suffix))
+    }
+    assert not [path for path in found if not path.startswith(ROOMS[word])]
+    assert bool(found) == bool(ROOMS[word])
+
+
+def test_names_are_told_from_prose():
+    assert names('"""pairs"""\nx = "pairs"  # pairs', ".py").split() == ["x", "="]
+    assert names("int pairs; /* pairs\n * pairs */", ".h").split() == ["int", "pairs;"]
+
+
+def test_a_type_of_the_kernels_has_one_definition():
+    modules = defaultdict(set)
+    for path in SOURCES:
+        for name in TYPE.findall(path.read_text("utf-8") if path.suffix in {".pyx", ".pxd"} else ""):
+            modules[name].add(path.with_suffix("").relative_to(ROOT).as_posix())
+    assert len(modules) > 80
+    assert {name for name, found in modules.items() if len(found) > 1} == IN_SEVERAL_ROOMS
