@@ -30,8 +30,9 @@ def padding_code(zero_point: int, x: NDArray[Any]) -> int:
 
 def weights(w: NDArray[Any], groups: int, neighbours: bool = False) -> PackedWeights:
     """Pack filters (OC, C / groups, ...) for `planes`: the taps along all axes but the last two become channels."""
-    over_two = w[:, :, np.newaxis] if w.ndim == 3 else w.reshape(len(w), prod(w.shape[1:-2]), *w.shape[-2:])
-    return pack_weights(over_two, groups=groups, neighbours=neighbours)
+    if w.ndim != 4:
+        w = w[:, :, np.newaxis] if w.ndim == 3 else w.reshape(len(w), prod(w.shape[1:-2]), *w.shape[-2:])
+    return pack_weights(w, groups=groups, neighbours=neighbours)
 
 
 def window_of(axes: list[Axis]) -> Window:
