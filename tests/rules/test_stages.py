@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import reference_rules as twin
+from qops._kernels.stage.rules import Numbers
 
 from qops import rules
 from qops._kernels.stage import prepared as stages
@@ -12,6 +13,7 @@ from qops._kernels.stage import prepared as stages
 EDGES = [-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 1, 2**30, -(2**30)]
 ONE = (np.int64([3]), np.int64([3]))
 HOW = {"rounds": ("half_up", "", "once"), "ends": (0, -128, 127)}
+TFLITE = rules.TABLE["tflite-double"]
 ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
 
 
@@ -26,6 +28,9 @@ ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
         (lambda x, y: stages.IntegerStage(*[np.int64([])] * 2, **HOW), "^multiplier, right_shift: expected one"),
         (lambda x, y: stages.FloatStage(np.float32([]), **ENDS), "^scales: expected one"),
         (lambda x, y: stages.DoubleStage([], **ENDS), "^scales: expected one"),
+        (lambda x, y: Numbers(TFLITE, (np.int64([5, 6]), ONE[1]), 0, -128, 127).stage(), "^factor: expected one"),
+        (lambda x, y: Numbers(TFLITE, np.full((2, 2), 0.1), 0, -128, 127).stage(), "^factor: expected one"),
+        (lambda x, y: Numbers(TFLITE, np.float64([]), 0, -128, 127).stage(), "^multiplier, right_shift: expected one"),
         (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y, 0), "^x, out, inner: .* got 0"),
         (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y[1:]), "^x, out, inner: "),
         (lambda x, y: stages.FloatStage(0.5, **ENDS).run(y, y), "^x: expected int32 or float32, got"),
