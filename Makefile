@@ -130,7 +130,7 @@ pyodide: dev  ## a wheel for Pyodide, the Python of browsers, tested in node; NU
 		tests/product/test_gemm.py tests/product/test_convolution.py tests/onnx/test_convolution.py tests/onnx/test_prepared_refusals.py
 
 amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on a CPU that has neither, but AVX-512 and VNNI
-	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h -include $(CURDIR)/tests/amx/avxvnni.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
+	CFLAGS="-I$(CURDIR)/qops/_kernels -include $(CURDIR)/tests/amx/tiles.h -include $(CURDIR)/tests/amx/avxvnni.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
 	cd build/amx && QOPS_EXPECT=amx PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. \
 		../../tests/product ../../tests/onednn ../../tests/contract/test_tiers.py ../../tests/contract/test_golden.py \
 		--deselect tests/product/test_amx.py::test_without_permission_the_tier_below_does_the_work \

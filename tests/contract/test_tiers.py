@@ -4,8 +4,10 @@ On a CPU without lanes the plain loop is compared with itself: QOPS_EXPECT=avx51
 """
 
 import os
+from pathlib import Path
 
 import numpy as np
+import ops
 import pytest
 import tier_cases
 import tier_cases_codes
@@ -13,6 +15,7 @@ import tier_cases_nnlib
 import tier_cases_product
 import tier_cases_rules
 import tier_cases_uniform
+from bodies import CAN_COUNT, bodies, counted
 from tier_cases import RANGES
 
 from qops._kernels.machine import tiers as isa
@@ -29,25 +32,12 @@ LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the l
 BIG = 70_001  # some blocks of every loop that works in blocks, and enough elements to release the GIL
 DRAWS = int(os.environ.get("QOPS_DRAWS", "3"))
 BEST = isa.name()
-LOOPS_ON_AVX2 = ["shifted_half_even", "nnlib_scaled"]
-READ_ONLY = [name for name, case in NAMED.items() if case in RANGES]
-IN_PLACE = [name for name in NAMED if name.startswith("step_")]
-WHOLE_CALLS = [  # refuse an `out` within an input, or read many elements before they write on any tier
-    "quantized",
-    "dequantized",
-    "requantized",
-    "requantized_at_steps",
-    "tensorflow_requantized",
-    "uniform added",
-    "uniform requantized int8",
-    "uniform requantized int32",
-    "looked_up",
-    "nnlib_recoded_into_a_hull",
-    *(name for name in NAMED if name.startswith("pair ")),
-]
-WRITING = sorted({*NAMED} - {*READ_ONLY, *IN_PLACE, *WHOLE_CALLS})
-ONLY_PRODUCTS = ("avxvnni", "amx")  # which are in tests/product
-TIERS = [name for name in isa.available()[1:] if name not in ONLY_PRODUCTS] or ["plain"]
+LOOPS_ON_AVX2 = ["shifted_half_even", "nnlib_scaled"]  # AVX2 has no bodies for these
+LANES = {"avx2": "avx2", "avxvnni": "avx2", "avx512": "avx512", "vnni": "avx512", "amx": "avx512", "vbmi": "avx512"}
+LANES |= dict.fromkeys(["neon", "dotprod", "i8mm"], "neon")
+"""The tier of lanes in which each tier goes through elements. Those of the same lanes differ in products only."""
+TIERS = [*{LANES[name]: name for name in isa.available()[1:]}.values()] or ["plain"]
+needs_counts = pytest.mark.skipif(not CAN_COUNT, reason="breakpoints are set as on Linux on x86-64")
 
 
 def parts_of(tier, call):
@@ -88,40 +78,50 @@ def test_the_tier_that_is_expected_is_there():
     assert os.environ.get("QOPS_EXPECT", "plain") in isa.available()
 
 
-@pytest.fixture
-def overlapping(monkeypatch):
-    """Give a function that makes a case whose output begins so many bytes behind an input, in one random memory."""
-    buffer = np.zeros((1 << 14) + 64, np.uint8)
-    memory = buffer[-buffer.ctypes.data % 64 :][: 1 << 14]  # the output is aligned: no vector is done twice
-
-    def lying(at):
-        return lambda rng, n, dtype, **_: memory[at:][: n * np.dtype(dtype).itemsize].view(dtype)
-
-    def made(name, seed, ahead):
-        monkeypatch.setattr(tier_cases, "unaligned", lying(1024))
-        monkeypatch.setattr(tier_cases, "drawn", lying(1024 - ahead))
-        rng = np.random.default_rng(seed)
-        memory[:] = rng.integers(0, 256, memory.size, np.uint8)
-        return NAMED[name](rng, 500)
-
-    return made
+@pytest.fixture(scope="module")
+def done():
+    """The bodies that run in each case, of 500 elements, on each tier, and how many elements they do."""
+    return {(name, tier): counted_on(tier, four_calls, name) for name in NAMED for tier in isa.available()}
 
 
-@pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("name", WRITING)
-def test_lanes_do_the_work(name, tier, overlapping):
-    """A loop that writes into what it reads later tells how it goes through the elements.
+def four_calls(name):
+    for seed in range(4):
+        NAMED[name](np.random.default_rng(seed), 500)()
 
-    The plain loop reads each element when the one before is written; lanes read many, and write then. So results differ
-    for some memory, if lanes ran. Public ops refuse such an `out`. (A counter of calls would tell it too, but kernels
-    have no state, and a build that counts would not be the one that users get.)
-    """
-    tried = [(seed, ahead) for seed in range(32) for ahead in (4, 8, 20, 512, 1000)]
-    lanes_ran = any(
-        results(tier, overlapping(name, *memory)) != results("plain", overlapping(name, *memory)) for memory in tried
-    )
-    has_lanes = tier != "plain" and not (tier == "avx2" and name in LOOPS_ON_AVX2)
-    assert lanes_ran == has_lanes
+
+def counted_on(tier, call, *arguments):
+    return dict(parts_of(tier, lambda: counted(lambda: call(*arguments)).items()))
+
+
+def good_calls():
+    for name in ops.OPS:
+        ops.call(name)
+
+
+@needs_counts
+@pytest.mark.parametrize("name", NAMED)
+def test_lanes_do_the_work(name, done):
+    for tier in isa.available():
+        has_lanes = tier != "plain" and not (LANES[tier] == "avx2" and name in LOOPS_ON_AVX2)
+        bodies = done[name, tier]
+        assert {LANES[body.tier] for body in bodies} == ({LANES[tier]} if has_lanes else set()), tier
+        assert any(elements > 0 for elements in bodies.values()) == has_lanes, tier
+
+
+@needs_counts
+def test_every_body_runs(done):
+    """Each body of this CPU runs in a case, in the good call of an op, or in a product, which other tests compare."""
+    ran = {body for bodies in done.values() for body in bodies}
+    for tier in isa.available():
+        ran |= {*counted_on(tier, good_calls), *counted_on(tier, list, tier_cases_product.tiles())}
+    has_vbmi = "avx512vbmi" in Path("/proc/cpuinfo").read_text()
+    tiers = {*isa.available(), *(["vbmi"] if has_vbmi else [])}
+    assert sorted({body.name for body in {*bodies().values()} - ran if body.tier in tiers}) == []
+
+
+def test_tiles_give_the_bits_of_the_plain_loop():
+    plain = results("plain", tier_cases_product.tiles)
+    assert [tier for tier in isa.available() if results(tier, tier_cases_product.tiles) != plain] == []
 
 
 @pytest.mark.long
@@ -142,7 +142,7 @@ def test_every_length_and_alignment_gives_the_bits_of_the_plain_loop_and_nothing
 def test_big_arrays_give_the_bits_of_the_plain_loop(name):
     call = NAMED[name](np.random.default_rng(len(name)), BIG)
     plain = results("plain", call)
-    assert [tier for tier in TIERS if results(tier, call) != plain] == []
+    assert [tier for tier in isa.available() if results(tier, call) != plain] == []
 
 
 @pytest.mark.parametrize("name", [name for name, case in NAMED.items() if case not in RANGES])

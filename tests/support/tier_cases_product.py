@@ -1,9 +1,16 @@
-"""A case for every element-wise kernel of the product room with SIMD lanes, as `tier_cases` has them."""
+"""Cases for the kernels of products and pools with SIMD lanes, as `tier_cases` has them; and products themselves."""
+
+import itertools
 
 import numpy as np
 import tier_cases
+from qops._kernels.arrays.window import Window
 
+from qops._kernels.gemm import gemm, packed
+from qops._kernels.onednn import destination
+from qops._kernels.pool import pooling
 from qops._kernels.stage import mul
+from qops.onednn import cast
 
 
 def multiplied(rng, n):
@@ -15,4 +22,46 @@ def multiplied(rng, n):
     return lambda: (out, mul.multiply(a, a_offset, b, b_offset, shift, out))
 
 
-NAMED = {"products": multiplied}
+def post_ops(name):
+    """A case of oneDNN's float32 operations on sums, then codes."""
+
+    def case(rng, n):
+        x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, cast.DTYPES[name])
+        float_ops = [("multiply", 2.0 ** rng.uniform(-31, 0)), ("relu", rng.uniform(0, 1)), ("add", rng.uniform(-9, 9))]
+        stage = destination.PostOpStage(float_ops, cast.stage_of(name))
+        return lambda: (out, stage.run(x, out))
+
+    return case
+
+
+def real_means(rng, n):
+    """The mean of two values that lie below each other, which are codes of 8 bits."""
+    x = tier_cases.codes_8(rng, 2 * n)
+    out, stage = tier_cases.unaligned(rng, n, x.dtype), cast.stage_of("u8" if x.dtype == np.uint8 else "s8")
+    zero, scale = int(rng.integers(-9, 9)), rng.uniform(0.1, 4)
+
+    def run():
+        if n:
+            pooling.coded(x.reshape(1, 2, n, 1), (2, 1), Window(), stage, zero, scale, out.reshape(1, 1, n, 1))
+        return (out,)
+
+    return run
+
+
+def tiles():
+    """Products in tiles of each height and width, and on a matrix unit: all types, B packed or not, all ways to add."""
+    rng = np.random.default_rng(5)
+    sizes = [*itertools.product(range(1, 7), (28, 32), (8, 16, 32, 48, 64)), (70, 256, 64)]
+    ways = [(t, u, None) for t in (np.uint8, np.int8) for u in (np.uint8, np.int8)]
+    ways += [(t, np.int8, ()) for t in (np.uint8, np.int8)]
+    for (m, k, n), (left, right, pairs) in itertools.product(sizes, ways):
+        a, b = rng.integers(-128, 128, (m, k)).astype(left), rng.integers(-128, 128, (k, n)).astype(right)
+        yield gemm.product(a, b, pairs=pairs)
+        yield gemm.product(a, packed.pack_b(b, pairs=pairs))
+
+
+NAMED = {
+    "products": multiplied,
+    "real means": real_means,
+    **{f"post-ops {name}": post_ops(name) for name in ("u8", "s8")},
+}

@@ -75,6 +75,16 @@ def quantized(rule):
     return case
 
 
+def truncated(rng, n):
+    """Quotients, products and sums of floats without their fractions, with a scale for each channel."""
+    x = tier_cases.drawn(rng, n, tier_cases.one_of(rng, np.int32, np.float32), finite=True)
+    out, scales = tier_cases.unaligned(rng, n, tier_cases.type_8(rng)), 2.0 ** rng.uniform(-9, 9, 37)
+    how = tier_cases.one_of(rng, {"form": "over"}, {"form": "fused"}, {"before": 0.3, "after": 3.0})
+    row = codes.of(out)
+    stage = stages.FloatStage(scales, "truncate", row.lowest, row.highest, rng.integers(-3, 4), **how)
+    return lambda: (out, stage.run(x, out))
+
+
 def pair(call, rule, beyond=False):
     """A case of two arrays of codes; one in three has results beyond int32, if it may."""
 
@@ -94,7 +104,11 @@ def pair(call, rule, beyond=False):
     return case
 
 
-NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
+NAMED = (
+    {"truncated": truncated}
+    | {f"rule {rule}": one(rule) for rule in ONE}
+    | {f"rule each {rule}": each(rule) for rule in EACH}
+)
 NAMED |= {f"rule own {rule}": own(rule) for rule in ["rndna", "fp32-away"]}
 NAMED |= {
     f"pair add {rule}": pair(rules.add, rule)

@@ -4,6 +4,12 @@
  * that lie side by side is one run; if the stride is not 1, each window is a run. This is included once for each exact
  * kernel, as tile.h is, with WIDEN(p), which loads LANES bytes as uint32. */
 
+#ifdef WIDENS
+#define DEPTH 2
+#else
+#define DEPTH 4
+#endif
+
 static TARGET void NAME(weave)(const uint8_t **rows, ptrdiff_t n, uint32_t flip, uint32_t *quads)
 {
     ptrdiff_t i = 0;
@@ -52,3 +58,5 @@ static TARGET void NAME(dots)(const gemm_depthwise *d, const uint32_t *quads, in
     else
         NAME(some_dots)(d, d->taps, quads, y);
 }
+
+#undef DEPTH

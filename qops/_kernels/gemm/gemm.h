@@ -47,11 +47,11 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define TARGET GEMM_AVX2
 
 #define NAME(f) gemm_exact_avx2_##f
-#define DEPTH 2
+#define WIDENS
 #define DOT(acc, a, b) ((acc) + MADD(a, b))
 #include "gemm/depthwise.h"
-#undef DEPTH
 #include "gemm/tile.h"
+#undef WIDENS
 
 #define NAME(f) gemm_saturating_avx2_##f
 #define DOT(acc, a, b) \
@@ -62,10 +62,8 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #if QOPS_HAS_AVXVNNI
 #define TARGET __attribute__((target(QOPS_AVXVNNI_TARGET)))
 #define NAME(f) gemm_exact_avxvnni_##f
-#define DEPTH 4
 #define DOT(acc, a, b) ((V)QOPS_DPBUSD_32((__m256i)(acc), (__m256i)(a), (__m256i)(b)))
 #include "gemm/depthwise.h"
-#undef DEPTH
 #include "gemm/tile.h"
 #undef TARGET
 #endif
@@ -91,11 +89,11 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define TARGET GEMM_AVX512
 
 #define NAME(f) gemm_exact_avx512_##f
-#define DEPTH 2
+#define WIDENS
 #define DOT(acc, a, b) ((acc) + MADD(a, b))
 #include "gemm/depthwise.h"
-#undef DEPTH
 #include "gemm/tile.h"
+#undef WIDENS
 
 #define NAME(f) gemm_saturating_avx512_##f
 #define DOT(acc, a, b) \
@@ -107,12 +105,10 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #undef TARGET
 #define TARGET GEMM_VNNI
 #define NAME(f) gemm_exact_vnni_##f
-#define DEPTH 4
 #define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
 #include "gemm/stream.h"
 #include "gemm/pack_tile.h"
 #include "gemm/depthwise.h"
-#undef DEPTH
 #include "gemm/tile.h"
 
 #undef VECTOR_STRIDE

@@ -115,6 +115,7 @@ static void gemm_pack_u16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdi
 #define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2) FOR_ROWS(X, 3) FOR_ROWS(X, 4)
 
 #define NAME(f) gemm_exact_neon_##f
+#define WIDENS
 #define TARGET
 #define START_ROW(r)
 #define DOT(acc, a, b) gemm_exact_neon_dot((int32x4_t)(acc), vget_low_s16((int16x8_t)(a)), (int16x8_t)(b))
@@ -123,6 +124,7 @@ static inline __attribute__((always_inline)) V gemm_exact_neon_dot(int32x4_t acc
     return (V)vmlal_high_lane_s16(vmlal_lane_s16(acc, vget_low_s16(b), a, 0), b, a, 1);
 }
 #include "gemm/tile.h"
+#undef WIDENS
 #undef TARGET
 #undef START_ROW
 

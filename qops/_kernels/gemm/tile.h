@@ -6,6 +6,7 @@
  *   LOAD(p) STORE(p, v) BROADCAST(p)   load and store an unaligned vector; a quad of A in every lane
  *   DOT(acc, a, b)    acc plus the dot products of the quads
  *   SHAPES(X)         X(rows, vectors) for every tile shape
+ *   WIDENS            if A and B are packed as 16-bit words
  *   START_ROW(r)      changes the start of the accumulators of a row of the tile at `a`, which is times * sums
  *   VECTOR_STRIDE, QUAD_STRIDE(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
  *   QUAD(p) QUADS(p)  how A and B are loaded; by default, A is loaded as a + 128 if `shift` says that it is signed
