@@ -1,6 +1,8 @@
+import exact
 import numpy as np
 import onednn_twins as twins
 import pytest
+from ops import on_every_tier
 
 from qops.onednn import cast, destination
 
@@ -36,14 +38,16 @@ def test_fma_survives_a_tie_that_double_rounding_would_lose(tier):
         assert destination.fma(np.float32([3e38]), 10.0, 1.0) == np.inf
 
 
-def test_fma_rounds_once_beside_ties_of_every_size(rng, tier):
+def test_fma_rounds_once_beside_ties_of_every_size(rng):
+    """The kernel's, and that of the tests' twins."""
     # 3 * x has 25 bits and is odd, so it is a tie; the addend, far below it, decides, or the even neighbour does
     x = ((2 * rng.integers(2**22, 2**23 * 2 // 3, 40) + 1) * rng.choice([-1, 1], 40)).astype(np.float32)
     for power in range(-148, 102, 10):
         factor = np.float32(3 * 2.0**power)
         for addend in np.float32([0, 2.0**-149, -(2.0**-149), 2.0 ** (power - 30), -(2.0 ** (power - 30))]):
             want = [twins.fma(v, factor, addend) for v in x]
-            assert destination.fma(x, factor, addend).tolist() == want, (power, addend)
+            assert on_every_tier(destination.fma, x, factor, addend).tolist() == want, (power, addend)
+            assert exact.fma(x, factor, addend).tolist() == want, (power, addend)
 
 
 def test_fma_of_zeros_and_infinities(tier):

@@ -26,6 +26,20 @@ def values(codes, lo, hi):
     return [base + int(q) * (hi - lo) / steps for q in codes.flat]
 
 
+def fma(a, b, c):
+    """A * b + c of finite float32 numbers, exact, then rounded once to float32.
+
+    The product is exact in double. The sum is rounded to odd there, so that float32 rounds as if it saw all its bits.
+    """
+    product, c = np.broadcast_arrays(np.multiply(a, b, dtype=np.float64), np.float64(c))
+    total = product + c
+    back = total - product
+    error = (product - (total - back)) + (c - back)
+    bits = np.asarray(total).view(np.int64)
+    odd = np.where((error > 0) == (total > 0), bits + 1, bits - 1)
+    return np.where((error != 0) & (bits % 2 == 0), odd, bits).view(np.float64).astype(F32)
+
+
 def outward(lo, hi):
     """The narrowest float32 range that holds lo..hi."""
     with np.errstate(over="ignore"):

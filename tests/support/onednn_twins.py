@@ -4,6 +4,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+from product_models import exact_model, saturating_model
 
 F = np.float32
 
@@ -35,13 +36,8 @@ def k_starts(k, block, single):
 
 
 def matrix(a, b, saturates, starts=(0,)):
-    """Product of 2-d integer arrays through :func:`dot`; an s8 left side is shifted and compensated."""
-    shift = 128 if a.dtype == np.int8 else 0
-    rows, columns = a.astype(int) + shift, b.astype(int).T
-    out = [
-        [wrap32(dot(r.tolist(), c.tolist(), saturates, starts) - shift * int(c.sum())) for c in columns] for r in rows
-    ]
-    return np.array(out, np.int64).astype(np.int32).reshape(a.shape[0], b.shape[1])
+    """Product of 2-d integer arrays; an s8 left side is shifted and compensated."""
+    return saturating_model(a, b, starts) if saturates else exact_model(a, b)
 
 
 def nearest_f32(exact):

@@ -1,4 +1,4 @@
-"""Slow twins of onnxruntime's own operators in `qops.onnx`: one element at a time, in rounded numbers.
+"""Twins of onnxruntime's own operators in `qops.onnx`, in rounded numbers, most of them one element at a time.
 
 Arrays are given; scales and zero points are numbers.
 """
@@ -8,45 +8,28 @@ from itertools import product
 from math import ceil, exp, floor, log, prod
 
 import numpy as np
+from exact import fma
 from reference_onnx import cut, matmul, pads_of, wrapped
 
 F32 = np.float32
 
 
-def rounded(exact):
-    """The nearest float32 of a fraction: the middle between float32 neighbours is decided exactly."""
-    near = F32(float(exact))
-    for other in (np.nextafter(near, F32(np.inf)), np.nextafter(near, F32(-np.inf))):
-        distances = abs(Fraction(float(other)) - exact), abs(Fraction(float(near)) - exact)
-        even = int(other.view(np.uint32)) % 2 == 0
-        if distances[0] < distances[1] or (distances[0] == distances[1] and even):
-            near = other
-    return near
-
-
-def fma(a, b, c):
-    return rounded(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
-
-
-def code_of(value, dtype):
+def codes_of(values, dtype):
     """Half to even, and the lowest code for what int32 does not hold."""
-    near = round(float(value))
-    return cut(near if -(2**31) <= near < 2**31 else -(2**31), dtype)
+    near, info = np.asarray(np.rint(values.astype(float))), np.iinfo(dtype)
+    near[(near < -(2**31)) | (near >= 2**31)] = info.min
+    return np.clip(near, info.min, info.max).astype(dtype)
 
 
 def add(a, a_scale, a_zero, b, b_scale, b_zero, scale, zero):
     ra, rb = F32(a_scale) / F32(scale), F32(b_scale) / F32(scale)
     constant = F32(zero) - fma(ra, F32(a_zero), rb * F32(b_zero))
-    each = zip(a.ravel(), b.ravel(), strict=True)
-    codes = [code_of(fma(F32(p), ra, fma(F32(q), rb, constant)), a.dtype) for p, q in each]
-    return np.array(codes, a.dtype).reshape(a.shape)
+    return codes_of(fma(a.astype(F32), ra, fma(b.astype(F32), rb, constant)), a.dtype)
 
 
 def mul(a, a_scale, a_zero, b, b_scale, b_zero, scale, zero):
     factor = F32(a_scale) * F32(b_scale) / F32(scale)
-    each = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    codes = [code_of(F32((p - a_zero) * (q - b_zero)) * factor + F32(zero), a.dtype) for p, q in each]
-    return np.array(codes, a.dtype).reshape(a.shape)
+    return codes_of(F32((a.astype(int) - a_zero) * (b.astype(int) - b_zero)) * factor + F32(zero), a.dtype)
 
 
 def table(function, x, x_scale, x_zero, scale, zero):
@@ -112,7 +95,7 @@ def mean_of(x_scale, x_zero, scale, zero, dtype, count=None):
         total = F32(0)
         for q in codes:
             total = total + F32(x_scale) * F32(q - x_zero)
-        return code_of(total / F32(count or len(codes)) / F32(scale) + F32(zero), dtype)
+        return codes_of(total / F32(count or len(codes)) / F32(scale) + F32(zero), dtype)
 
     return one
 

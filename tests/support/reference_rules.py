@@ -1,6 +1,5 @@
 """Slow twins of `qops.rules`: Python integers and numpy floats, one formula a rule, no table."""
 
-from fractions import Fraction
 from math import floor, frexp
 
 import numpy as np
@@ -70,13 +69,6 @@ def beyond_int32(value, zero_point, beyond):
         value = min(value, 2**31 - 128)
     whole = int(value) if -(2**31) <= value < 2**31 else -(2**31)
     return wrapped(whole + zero_point, 32) if beyond.endswith("wraps") else whole + zero_point
-
-
-def fused_sum(a, b, scale, zero_point):
-    """fma(a, scale, fma(b, scale, zero_point)), each rounded once to float32 from the exact integer ratio."""
-    s = Fraction(float(scale))
-    inner = [F32(float(Fraction(int(y)) * s + zero_point)) for y in b]
-    return [F32(float(Fraction(int(x)) * s + Fraction(float(c)))) for x, c in zip(a, inner, strict=True)]
 
 
 def rndnu16(x, scale):
