@@ -9,7 +9,8 @@ SILENT = {"divide": "ignore", "invalid": "ignore", "over": "ignore", "under": "i
 
 
 def clamp(v, lo, hi):
-    return max(lo, min(hi, v))
+    """Of an integer, or of an array of int64."""
+    return np.clip(v, lo, hi) if isinstance(v, np.ndarray) else max(lo, min(hi, v))
 
 
 def sat8(v):

@@ -1,4 +1,4 @@
-"""Slow twins of the ops of `qops.nnlib` on whole tensors: Python integers and numpy float32, from the formulas."""
+"""Slow twins of the ops of `qops.nnlib` on whole tensors: integers and numpy float32, from the formulas."""
 
 import numpy as np
 from reference_nnlib import (
@@ -25,7 +25,9 @@ def pairs(a, b):
 
 
 def shaped(codes, shape, dtype=np.uint8):
-    return np.array(codes, dtype).reshape(shape)
+    made = np.asarray(codes).astype(dtype)
+    assert (made == codes).all()
+    return made.reshape(shape)
 
 
 # ---- one operand
@@ -45,9 +47,8 @@ def sub_8p8to32(a, a_min, a_max, b, b_min, b_max):
     coarse = max(sa, sb)
     ka, kb = (rnd(s * F(0x7F80) / max(F(1e-10), coarse)) for s in (sa, sb))
     ka, kb = (0x7F80, kb) if sa > sb else (ka, 0x7F80)
-    every, shape = pairs(a, b)
-    codes = [ka * (p - za) - kb * (q - zb) for p, q in every]
-    return shaped(codes, shape, np.int32), F(2**31 / 0x7F80) * coarse
+    codes = ka * (np.int64(a) - za) - kb * (np.int64(b) - zb)
+    return shaped(codes, codes.shape, np.int32), F(2**31 / 0x7F80) * coarse
 
 
 def mul_8x8to32(a, a_min, a_max, b, b_min, b_max):
@@ -97,7 +98,7 @@ def into_range(codes, a, c):
     (za, sa), (zc, sc) = level_zero(*a).values(), level_zero(*c).values()
     with np.errstate(**SILENT):
         multiplier = roundf(F(4096) * (sa / sc)) % 2**16
-    return [sat8(sat16((q - za) * multiplier + 2048 >> 12) + zc) for q in codes]
+    return sat8(sat16((np.int64(codes) - za) * multiplier + 2048 >> 12) + zc)
 
 
 def concat(parts, vector):
@@ -109,8 +110,8 @@ def concat(parts, vector):
             step = (F(part_hi) - start) / F(255)
             offset = max(0, rnd((start - lo) / step))
             gain = min(rnd(F(255) / (hi - lo) * step * F(2**15)), 32767)
-        sums = [wrap(q + offset, 16 if vector else 32) for q in codes.ravel().tolist()]
-        recoded.append(shaped([sat8(x * gain + 2**14 >> 15) for x in sums], codes.shape))
+        sums = wrap(np.int64(codes) + offset, 16 if vector else 32)
+        recoded.append(shaped(sat8(sums * gain + 2**14 >> 15), codes.shape))
     return np.concatenate(recoded, -1), lo, hi
 
 
