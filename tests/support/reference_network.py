@@ -80,8 +80,7 @@ def softmax(codes, lo, hi):
 def farthest(codes, exact):
     """The largest distance of 8-bit codes from exact positions."""
     steps = (codes.ravel().astype(int) - LOWEST[codes.dtype.name]).tolist()
-    pairs = [(q, *p.as_integer_ratio()) for q, p in zip(steps, np.ravel(exact).tolist(), strict=True)]
-    near = [abs(q * bottom - top) / bottom for q, top, bottom in pairs]  # rounded; exact for those that may be the most
-    most = max(near, default=0) * (1 - 2**-50)
-    some = [pair for pair, off in zip(pairs, near, strict=True) if off >= most]
-    return max((abs(q - Fraction(top, bottom)) for q, top, bottom in some), default=0)
+    exact = [position.as_integer_ratio() for position in np.ravel(exact).tolist()]
+    off = {(abs(q * bottom - top), bottom) for q, (top, bottom) in zip(steps, exact, strict=True)}
+    most = max((top / bottom for top, bottom in off), default=0) * (1 - 2**-50)  # rounded; those near it are exact
+    return max((Fraction(top, bottom) for top, bottom in off if top / bottom >= most), default=0)

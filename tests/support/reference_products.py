@@ -3,30 +3,27 @@
 from fractions import Fraction
 
 import numpy as np
-from exact import outward
+from exact import outward, over_one_unit
 
 
 def exact_values(t):
-    """An object array of the exact values of uint8 or int8 codes, of one range or of one for each last index.
+    """An object array of the exact values of uint8 or int8 codes, of one range or of one for each last index."""
+    codes, lo, hi = t
+    levels = (codes.astype(int) - np.iinfo(codes.dtype).min).astype(object)
+    ends = [np.ravel(end).astype(float).tolist() for end in (lo, hi)]
+    steps, zeros, bases = np.array([line(*map(Fraction, pair)) for pair in zip(*ends, strict=True)], object).T
+    return (levels - zeros) * steps + bases
+
+
+def line(low, high):
+    """(step, zero, base): a code that is `level` above the lowest is (level - zero) * step + base, exactly.
 
     A code that is within 2**-15 of a step of 0 is 0, as float32 ends cannot say it better.
     """
-    codes, lo, hi = t
-    lowest = np.iinfo(codes.dtype).min
-    ends = [np.broadcast_to(np.float64(end), codes.shape).ravel().tolist() for end in (lo, hi)]
-    values = [
-        value(q - lowest, Fraction(low), Fraction(high))
-        for q, low, high in zip(codes.ravel().tolist(), *ends, strict=True)
-    ]
-    return np.array(values, object).reshape(codes.shape)
-
-
-def value(level, low, high):
-    """The exact value of a code that is `level` above the lowest."""
     step = (high - low) / 255
     zero = round(-low / step) if step else 0
     is_zero = 0 <= zero <= 255 and abs(low + zero * step) <= step / 2**15
-    return (level - zero) * step if is_zero and step else low + level * step
+    return (step, zero, Fraction(0)) if is_zero and step else (step, 0, low)
 
 
 def channels(t):
@@ -66,18 +63,25 @@ def clipped(values, clip):
     return values if hi is None else [min(v, Fraction(hi)) for v in values]
 
 
+def whole(values):
+    """An array of fractions as integers, and what to divide them by."""
+    numbers, unit = over_one_unit(*values.ravel().tolist())
+    return np.array(numbers, object).reshape(values.shape), unit
+
+
 def matmul(a, b, k=None):
     """(exact sums of products, flat; max of the range, of sums as long as k says)."""
-    x, w = exact_values(a), exact_values(b)
+    (x, x_unit), (w, w_unit) = whole(exact_values(a)), whole(exact_values(b))
     rows = x.reshape(-1, w.shape[0]) if w.shape[0] else np.empty((int(np.prod(x.shape[:-1])), 0), object)
-    sums = [sum(x * y for x, y in zip(row, column, strict=True)) for row in rows for column in w.T]
+    products = (sum(x * y for x, y in zip(row, column, strict=True)) for row in rows for column in w.T)
+    sums = [Fraction(total, x_unit * w_unit) for total in products]
     return sums, None if np.ndim(b[1]) else highest(a, b, w.shape[0] if k is None else k)
 
 
 def conv2d(x, w, stride=(1, 1), dilation=(1, 1), pads=((0, 0), (0, 0)), groups=1):
     """(exact sums over windows, flat; max of the range); what is padded is 0."""
-    image, filters = exact_values(x), exact_values(w)
-    image = np.pad(image, ((0, 0), *pads, (0, 0)), constant_values=Fraction(0))
+    padded = np.pad(exact_values(x), ((0, 0), *pads, (0, 0)), constant_values=Fraction(0))
+    (image, x_unit), (filters, w_unit) = whole(padded), whole(exact_values(w))
     (kh, kw, c, o), (n, h, width, _) = filters.shape, image.shape
     down = range(0, h - (kh - 1) * dilation[0], stride[0])
     across = range(0, width - (kw - 1) * dilation[1], stride[1])
@@ -86,5 +90,6 @@ def conv2d(x, w, stride=(1, 1), dilation=(1, 1), pads=((0, 0), (0, 0)), groups=1
         rows = image[m, down[i] : down[i] + (kh - 1) * dilation[0] + 1 : dilation[0]]
         taps = rows[:, across[j] : across[j] + (kw - 1) * dilation[1] + 1 : dilation[1]]
         first = k // (o // groups) * c
-        sums.append((taps[..., first : first + c] * filters[..., k]).sum())
+        total = (taps[..., first : first + c] * filters[..., k]).sum()
+        sums.append(Fraction(total, x_unit * w_unit))
     return sums, None if np.ndim(w[1]) else highest(x, w, kh * kw * c)
