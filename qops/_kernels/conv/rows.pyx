@@ -37,7 +37,8 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
     cdef Py_ssize_t at_once = max(1, most_quads(&p.caches) // max(1, t.quads))
     cdef Py_ssize_t j, i, row, used
     cdef const uint8_t *panel
-    for j from (p.oc - 1) // width * width >= j >= 0 by width:  # the last panel may write beyond its columns
+    # backwards, as the last panel may write beyond its columns; without any column there is no panel
+    for j from (p.oc + width - 1) // width * width - width >= j >= 0 by width:
         used = min(width, p.oc - j)
         panel = p.panels + 4 * t.quads * p.taps * (group * padded_columns(p.kernel, p.oc) + j)
         for i from 0 <= i < p.taps by at_once:
