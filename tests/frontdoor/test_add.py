@@ -1,11 +1,12 @@
 """quantized_add_8p8to8: the twin on all pairs of codes, the bounds, passes and ranges."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import reference
-from cases import HUGE, RANGE_PAIRS, TINY, A, B, codes, reals, rounded, shape_pairs, spans
+from cases import HUGE, RANGE_PAIRS, TINY, A, B, case, codes, reals, rounded, shape_pairs, spans
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from ops import on_every_tier
@@ -119,22 +120,22 @@ def test_add_8p8to8_draws_the_range_in_when_the_data_use_less():
     assert qops.error(t, [200.0, 202.0, 204.0]).max <= BOUND_8P8TO8
 
 
-@pytest.mark.parametrize("value", [0, 1, 128, 255])
 @pytest.mark.parametrize("pair", RANGE_PAIRS.values(), ids=RANGE_PAIRS)
-@pytest.mark.parametrize("share", [None, 1e-3, 1e-6, 1e-9, 2.0**-31])
-def test_add_8p8to8_of_constant_data_within_bound(pair, value, share):
+def test_add_8p8to8_of_constant_data_within_bound(pair):
     """The range found is then as narrow as can be."""
     a, b = (rounded(*ends) for ends in pair)
     width = a[1] - a[0] + b[1] - b[0]
-    guess = None if share is None else (a[0] + b[0] + width / 3, a[0] + b[0] + width / 3 + width * share)
-    same = np.full(70, value, np.uint8)
-    t, info = on_every_tier(qops.quantized_add_8p8to8, (same, *a), (same, *b), guess, return_info=True)
-    twin = reference.quantized_add_8p8to8((same, *a), (same, *b), guess)
-    assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
-    np.testing.assert_array_equal(t.data, twin.codes)
-    if t.min < t.max:
-        exact = reference.positions(a, b, (t.min, t.max))[value, value]
-        assert abs(int(t.data[0]) - exact) <= BOUND_8P8TO8
+    for value, share in itertools.product([0, 1, 128, 255], [None, 1e-3, 1e-6, 1e-9, 2.0**-31]):
+        with case(value, share):
+            guess = None if share is None else (a[0] + b[0] + width / 3, a[0] + b[0] + width / 3 + width * share)
+            same = np.full(70, value, np.uint8)
+            t, info = on_every_tier(qops.quantized_add_8p8to8, (same, *a), (same, *b), guess, return_info=True)
+            twin = reference.quantized_add_8p8to8((same, *a), (same, *b), guess)
+            assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
+            np.testing.assert_array_equal(t.data, twin.codes)
+            if t.min < t.max:
+                exact = reference.positions(a, b, (t.min, t.max))[value, value]
+                assert abs(int(t.data[0]) - exact) <= BOUND_8P8TO8
 
 
 def test_add_8p8to8_cancelling_constants_within_bound():
