@@ -8,13 +8,16 @@ import pytest
 
 from qops import rules
 
+AT_ONCE = 256  # so many multipliers are tried at once, which stay in the cache
+
 
 def exact(scale, zero, x):
     return min(max(floor(Fraction(scale) * x + Fraction(1, 2)) + zero, -128), 127)
 
 
 def fixed(m, n, zero, x):
-    return min(max((x * m + (2**n >> 1) >> n) + zero, -128), 127)
+    """Of arrays."""
+    return np.clip((x * m + (2**n >> 1) >> n) + zero, -128, 127)
 
 
 @pytest.mark.long
@@ -22,16 +25,15 @@ def test_equal_for_every_accumulator_and_no_shift_is_smaller(rng):
     for _ in range(40):
         scale, zero = 2.0 ** rng.uniform(-6, 1), int(rng.integers(-128, 128))
         lo, hi = sorted(rng.integers(-600, 600, 2).tolist())
-        want = [exact(scale, zero, x) for x in range(lo, hi + 1)]
+        x = np.arange(lo, hi + 1)
+        want = np.array([exact(scale, zero, v) for v in x.tolist()])
         found = rules.fewest_bits(scale, (lo, hi), zero)
-        assert [fixed(*found[:2], zero, x) for x in range(lo, hi + 1)] == want
+        assert (fixed(*found[:2], zero, x) == want).all()
         for n in range(found.right_shift):
             for m in range(max(0, floor(scale * 2**n) - 3), floor(scale * 2**n) + 5):
-                assert [fixed(m, n, zero, x) for x in range(lo, hi + 1)] != want
+                assert (fixed(m, n, zero, x) != want).any()
         for t in found.pareto:
-            assert t.off == sum(
-                fixed(t.multiplier, t.right_shift, zero, x) != w for x, w in zip(range(lo, hi + 1), want, strict=True)
-            )
+            assert t.off == np.count_nonzero(fixed(t.multiplier, t.right_shift, zero, x) != want)
         assert found.pareto[-1].off == 0
 
 
@@ -43,12 +45,13 @@ def test_no_multiplier_leaves_fewer_accumulators_off(rng):
         x = np.arange(lo, hi + 1)
         want = np.array([exact(scale, zero, v) for v in x.tolist()])
         found = rules.fewest_bits(scale, (lo, hi), zero)
-        least = {}  # accumulators off, of each number of bits
+        least = np.full(64, x.size)  # accumulators off, of each number of bits
         for n in range(found.right_shift + 1):
-            for m in range(int(scale * 2**n * 2.5) + 4):
-                off = int(np.count_nonzero(np.clip((x * m + (2**n >> 1) >> n) + zero, -128, 127) != want))
-                least[m.bit_length()] = min(off, least.get(m.bit_length(), off))
-        best = np.minimum.accumulate([least.get(bits, x.size) for bits in range(found.bits + 1)])
+            every = np.arange(int(scale * 2**n * 2.5) + 4)
+            for m in np.split(every, range(AT_ONCE, every.size, AT_ONCE)):
+                off = np.count_nonzero(fixed(m[:, None], n, zero, x) != want, axis=1)
+                np.minimum.at(least, np.frexp(m)[1], off)
+        best = np.minimum.accumulate(least[: found.bits + 1])
         assert [t.off for t in found.pareto] == [best[t.bits] for t in found.pareto]
         assert [t.bits for t in found.pareto] == [b for b in range(len(best)) if b == 0 or best[b] < best[b - 1]]
 
