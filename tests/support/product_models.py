@@ -38,11 +38,13 @@ def saturating_model(a, b, block_starts=()):
     shift = 128 if a.dtype == np.int8 else 0
     a, b = a.astype(np.int32) + shift, b.astype(np.int32)
     acc = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    some = 2 * max(1, 2**15 // max(acc.size, 1))  # terms at once, so that the pairs of all of C stay in the cache
     for first, end in itertools.pairwise([0, *block_starts, a.shape[1]]):
-        odd = (end - first) % 2
-        left, right = np.pad(a[:, first:end], ((0, 0), (0, odd))), np.pad(b[first:end], ((0, odd), (0, 0)))
-        pairs = left[:, ::2, None] * right[::2] + left[:, 1::2, None] * right[1::2]
-        acc += np.clip(pairs, -32768, 32767, out=pairs).sum(1, np.int64)
+        for at in range(first, end, some):
+            x, y = a[:, at : min(at + some, end)], b[at : min(at + some, end)]
+            pairs = x[:, ::2, None] * y[::2]
+            pairs[:, : len(y) // 2] += x[:, 1::2, None] * y[1::2]
+            acc += np.clip(pairs, -32768, 32767, out=pairs).sum(1, np.int64)
     return wrap32(acc - shift * b.sum(0, np.int64))
 
 
