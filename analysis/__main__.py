@@ -37,6 +37,7 @@ from analysis import (
 )
 from analysis.claims import Claim, claims
 from analysis.options import BadOption, parser
+from analysis.systems import FORMS
 from qops import isa_tier
 
 PAGES: dict[str, tuple[ModuleType, ...]] = {
@@ -190,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.sweep:
             tidy.check(options.sweep)
         with place(options) as where:
-            print(f"{len(sweep_error.FORMS)} forms of ops are swept by {where.name}", file=sys.stderr)
+            print(f"{len(FORMS)} forms of ops are swept by {where.name}", file=sys.stderr)
             if options.sweep:
                 return show_sweep(options.sweep, where, options.ranges)
             return show_all(options, where)

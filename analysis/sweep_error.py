@@ -12,41 +12,12 @@ from analysis import pool, reasons, style
 from analysis.ranges import MANY, both_kinds, hold_zero
 from analysis.report import Figures, Table
 from analysis.summary import Line
-from analysis.systems import ALL, CHAIN, FUSED, PRODUCTS, Answer, Range, System
-from qops import QTensor, Sweep, SweepRow, sweep
+from analysis.systems import ALL, CHAIN, FORMS, FUSED, PRODUCTS, System
+from qops import Sweep, SweepRow, sweep
 from qops.frontdoor.add import BOUND_8P8TO8
 
 PAIRS = 256 * 256  # of codes, in every row
 SIGNS = {"add": "+", "sub": "-", "mul": "*"}
-
-
-class Form(NamedTuple):
-    """A system with one guess: an op of two tensors, which pickles; it gives the passes beside its result."""
-
-    number: int  # of the system
-    guess: str
-
-    @property
-    def name(self) -> str:
-        """The name of the rows."""
-        return f"{ALL[self.number].op}, {ALL[self.number].name}, guess {self.guess}"
-
-    def __call__(self, a: QTensor, b: QTensor) -> Answer:
-        """Run the system; the guess is the range of the results, or a quarter of it."""
-        system = ALL[self.number]
-        guess: Range | None = None
-        if self.guess != "none":
-            ends = [float(system.exact(x, y)) for x in (a.min, a.max) for y in (b.min, b.max)]
-            lo, hi = min(ends), max(ends)
-            guess = (lo, hi) if self.guess == "exact" else (lo / 4, max(lo / 4, hi / 4))
-        return system.run(a, b, guess)
-
-
-FORMS = {
-    form.name: form
-    for i, system in enumerate(ALL)
-    for form in (Form(i, guess) for guess in (("none", "exact", "quarter") if system.guessed else ("none",)))
-}
 
 
 class Measured(NamedTuple):

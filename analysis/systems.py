@@ -150,6 +150,38 @@ ALONE = (  # the front door's ops that no other system is drawn beside
 ALL = (*FUSED, *CHAIN, *PRODUCTS, *ALONE)
 
 
+class Form(NamedTuple):
+    """A system with one guess: an op of two tensors, which pickles; it gives the passes beside its result.
+
+    It stands here, as a process that sweeps imports this module, and drawing would take it four times as long.
+    """
+
+    number: int  # of the system
+    guess: str
+
+    @property
+    def name(self) -> str:
+        """The name of the rows."""
+        return f"{ALL[self.number].op}, {ALL[self.number].name}, guess {self.guess}"
+
+    def __call__(self, a: QTensor, b: QTensor) -> Answer:
+        """Run the system; the guess is the range of the results, or a quarter of it."""
+        system = ALL[self.number]
+        guess: Range | None = None
+        if self.guess != "none":
+            ends = [float(system.exact(x, y)) for x in (a.min, a.max) for y in (b.min, b.max)]
+            lo, hi = min(ends), max(ends)
+            guess = (lo, hi) if self.guess == "exact" else (lo / 4, max(lo / 4, hi / 4))
+        return system.run(a, b, guess)
+
+
+FORMS = {
+    form.name: form
+    for i, system in enumerate(ALL)
+    for form in (Form(i, guess) for guess in (("none", "exact", "quarter") if system.guessed else ("none",)))
+}
+
+
 HEADS = ("max LSB", "mean LSB", "bias LSB", "SQNR dB")
 
 

@@ -15,7 +15,7 @@ import analysis.__main__ as main
 from analysis import pool, sweep_error, tidy
 from analysis.options import BadOption
 from analysis.ranges import both_kinds
-from analysis.systems import ALL, FUSED, PRODUCTS, all_pairs
+from analysis.systems import ALL, FORMS, FUSED, PRODUCTS, all_pairs
 from qops import sweep
 from qops.tools.workers import run
 
@@ -102,12 +102,12 @@ def test_rows_cover_every_system_and_say_what_was_refused(found):
         for guess in guesses:
             assert [r.ranges for r in found.of(system, guess)] == RANGES
         assert len(found.of(system)) == len(RANGES) * len(guesses)
-    assert len(found.rows) == len(sweep_error.FORMS) * len(RANGES)
+    assert len(found.rows) == len(FORMS) * len(RANGES)
     assert not any(r.refused or np.isnan(r.max_lsb) for r in found.rows)
 
 
 def test_what_a_system_refuses_is_a_row_and_not_one_of_its_errors():
-    huge, form = ((-1e30, 1e30),) * 2, next(f for f in sweep_error.FORMS.values() if ALL[f.number] is PRODUCTS[0])
+    huge, form = ((-1e30, 1e30),) * 2, next(f for f in FORMS.values() if ALL[f.number] is PRODUCTS[0])
     rows = sweep({form.name: form}, np.multiply, [huge, ((0, 1), (0, 1))])
     assert "float32" in rows[0].refused
     assert sweep_error.Measured(rows, "here", 1.0).of(PRODUCTS[0]) == rows[1:]
@@ -115,7 +115,7 @@ def test_what_a_system_refuses_is_a_row_and_not_one_of_its_errors():
 
 def test_a_form_gives_the_system_its_guess_and_tells_its_passes():
     a, b = all_pairs((-1.0, 1.0), (0.0, 3.0))
-    for form in sweep_error.FORMS.values():
+    for form in FORMS.values():
         system = ALL[form.number]
         guess = {"none": None, "exact": (-1.0, 4.0), "quarter": (-0.25, 1.0)}[form.guess]
         if system is FUSED[0]:
