@@ -23,9 +23,11 @@ $(VENV)/deps: $(VENV)/wanted
 	@echo "setting up $(VENV), once: packages from PyPI, then the kernels, compiled on all cores in some minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) 'setuptools>=77' 'cython>=3.3' 'numpy>=2.0'
-	$(BIN)/python setup.py --quiet build_ext --inplace
-	@echo "installing the package and what the analysis needs"
-	PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' $(INSTALL) --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
+	@echo "compiling the kernels, and meanwhile installing the package and what the analysis needs"
+	$(BIN)/python setup.py --quiet build_ext --inplace & kernels=$$!; \
+		PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' QOPS_KERNELS=no \
+		$(INSTALL) --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'; \
+		packages=$$?; wait $$kernels && exit $$packages
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 # qops is installed already: pip adds what the extra needs, and builds nothing again

@@ -108,6 +108,23 @@ def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
     assert compiled("frontdoor/relu.pyx", "frontdoor/mul.h") == {"frontdoor/relu", "frontdoor/mul"}
 
 
+SETUP = """
+import runpy, setuptools
+setuptools.setup = lambda ext_modules, **_: print(len(ext_modules))
+runpy.run_path("setup.py")
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kernels", "count"), [("no", 0), ("", len([*(ROOT / "qops/_kernels").rglob("*.pyx")]) + 1)])
+def test_pip_leaves_the_kernels_to_a_build_beside_it_only_if_told_so(kernels, count):
+    environment = {**os.environ, "QOPS_KERNELS": kernels}
+    done = subprocess.run(
+        [sys.executable, "-c", SETUP], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) == count
+
+
 FLAGS = """
 import runpy, sys, types, setuptools, Cython.Build, setuptools.command.build_ext
 Cython.Build.cythonize = lambda extensions, **_: extensions
@@ -143,7 +160,7 @@ def test_setup_gives_a_compiler_flags_that_it_knows():
 def test_only_kernels_that_go_over_elements_are_compiled_with_all_optimizations():
     """A header with vectors, a loop without the GIL, neither, a loop with the GIL, and what Cython adds."""
     found = flags("unix", "stage.clamp", "gemm.plain", "onednn.gemm", "stage.given", "shared")
-    assert [line[0] for line in found] == ["-O3", "-O3", "-O2", "-O2", "-O2"]
+    assert [line[0] for line in found] == ["-O3", "-O3", "-O1", "-O1", "-O1"]
 
 
 def test_wheels_are_built_for_the_versions_of_python_that_are_promised_and_tested_by_tests_that_exist():
