@@ -106,6 +106,12 @@ def test_lanes_do_the_work(name, done):
         bodies = done[name, tier]
         assert {LANES[body.tier] for body in bodies} == ({LANES[tier]} if has_lanes else set()), tier
         assert any(elements > 0 for elements in bodies.values()) == has_lanes, tier
+        assert {*bodies} == {*done[name, alike(tier)]}, f"{tier} runs other bodies than the tier that stands for it"
+
+
+def alike(tier):
+    """The tier of the same lanes on which every length is tried."""
+    return next((name for name in TIERS if LANES.get(name) == LANES.get(tier)), tier)
 
 
 @needs_counts
