@@ -10,9 +10,7 @@ from imports import ROOT
 from docs import browser, stage
 
 
-@pytest.mark.long
-def test_pages_name_jupyterlite_only_if_it_is_asked_for():
-    assert not [path for path, text in stage.pages().items() if "../lite/" in text]
+def test_the_course_names_jupyterlite_if_it_is_asked_for():
     page = stage.course_page(lite=True)
     assert [path for path in stage.NOTEBOOKS if f'"../lite/notebooks/index.html?path={path.name}"' not in page] == []
 

@@ -26,6 +26,9 @@ MOST = 200_000
 """Elements of an array; a draw of more keeps the shapes of the good call."""
 
 
+signature = cache(inspect.signature)
+
+
 class Call(NamedTuple):
     """A call of a function, or the making and calling of a prepared op."""
 
@@ -54,7 +57,7 @@ def pick(rng, values):
 
 
 def parameters(of):
-    return inspect.signature(function(of)).parameters
+    return signature(function(of)).parameters
 
 
 @cache

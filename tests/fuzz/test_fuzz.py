@@ -130,7 +130,7 @@ def verdicts(fault):
     def command(seed, first, end):
         return [sys.executable, "-c", LINES.format(first=first, end=end) + f"    if n == 2: {fault}\n" + VERDICT]
 
-    return [one["wrong"] for one in fuzz.verdicts(command, 1, 0, 4, seconds=5)]
+    return [one["wrong"] for one in fuzz.verdicts(command, 1, 0, 4, seconds=2)]
 
 
 def test_calls_that_end_the_process_or_never_return_are_told_and_the_rest_is_made():
@@ -138,7 +138,7 @@ def test_calls_that_end_the_process_or_never_return_are_told_and_the_rest_is_mad
     killed, late = verdicts("os.abort()"), verdicts("time.sleep(100)")
     assert [*map(bool, killed)] == [*map(bool, late)] == [False, False, True, False]
     assert killed[2].startswith(f"the process ended, {-signal.SIGABRT}: ")
-    assert late[2] == "no answer in 5 s"
+    assert late[2] == "no answer in 2 s"
 
 
 @pytest.mark.long

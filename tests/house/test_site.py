@@ -60,6 +60,10 @@ def tree(path, text):
     return [(Path(path).parent / line).as_posix() for line in lines]
 
 
+def test_no_page_names_jupyterlite_unless_it_is_asked_for():
+    assert not [path for path, text in PAGES.items() if "../lite/" in text]
+
+
 def test_every_public_op_is_on_one_page():
     shown = [
         name

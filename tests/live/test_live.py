@@ -68,7 +68,7 @@ def good(rng):
 
 def bad(rng):
     theirs, ours = X, X + rng.integers(2, dtype=np.uint8)
-    return Pair(lambda: os.abort() if rng.random() < 0.3 else theirs, lambda: ours, {"x": X})
+    return Pair(lambda: os.abort() if rng.random() < 0.1 else theirs, lambda: ours, {"x": X})
 
 
 def near(rng):

@@ -50,8 +50,12 @@ def outward(lo, hi):
 
 
 def rounded(value, rounding):
-    """An exact number rounded to an integer by a named rule; integers are quicker here than fractions."""
-    top, bottom = value.as_integer_ratio()
+    """An exact number rounded to an integer by a named rule."""
+    return divided(*value.as_integer_ratio(), rounding)
+
+
+def divided(top, bottom, rounding):
+    """The quotient of two integers rounded so, `bottom` above 0: quicker than to make a fraction of them."""
     floor, rest = divmod(top, bottom)
     if rounding == "floor":
         return floor

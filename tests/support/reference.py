@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
-from exact import F32, clamp, exact32, outward, rounded, values
+from exact import F32, clamp, divided, exact32, outward, rounded, values
 from exact import holding_zero as affine_holding_zero
 from reference_add import (
     add,
@@ -207,7 +207,7 @@ def fixedpoint_apply_multiplier(x, multiplier, right_shift, rounding):
         return rounding_divide_by_pot(rounding_doubling_high_mul(shifted, multiplier), max(0, right_shift - 31))
     if rounding == "hvx":  # vmpy(.h,.h):<<1:rnd:sat: the high half of the doubled product in 32 bits
         return clamp(clamp(2 * x * multiplier + 2**15, -(2**31), 2**31 - 1) // 2**16, -(2**15), 2**15 - 1)
-    return clamp(rounded(Fraction(x * multiplier, 2**right_shift), rounding), -(2**31), 2**31 - 1)
+    return clamp(divided(x * multiplier, 2**right_shift, rounding), -(2**31), 2**31 - 1)
 
 
 def multiply_shift(x, factor, bits=7, rounding="floor"):

@@ -128,7 +128,7 @@ def dequantize(q, lo, hi, mode, narrow=False):
     return values * (scale if lowest == 0 else max(f32(lo / f32(lowest + narrow)), scale))
 
 
-def add_terms(lo, hi, z_max, alone=False):
+def add_terms(lo, hi, z_max, alone=False, codes=range(256)):
     """Give what each code of an operand of QuantizedAdd is in output codes."""
     lo, hi = f32(lo), f32(hi)
 
@@ -136,9 +136,9 @@ def add_terms(lo, hi, z_max, alone=False):
         return float_to_quantized(quantized_to_float(code, lo, hi, np.uint8), -z_max, z_max)
 
     if alone:
-        return np.array([saturate(term(code)) for code in range(256)])
+        return np.array([saturate(term(code)) for code in codes])
     first, second = term(0), term(1)
-    return np.array([saturate(first + code * (second - first)) for code in range(256)])
+    return np.array([saturate(first + code * (second - first)) for code in codes])
 
 
 def add_max(x_range, y_range):

@@ -33,13 +33,14 @@ def test_add_matches_twin_for_a_lone_element():
     for x_range, y_range in zip(RANGES + random_ranges(20), RANGES[::-1] + random_ranges(20)[::-1], strict=True):
         z_max = twin.add_max(x_range, y_range)
         x, y = twin.add_terms(*x_range, z_max), twin.add_terms(*y_range, z_max)
-        x_alone, y_alone = twin.add_terms(*x_range, z_max, True), twin.add_terms(*y_range, z_max, True)
-        for code in (0, 1, 100, 255):
+        few = (0, 1, 100, 255)
+        alone = (twin.add_terms(*ends, z_max, True, few) for ends in (x_range, y_range))
+        for code, x_alone, y_alone in zip(few, *alone, strict=True):
             one, codes = np.uint8([code]), np.arange(256, dtype=np.uint8)
-            np.testing.assert_array_equal(quantized_add((codes, *x_range), (one, *y_range)).data, x + y_alone[code])
-            np.testing.assert_array_equal(quantized_add((one, *x_range), (codes, *y_range)).data, x_alone[code] + y)
+            np.testing.assert_array_equal(quantized_add((codes, *x_range), (one, *y_range)).data, x + y_alone)
+            np.testing.assert_array_equal(quantized_add((one, *x_range), (codes, *y_range)).data, x_alone + y)
             both = quantized_add((one, *x_range), (one, *y_range)).data
-            assert both.tolist() == [x_alone[code] + y[code]]
+            assert both.tolist() == [x_alone + y[code]]
 
 
 def test_add_known_answers():

@@ -19,7 +19,7 @@ def zero(lo, hi):
 
 
 def wrapped(z):
-    return (z.astype(object) + 2**31) % 2**32 - 2**31
+    return (z + 2**31) % 2**32 - 2**31
 
 
 def max_of(a, b):
