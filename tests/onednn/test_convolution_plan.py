@@ -76,14 +76,15 @@ def test_prepared_ops_and_out_change_no_bit(rng, version, isa, dtype, kind):
 def test_one_op_takes_images_of_both_types_and_any_size(rng, version, isa, kind, dst_dt):
     weights = codes(rng, np.int8, *SHAPES[kind])
     scales = {"oscale": 0.003} if version == "2.6" else {"src_scale": 0.02, "wei_scale": 0.3, "dst_scale": 0.7}
+    sizes = itertools.product((np.uint8, np.int8), ((5, 7), (4, 4), (6, 16)))
+    images = [codes(rng, dtype, 2, 6, *size) for dtype, size in sizes]
     relu = [Eltwise(alpha=0.25)]
     attrs = (Attr(), Attr(src_zp=100), Attr(src_zp=-200), Attr(**scales, src_zp=4, dst_zp=3, post_ops=relu))
     windows = (WINDOW, Window(stride=(2, 2))) if kind == "1x1" else (WINDOW,)
     for attr, window, layout in itertools.product(attrs, windows, ("nhwc", "nchw")):
         how = {"window": window, "isa": isa, "version": version, "attr": attr, "dst_dt": dst_dt, "layout": layout}
         op = onednn.Convolution(weights, **how)
-        for dtype, size in itertools.product((np.uint8, np.int8), ((5, 7), (4, 4), (6, 16))):
-            src = codes(rng, dtype, 2, 6, *size)
+        for src in images:
             want = onednn.convolution(src, weights, **how)
             assert op.shape_of(src.shape) == want.shape
             for out in (None, *outs(want)):

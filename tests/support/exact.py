@@ -87,10 +87,8 @@ def holding_zero(lo, hi):
 
     (below, above), unit = over_one_unit(-lo, hi)
 
-    def scale(zero):
-        if zero in (0, 255):
-            return math.inf if (above if zero else below) else max(below, above) * SHARES[zero]
-        return max(below * (255 - zero), above * zero) * SHARES[zero]
-
-    zero_point = min(range(256), key=scale)
-    return float(Fraction(scale(zero_point), UNIT * unit)), zero_point
+    scales = [max(below * (255 - zero), above * zero) * SHARES[zero] for zero in range(256)]
+    scales[0] = math.inf if below else above * SHARES[0]
+    scales[255] = math.inf if above else below * SHARES[255]
+    least = min(scales)
+    return float(Fraction(least, UNIT * unit)), scales.index(least)

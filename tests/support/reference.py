@@ -91,7 +91,7 @@ def affine_symmetric(limit):
 def range_of_all(lo, hi):
     """(min, max) of a result: that of all values if 0 is on a code of it, within 2**-15 of a step, else with one."""
     lo, hi = min(0.0, float(F32(lo))), max(0.0, float(F32(hi)))
-    if 0 in line(lo, hi):
+    if affine_exact(lo, hi) is not None:
         return lo, hi
     scale, zero_point = affine_holding_zero(lo, hi)
     return float(F32(-zero_point * scale)), float(F32((255 - zero_point) * scale))

@@ -66,7 +66,7 @@ def add_is_narrow(a, b, c):
 def add_pass(a, b, c):
     """One pass: codes, whether all fitted, the range found, which loop."""
     narrow = add_is_narrow(a[1:], b[1:], c)
-    operands = [(np.ravel(q).astype(np.int64), (hi - lo) / 255, lo) for q, lo, hi in (a, b)]
+    operands = [(np.ravel(q).astype(np.int64, copy=False), (hi - lo) / 255, lo) for q, lo, hi in (a, b)]
     step = (c[1] - c[0]) / 255
     codes, extremes, unit = (add_narrow if narrow else add_wide)(*operands, (step, c[0]))
     found = outward(c[0] + extremes[0] * unit, c[0] + extremes[1] * unit)

@@ -36,7 +36,7 @@ def integers(a, b, lowest, step, fraction):
 def parts(a, b, lowest, step, fraction):
     """The sums before the shift, of operands (codes, min, max)."""
     k, ka, kb, kab = integers(a[1:], b[1:], lowest, step, fraction)
-    x, y = (np.ravel(q).astype(np.int64) for q in (a[0], b[0]))
+    x, y = (np.ravel(q).astype(np.int64, copy=False) for q in (a[0], b[0]))
     return k + x * ka + y * kb + x * y * kab
 
 
