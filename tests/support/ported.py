@@ -27,6 +27,8 @@ NODES = {
 
 DEFINED = re.compile(r"^(?:static .*?(\w+)(?:\[\d+\] =|\(| =)|    (\w+) = .*,$)", re.MULTILINE)
 """The names that a header defines: functions, constants, and members of an enum."""
+TABLE = re.compile(r"^static const (\w+ )(\w+)(\[\d{3,}\] = \{[^}]*\};)", re.MULTILINE)
+"""A table: its type, its name, and how many numbers it has and which."""
 
 
 class Program(NamedTuple):
@@ -41,13 +43,20 @@ class Program(NamedTuple):
 def given(folder, programs):
     """Compile all programs as one, as a compiler takes longer to start than to compile, and give their results.
 
-    The headers of each program define the same names, so a macro gives each name the number of its program.
+    The headers of each program define the same names, so a macro gives each name the number of its program. A table
+    that an earlier program has too is taken from there: to compile tables takes most of the time.
     """
-    parts, told = [], []
+    parts, told, tables = [], [], {}
     for i, program in enumerate(programs):
-        texts = [(program.folder / name).read_text() for name in ("rules.h", "params.h")]
-        names = sorted({name for text in texts for pair in DEFINED.findall(text) for name in pair if name})
-        parts += [f"#define {name} {name}_{i}" for name in names]
+        rules, text = ((program.folder / name).read_text() for name in ("rules.h", "params.h"))
+        names = sorted({name for part in (rules, text) for pair in DEFINED.findall(part) for name in pair if name})
+        places = {name: f"{name}_{i}" for name in names}
+        for kind, name, numbers in TABLE.findall(text):
+            places[name] = tables.setdefault((kind, numbers), places[name])
+            if places[name] != f"{name}_{i}":
+                text = text.replace(f"static const {kind}{name}{numbers}", "")
+        (program.folder / "params.h").write_text(text)
+        parts += [f"#define {name} {place}" for name, place in places.items()]
         parts += [f'#include "{program.folder}/params.h"', "#include <stdio.h>"]
         parts += [f"static int program_{i}(void)\n{{\n    {program.text}\n    return 0;\n}}"]
         parts += [f"#undef {name}" for name in ("QOPS_PARAMS_H", "QOPS_RULES_H", *names)]

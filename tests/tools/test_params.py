@@ -29,28 +29,36 @@ LOOPS = {
 RUNTIMES = {"tflm": "tflm", "cmsis-nn": "tflm", "xnnpack": "xnnpack"}
 
 
-def ran(folder, loop, codes, *, xnnpack=False):
-    """Compile one loop of port.h beside the constants, run it on codes, and give what it prints."""
-    main = f"""{"#define XNNPACK" if xnnpack else ""}
-#include "port.h"
-int main(void)
-{{
-    static int32_t in[{codes.size}];
-    const int count = {codes.size};
-    for (int i = 0; i < count; i++)
-        if (scanf("%d", &in[i]) != 1)
-            return 1;
-    {loop}
-    return 0;
-}}
+def ran(folder, loops, *, xnnpack=False):
+    """Compile loops of port.h beside the constants as one program, run each on its codes, and give what they print."""
+    blocks = [
+        f"""    {{
+        static int32_t in[{codes.size}];
+        const int count = {codes.size};
+        for (int i = 0; i < count; i++)
+            if (scanf("%d", &in[i]) != 1)
+                return 1;
+        {loop}
+        puts("end");
+    }}
 """
-    (folder / "main.c").write_text(main)
+        for loop, codes in loops
+    ]
+    start = "#define XNNPACK\n" * xnnpack + '#include "port.h"\nint main(void)\n{\n'
+    (folder / "main.c").write_text("".join([start, *blocks, "    return 0;\n}\n"]))
     compiler = shlex.split(os.environ.get("CC", "cc"))
     include = f"-I{SUPPORT}", f"-I{folder}"
     subprocess.run([*compiler, *FLAGS, *include, "-o", folder / "main", folder / "main.c", "-lm"], check=True)
-    text = "\n".join(map(str, codes.ravel().tolist()))
+    text = "\n".join(str(code) for _, codes in loops for code in codes.ravel().tolist())
     done = subprocess.run([folder / "main"], input=text, capture_output=True, text=True, check=True)
-    return np.array(done.stdout.split(), np.int64)
+    *said, rest = done.stdout.split("end\n")
+    assert not rest
+    return [np.array(words.split(), np.int64) for words in said]
+
+
+def compare(folder, loops, results, *, xnnpack):
+    for (loop, _), got, wanted in zip(loops, ran(folder, loops, xnnpack=xnnpack), results, strict=True):
+        np.testing.assert_array_equal(got, wanted, err_msg=loop)
 
 
 def loop_of(layer):
@@ -68,6 +76,7 @@ def test_c_that_holds_the_constants_gives_every_code(dtype, port, tmp_path):
     found = params(graph, port)
     found.write(tmp_path)
     made = graph.run(x, keep="all")
+    loops, results = [], []
     for op, layer in zip(graph.ops, found.layers, strict=True):
         if op.kind == "RESHAPE":
             assert not layer.constants
@@ -79,12 +88,13 @@ def test_c_that_holds_the_constants_gives_every_code(dtype, port, tmp_path):
             own = op.layer.requantize
             numbers = {"scale": own.scale, "zero_point": 0, "qmin": own.ends[0], "qmax": own.ends[1]}
             wanted = rules.requantize(sums, "cmsis-s64", **numbers, dtype="int16")
-        loop = loop_of(layer)
-        np.testing.assert_array_equal(ran(tmp_path, loop, codes, xnnpack=port == "xnnpack"), wanted.ravel())
-        for packed in {"kernel_sums_with_bias", "packed_bias"} & set(layer.constants):
-            if op.kind == "FULLY_CONNECTED":
-                loop = f"PACKED({layer.name}, {layer.name}_{packed})"
-                np.testing.assert_array_equal(ran(tmp_path, loop, codes, xnnpack=port == "xnnpack"), wanted.ravel())
+        own_loops = [loop_of(layer)]
+        if op.kind == "FULLY_CONNECTED":
+            packed = {"kernel_sums_with_bias", "packed_bias"} & set(layer.constants)
+            own_loops += [f"PACKED({layer.name}, {layer.name}_{name})" for name in packed]
+        loops += [(loop, codes) for loop in own_loops]
+        results += [wanted.ravel()] * len(own_loops)
+    compare(tmp_path, loops, results, xnnpack=port == "xnnpack")
 
 
 def test_the_constants_are_what_the_systems_derive(tmp_path):
@@ -117,6 +127,7 @@ def test_a_network_of_onnx_as_xnnpack_has_it(tmp_path):
     found = params(graph, "xnnpack")
     found.write(tmp_path)
     made = graph.run(x, keep="all")
+    loops, results = [], []
     for op, layer in zip(graph.ops, found.layers, strict=True):
         if op.layer is None or op.layer.sums is None:
             continue
@@ -125,8 +136,9 @@ def test_a_network_of_onnx_as_xnnpack_has_it(tmp_path):
         channel = np.broadcast_to(np.arange(sums.shape[axis]).reshape([-1, 1, 1] if axis == 1 else [-1]), sums.shape)
         loop = f"""for (int i = 0; i < count / 2; i++)
         printf("%d\\n", {layer.name}_code(in[i], in[count / 2 + i]));"""
-        codes = ran(tmp_path, loop, np.stack([sums, channel]), xnnpack=True)
-        np.testing.assert_array_equal(codes, made[op.outputs[0]].ravel())
+        loops.append((loop, np.stack([sums, channel])))
+        results.append(made[op.outputs[0]].ravel())
+    compare(tmp_path, loops, results, xnnpack=True)
     conv = found.layers[0].constants
     assert [conv[name] for name in ("stride_h", "stride_w", "pad_top", "pad_left")] == [2, 2, 1, 1]
     assert (conv["input_c"], conv["output_h"], conv["weights"].shape) == (3, 4, (6, 3, 3, 3))
@@ -192,13 +204,15 @@ def test_weights_of_4_bits_are_packed_as_cmsis_nn_has_them(tmp_path, rng):
         }
         printf("%d\\n", fully_connected_code(sum, o));
     }"""
-    np.testing.assert_array_equal(ran(tmp_path, loop, data), graph.run(data)["y"].ravel())
+    compare(tmp_path, [(loop, data)], [graph.run(data)["y"].ravel()], xnnpack=False)
 
 
 def test_names_of_a_hostile_file_are_no_c(tmp_path):
     graph = one_op(tmp_path / "one.tflite", "LOGISTIC", (1, 4), {}, name='*/ #error "\n#include </etc/passwd> ??/')
-    params(graph, "tflm").write(tmp_path)
-    assert ran(tmp_path, 'printf("%d\\n", (int)logistic_table[in[0] + 128]);', np.int8([3])).size == 1
+    found = params(graph, "tflm")
+    found.write(tmp_path)
+    ((code,),) = ran(tmp_path, [('printf("%d\\n", (int)logistic_table[in[0] + 128]);', np.int8([3]))])
+    assert code == found.layers[0].constants["table"][131]
 
 
 def test_what_a_port_lacks_is_named(tmp_path):
