@@ -224,7 +224,7 @@ def signed_error(codes, lo, hi, reference):
     got = values(codes, lo, hi)
     lsb = (exact32(hi) - exact32(lo)) / (255 if codes.dtype == np.uint8 else 2**32)
     if codes.dtype == np.uint8 and lsb:
-        base = min((exact32(lo) + q * lsb for q in range(256)), key=abs)
+        base = exact32(lo) + clamp(rounded(-exact32(lo) / lsb, "half_even"), 0, 255) * lsb  # of the code nearest to 0
         got = [g - base for g in got] if abs(base) * 2**15 <= lsb else got
     return [g - w for g, w in zip(got, want, strict=True)], lsb
 
