@@ -156,7 +156,6 @@ def draw_matrix(name: str, values: NDArray[np.float64], count: int) -> Drawing:
     figure, axes = style.lines(1, 1, height=8.2)
     _squares(axes[0, 0], values, NAMES, 6.5)
     more = f"{count:,} accumulators of a convolution that reads digits: percent of codes that differ"
-    figure.get_layout_engine().set(rect=(0, 0, 1, 1 - 0.62 / figure.get_figheight()))
     finding = "On ordinary scales two roundings in a row stand apart from one"
     if "powers" in name:
         finding = "On powers of two every tie rule stands apart"

@@ -20,6 +20,7 @@ INK, FAINT = STYLE["text.color"], STYLE["axes.edgecolor"]
 plt.rcParams.update(STYLE)
 plt.rcParams["axes.titlepad"] = 8.5  # clear of a ring around a pixel of the first row
 plt.rcParams["figure.dpi"] = DPI
+plt.rcParams["text.hinting"] = "none"  # at so many pixels letters need none, and fitting them takes time
 
 
 def panels(

@@ -26,7 +26,7 @@ def refused(capsys, file):
 
 @pytest.mark.long
 def test_image_is_added_and_shown(tmp_path, rng, capsys, monkeypatch):
-    monkeypatch.setitem(rcParams, "savefig.dpi", 50)
+    monkeypatch.setitem(rcParams, "figure.dpi", 50)
     random_image(rng, "RGB", 37, 90).save(tmp_path / "mine.png")
     assert main.main(["--image", str(tmp_path / "mine.png"), "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr()

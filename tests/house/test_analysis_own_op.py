@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 import pytest
+from matplotlib import rcParams
 from PIL import Image
 
 import qops
@@ -47,6 +48,7 @@ three = 3
 def mine(tmp_path, monkeypatch):
     (tmp_path / "mine_of_a_user.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(rcParams, "figure.dpi", 50)  # coarse pixels take less time
     monkeypatch.setattr("sys.path", [*main.sys.path])
     yield
     main.sys.modules.pop("mine_of_a_user", None)
