@@ -1,6 +1,7 @@
 """The slow twins of the products; see `reference`. Positions are long doubles of exact values: good to 2**-20 LSB."""
 
 from fractions import Fraction
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ from exact import outward, over_one_unit
 from reference_add import in_passes, into_8_bits
 
 
+@cache
 def exact_values(ends):
     """The values of codes 0 to 255, each a long double of an exact fraction."""
     (lo, hi), unit = over_one_unit(*map(Fraction, ends))
