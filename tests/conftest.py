@@ -58,10 +58,14 @@ def few(items):
     return [items[i * (len(items) - 1) // max(count - 1, 1)] for i in range(count)]
 
 
-def pytest_collection_finish(session):
-    """Take what was collected out of the sight of the garbage collector, which would walk through it at each test."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Keep what is collected out of the sight of the garbage collector, which would walk through it again and again."""
+    gc.disable()
+    yield
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 TIER = pytest.StashKey()
