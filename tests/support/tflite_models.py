@@ -1,6 +1,7 @@
 """Model files of golden TFLite cases: one operator each, with the data that the golden set has for it."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,19 @@ SYSTEMS = {"ref": "reference", "opt": "optimized", "xnn": "xnnpack", "tflm": "tf
 SUFFIXES = {"ref": "", "opt": "_optimized", "xnn": "_xnnpack", "tflm": "_tflm"}
 
 
+@cache
+def arrays_of(kind):
+    """The arrays of an operator, which no test can change. They are read once."""
+    with np.load(GOLDEN / f"{kind}.npz") as arrays:
+        found = dict(arrays)
+    for array in found.values():
+        array.flags.writeable = False
+    return found
+
+
 def cases(kind):
     """The cases of an operator, and its arrays."""
-    with np.load(GOLDEN / f"{kind}.npz") as arrays:
-        return json.loads((GOLDEN / f"{kind}.json").read_text()), dict(arrays)
+    return json.loads((GOLDEN / f"{kind}.json").read_text()), arrays_of(kind)
 
 
 def kinds():
@@ -26,8 +36,7 @@ def kinds():
 
 def rejects(kind):
     """The cases of an operator that some systems refuse, and its arrays."""
-    with np.load(GOLDEN / f"{kind}.npz") as arrays:
-        return json.loads((GOLDEN / f"{kind}.rejects.json").read_text()), dict(arrays)
+    return json.loads((GOLDEN / f"{kind}.rejects.json").read_text()), arrays_of(kind)
 
 
 def tensor(name, case, array, data):
