@@ -142,17 +142,17 @@ def of_one(kind, shape, *more, dtype=np.uint8, **attributes):
     return net.model(y, dtype=TensorProto.UINT8 if dtype == np.uint8 else TensorProto.INT8)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-@pytest.mark.parametrize("kind", ported.NODES)
-def test_c_gives_the_codes_of_every_node_of_onnxruntime(kind, dtype, tmp_path):
+def of_node(kind, dtype, folder):
+    """The program of a node on codes of a type, and what it must give."""
     shape = (2, 3, 24, 25)
-    (tmp_path / "one.onnx").write_bytes(of_one(kind, shape, dtype=dtype, **ported.NODES[kind]).SerializeToString())
-    graph = load(tmp_path / "one.onnx", runtime="ort")
+    folder.mkdir()
+    (folder / "one.onnx").write_bytes(of_one(kind, shape, dtype=dtype, **ported.NODES[kind]).SerializeToString())
+    graph = load(folder / "one.onnx", runtime="ort")
     info = np.iinfo(dtype)
     x = np.random.default_rng(7).integers(info.min, info.max, shape, dtype, endpoint=True)
     (op,), wanted = graph.ops, graph.run(x)[graph.outputs[0]]
     found = params(graph, "onnxruntime")
-    found.write(tmp_path)
+    found.write(folder)
     (layer,) = found.layers
     inputs = [x, x] if kind == "QLinearConcat" else [x]
     if kind in ("QLinearAveragePool", "MaxPool"):
@@ -161,10 +161,16 @@ def test_c_gives_the_codes_of_every_node_of_onnxruntime(kind, dtype, tmp_path):
     elif kind == "QLinearGlobalAveragePool":
         inputs = [x.astype(np.int64).sum((2, 3))]
     if layer.arguments in (("sum",), ("largest",)):
-        program = ported.Program(tmp_path, *ported.each(layer, inputs, wanted), ported.numbers_like(wanted))
-    else:
-        program = ported.program(tmp_path, layer, op, inputs, wanted)
-    np.testing.assert_array_equal(ported.given(tmp_path, [program])[0], wanted)
+        return ported.Program(folder, *ported.each(layer, inputs, wanted), ported.numbers_like(wanted)), wanted
+    return ported.program(folder, layer, op, inputs, wanted), wanted
+
+
+@pytest.mark.parametrize("kind", ported.NODES)
+def test_c_gives_the_codes_of_every_node_of_onnxruntime(kind, tmp_path):
+    made = [of_node(kind, dtype, tmp_path / dtype.__name__) for dtype in (np.uint8, np.int8)]
+    got = ported.given(tmp_path, [program for program, _ in made])
+    for codes, (_, wanted) in zip(got, made, strict=True):
+        np.testing.assert_array_equal(codes, wanted)
 
 
 def test_a_graph_between_codes_and_floats(tmp_path):
