@@ -52,7 +52,7 @@ def unaligned(rng, n, dtype):
     return buffer[start : start + n]
 
 
-PERIOD = 30_011
+PERIOD = 100_003
 """After how many elements the values of a long array repeat: a prime number, so no vector and no block divides it."""
 
 

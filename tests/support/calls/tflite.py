@@ -87,7 +87,7 @@ CALLS = {
         | {"feature_scale": 0.5, "time_scale": 0.25, "state_scale": 2.0, "bias": BIAS, "y_scale": 900.0, "state": STATE}
     ),
     "tflite.unidirectional_sequence_lstm": layer(
-        {"x": ROWS[:, :2, :3].copy(), "w": GATES[..., 2:].copy(), "r": GATES, "b": np.int32(GATES[..., 0]), **X}
+        {"x": ROWS[..., :3].copy(), "w": GATES[..., 2:].copy(), "r": GATES, "b": np.int32(GATES[..., 0]), **X}
         | {
             "w_scale": np.float32([0.5]),
             "r_scale": np.float32([0.5]),
