@@ -92,12 +92,14 @@ def test_labels_of_a_number_line_do_not_touch(width, count):
 
 @pytest.mark.parametrize("draw", [lambda: qops.plot.error_map(OFF), lambda: qops.plot.error_histogram(OFF)])
 def test_without_axes_there_are_new_ones_in_the_style(draw):
-    before = dict(plt.rcParams)
-    ax = draw()
-    assert ax.figure is plt.gcf()
-    assert plt.rcParams["axes.spines.top"]
-    assert not ax.spines["top"].get_visible()
-    assert dict(plt.rcParams) == before
+    with plt.rc_context():
+        mpl.rcdefaults()  # who imports the report gives all figures its style
+        before = dict(plt.rcParams)
+        ax = draw()
+        assert ax.figure is plt.gcf()
+        assert plt.rcParams["axes.spines.top"]
+        assert not ax.spines["top"].get_visible()
+        assert dict(plt.rcParams) == before
 
 
 @pytest.mark.parametrize(
