@@ -45,10 +45,15 @@ EDGES = {
 }
 
 
+def below(rng, top):
+    """An integer from 0 to below `top`, in a fifth of the time of ``rng.integers``."""
+    return int(rng.random() * top)
+
+
 def unaligned(rng, n, dtype):
     """N elements that start at any element of a bigger buffer."""
     buffer = np.zeros(n + 80, dtype)
-    start = rng.integers(0, 80)
+    start = below(rng, 80)
     return buffer[start : start + n]
 
 
@@ -74,9 +79,9 @@ def pool(dtype, finite, *shifts):
 def drawn(rng, n, dtype, finite=False):
     """A piece of such values, of any size; beyond PERIOD they repeat."""
     array, some = unaligned(rng, n, dtype), min(n, PERIOD)
-    shifts = [rng.integers(0, top) for top in ((13,) if dtype == np.float32 else (20, 2))]
-    start = rng.integers(0, PERIOD + 1 - some)
-    array[:some] = pool(dtype, finite, *map(int, shifts))[start : start + some]
+    shifts = [below(rng, top) for top in ((13,) if dtype == np.float32 else (20, 2))]
+    start = below(rng, PERIOD + 1 - some)
+    array[:some] = pool(dtype, finite, *shifts)[start : start + some]
     if n > PERIOD:
         array[PERIOD:] = np.resize(array[:PERIOD], n - PERIOD)
     return array
@@ -84,14 +89,14 @@ def drawn(rng, n, dtype, finite=False):
 
 def ends(rng):
     """A range: around 0, from 0 on, to 0, or anywhere; as float32 values."""
-    lo, hi = np.sort(rng.normal(0, 2.0 ** rng.integers(-6, 7), 2))
-    lo, hi = [(-abs(lo), abs(hi)), (0, abs(hi)), (-abs(lo), 0), (lo, hi), (-abs(hi), abs(hi))][rng.integers(0, 5)]
+    lo, hi = sorted(rng.normal(0, 2.0 ** (below(rng, 13) - 6), 2).tolist())
+    lo, hi = one_of(rng, (-abs(lo), abs(hi)), (0, abs(hi)), (-abs(lo), 0), (lo, hi), (-abs(hi), abs(hi)))
     return float(np.float32(lo)), float(np.float32(hi)) + 2.0**-10
 
 
 def one_of(rng, *values):
-    """One of a few values, in a tenth of the time of ``rng.choice``."""
-    return values[rng.integers(0, len(values))]
+    """One of a few values, in a fraction of the time of ``rng.choice``."""
+    return values[below(rng, len(values))]
 
 
 def type_8(rng):
