@@ -100,7 +100,8 @@ def test_signatures_are_those_that_the_source_has():
     things = {
         f"{name}.{word}": getattr(import_module(name), word) for name in PUBLIC for word in dir(import_module(name))
     }
-    called = {name: thing for name, thing in things.items() if inspect.isroutine(thing)}
+    own = {name: thing for name, thing in things.items() if getattr(thing, "__module__", "").startswith("qops")}
+    called = {name: thing for name, thing in own.items() if inspect.isroutine(thing)}
     written = {name: str(inspect.signature(thing)) for name, thing in called.items()}
     assert not [name for name, text in written.items() if re.search(r"typing\.|numpy\.ndarray|ForwardRef|<", text)]
     assert len(written) > len(SYSTEM_OPS)
