@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from html import escape
 from pathlib import Path
 from time import perf_counter
@@ -101,8 +102,8 @@ def links(found: Mapping[str, Any]) -> dict[str, str]:
 def draw(view: ModuleType, found: Any, out: Path, later: report.Later, tag: str = "h2") -> str:
     """Draw all figures of a view; its part of a page."""
     figures = [
-        timed(f"drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out, later))
-        for name, draw in view.figures(found).items()
+        timed(f"drawing {name} ", partial(report.drawn, name, partial(draw, found), out, later))
+        for name, draw in view.FIGURES.items()
     ]
     return report.section(stem(view), figures, view.tables(found), tag)
 
@@ -118,8 +119,7 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
             report.write(out, page, body, names)
     report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)], "h1")], names)
     tidy.write(out / "sweep.csv", found["sweep_error"].rows)
-    first = {page: (stem(views[0]), views[0].figures(found[stem(views[0])])) for page, views in PAGES.items()}
-    cards = "".join(report.card(page, view, next(iter(figures))) for page, (view, figures) in first.items())
+    cards = "".join(report.card(page, stem(v), next(iter(v.FIGURES))) for page, (v, *_) in PAGES.items())
     body = first_page.body(lines(VIEWS, found), checked, links(found), cards)
     return report.write(out, "index", body, names)
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from analysis import reasons, style
-from analysis.report import Figures, Table
+from analysis.report import Table
 from analysis.systems import FUSED, HEADS, Range, Sum, System, all_pairs, apply, cells
 
 A: Range = (-1.0, 1.55)
@@ -31,16 +31,13 @@ def measure() -> list[Curve]:
     return [Curve(s, [apply(s, a, b, (w * lo, w * hi)) for w in WIDTHS], apply(s, a, b)) for s in FUSED]
 
 
-def row(system: System, guess: str, total: Sum) -> list[str]:
-    """One row of the table."""
-    t = total.tensor
-    return [system.name, guess, f"[{t.min:.4g}, {t.max:.4g}]", *cells(total.report), str(total.passes)]
-
-
 def rows(curve: Curve) -> list[list[str]]:
     """Without a guess, and with one a quarter, once and four times as wide as the sum."""
     chosen = {f"{w:g} x": curve.sums[int(np.abs(WIDTHS - w).argmin())] for w in (0.25, 1, 4)}
-    return [row(curve.system, name, total) for name, total in ({"none": curve.free} | chosen).items()]
+    return [
+        [curve.system.name, guess, f"[{s.tensor.min:.4g}, {s.tensor.max:.4g}]", *cells(s.report), str(s.passes)]
+        for guess, s in {"none": curve.free, **chosen}.items()
+    ]
 
 
 def draw(curves: list[Curve]) -> Drawing:
@@ -78,15 +75,8 @@ def tables(curves: list[Curve]) -> list[Table]:
     """Every form with the guesses of `rows`."""
     head = ("system", "guess", "output range", *HEADS, "passes")
     title = f"Add 8p8to8 of {list(A)} + {list(B)}, all pairs of codes, by width of the guess"
-    far = {f"{c.system.name}, guess {WIDTHS[0]:.3g} x": (c.sums[0].report.max, why(c)) for c in curves}
+    far = {f"{c.system.name}, guess {WIDTHS[0]:.3g} x": reasons.of(c.sums[0], narrow=True) for c in curves}
     return [Table(title, head, [r for c in curves for r in rows(c)], words=3, notes=reasons.notes(far))]
 
 
-def why(c: Curve) -> str:
-    """Why a system is far off with the narrowest guess."""
-    return reasons.why(c.system.op, c.system.name, A, B, narrow=True)
-
-
-def figures(curves: list[Curve]) -> Figures:
-    """How to draw the figure."""
-    return {"add_guess": lambda: draw(curves)}
+FIGURES = {"add_guess": draw}

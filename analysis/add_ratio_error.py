@@ -7,9 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from analysis import reasons, style
-from analysis.report import Figures, Table
+from analysis.report import Table
 from analysis.systems import CHAIN, FUSED, Sum, System, all_pairs, apply
-from qops.frontdoor.add import BOUND_8P8TO8
 
 RATIOS = tuple(float(np.float32(r)) for r in np.geomspace(1, 4096, 61))
 KINDS = {"one-sided: [0, r] + [0, 1]": (0.0, 1.0), "two-sided: [-r, 1.55 r] + [-1, 1.55]": (-1.0, 1.55)}
@@ -55,7 +54,7 @@ def draw(curves: list[Curve]) -> Drawing:
             ax.semilogx(
                 RATIOS, c.largest(), color=c.system.colour, ls=c.system.dashes, label=c.system.name, zorder=2 + front
             )
-        style.bound_line(ax, BOUND_8P8TO8, f"bound of qops 8p8to8: {BOUND_8P8TO8} LSB")
+        style.bound_line(ax, FUSED[0].bound, f"bound of qops 8p8to8: {FUSED[0].bound} LSB")
         ax.set(
             title=kind, xlabel="ratio of the ranges, r", xlim=(1, RATIOS[-1]), xticks=[1, 4, 16, 64, 256, 1024, 4096]
         )
@@ -73,16 +72,8 @@ def tables(curves: list[Curve]) -> list[Table]:
     """Largest errors by part of the sweep."""
     head = ("system", "ranges", *(f"{'max LSB, ' * (top == TOPS[0])}r <= {top}" for top in TOPS), "worst r")
     title = "Add: largest error in LSB over all pairs of codes, by the ratio of the ranges"
-    far = {f"{c.system.name}, {c.kind}": (max(c.largest()), why(c)) for c in curves}
+    far = {f"{c.system.name}, {c.kind}": reasons.of(max(c.sums, key=lambda s: s.report.max)) for c in curves}
     return [Table(title, head, [row(c) for c in curves], words=2, notes=reasons.notes(far))]
 
 
-def why(c: Curve) -> str:
-    """Why a system is far off at its worst ratio."""
-    ratio = RATIOS[int(np.argmax(c.largest()))]
-    return reasons.why(c.system.op, c.system.name, (0.0, ratio), (0.0, 1.0))
-
-
-def figures(curves: list[Curve]) -> Figures:
-    """How to draw the figure."""
-    return {"add_ratio": lambda: draw(curves)}
+FIGURES = {"add_ratio": draw}

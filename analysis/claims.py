@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis import ops_error, photograph_error, sweep_error
-from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS
-from analysis.network_runs import Measured
+from analysis import ops_error, photograph, sweep_error
+from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, Measured
 from analysis.ranges import hold_zero
 from analysis.requantize_error import RATIOS
 from analysis.summary import Claim
@@ -99,7 +98,7 @@ def of_ops(found: Sequence[ops_error.Measured]) -> dict[str, float]:
     return {key: m.largest for key, m in by_claim.items()} | {"dequantize": parts * 2**21}
 
 
-def of_photograph(scenes: Sequence[photograph_error.Measured]) -> dict[str, float]:
+def of_photograph(scenes: Sequence[photograph.Measured]) -> dict[str, float]:
     """The photograph."""
     near, blur, far = scenes
     fused, flat, spec = (s.name for s in FUSED)

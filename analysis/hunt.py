@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import qops
 from analysis import style
 from analysis.network import F32, Layer, digits, learned, results, run_float
-from analysis.report import Figures, Table
+from analysis.report import Table
 from qops.models import Graph, Op, Operator, Tensor, load, tflite_bytes
 
 IMAGES = 20  # that the device runs
@@ -147,11 +147,6 @@ def tables(found: list[Found]) -> list[Table]:
     return [Table("Faults planted, and what qops.debug says of them", head, rows, words=4)]
 
 
-def figures(found: list[Found]) -> Figures:
-    """The networks as strips of layers, and the worst layer of the first fault."""
-    return {"hunt_strip": lambda: draw_strips(found), "hunt_worst": lambda: draw_worst(found[0])}
-
-
 def draw_strips(found: list[Found]) -> Drawing:
     """A row a fault: the share of codes of each layer that differ, fed what the device fed it."""
     figure, axes = style.lines(1, 1, height=2.6)
@@ -173,9 +168,9 @@ def draw_strips(found: list[Found]) -> Drawing:
     return figure
 
 
-def draw_worst(one: Found) -> Drawing:
-    """How far the codes of the worst layer are off, and where in the image."""
-    worst = one.hunt.worst
+def draw_worst(found: list[Found]) -> Drawing:
+    """How far the codes of the worst layer of the first fault are off, and where in the image."""
+    one, worst = found[0], found[0].hunt.worst
     assert worst is not None
     figure, axes = style.lines(1, 2, height=2.8)
     values, counts = np.unique(worst.off[worst.off != 0], return_counts=True)
@@ -187,3 +182,6 @@ def draw_worst(one: Found) -> Drawing:
     figure.colorbar(places, ax=axes[0, 1], label="share that differs")
     style.headline(figure, f"{one.fault.words}: every difference is {values.min():+.0f}", NAMES[one.named])
     return figure
+
+
+FIGURES = {"hunt_strip": draw_strips, "hunt_worst": draw_worst}

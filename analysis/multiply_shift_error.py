@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
 from analysis import style
-from analysis.report import Figures, Table
+from analysis.report import Table
 from analysis.summary import Line
 from qops import ErrorReport, QTensor, error, multiply_shift
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
@@ -116,6 +116,4 @@ def tables(found: Measured) -> list[Table]:
     return [Table(f"multiply_shift: error in LSB over all uint8 codes and {FACTORS.size} factors in 0..1", head, rows)]
 
 
-def figures(found: Measured) -> Figures:
-    """How to draw the figure."""
-    return {"multiply_shift": lambda: draw(found)}
+FIGURES = {"multiply_shift": draw}

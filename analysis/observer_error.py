@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
 from analysis import style
-from analysis.report import Figures, Table
+from analysis.report import Table
 from qops import error, quantize, range_of
 
 METHODS = {  # colour, marker and size: where two coincide, one is seen around the other
@@ -81,6 +81,4 @@ def tables(found: Sequence[Curve]) -> list[Table]:
     return [Table("Ranges from data: clips in standard deviations, and SQNR", head, rows)]
 
 
-def figures(found: Sequence[Curve]) -> Figures:
-    """How to draw the figure."""
-    return {"observer": lambda: draw(found)}
+FIGURES = {"observer": draw}

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure as Drawing
 from analysis import style
 from analysis.ops import OPS, Op
 from analysis.ranges import both_kinds, hold_zero
-from analysis.report import Figures, Table
-from analysis.summary import Line
+from analysis.report import Table
+from analysis.summary import Line, errors
 from analysis.systems import Range
 from qops import ErrorReport, error
 
@@ -63,17 +63,14 @@ def of(op: Op) -> Measured:
 
 
 def summary(found: Sequence[Measured]) -> list[Line]:
-    """A line an op."""
-    return [line(m) for m in found]
-
-
-def line(m: Measured) -> Line:
-    """One op over ranges that hold 0, and its largest error of all."""
-    held = [e for e in m.errors if hold_zero(*e.operands)]
-    top, found = max(held, key=lambda e: e.found.max), [e.found for e in held]
-    means = float(np.mean([e.mean for e in found])), max((e.bias for e in found), key=abs)
-    numbers = (top.found.max, *means, min(e.sqnr for e in found))
-    return Line(m.op.group, f"qops {m.op.name}", *numbers, m.op.bound, top.worst, m.largest)
+    """A line an op: over ranges that hold 0, and its largest error of all."""
+    lines = []
+    for m in found:
+        held = [e for e in m.errors if hold_zero(*e.operands)]
+        worst = max(held, key=lambda e: e.found.max).worst
+        numbers = errors([e.found for e in held])
+        lines.append(Line(m.op.group, f"qops {m.op.name}", *numbers, m.op.bound, worst, m.largest))
+    return lines
 
 
 def draw(found: Sequence[Measured]) -> Drawing:
@@ -107,6 +104,4 @@ def tables(found: Sequence[Measured]) -> list[Table]:
     return [Table("Layers, pools, joins and functions over many ranges", head, rows)]
 
 
-def figures(found: Sequence[Measured]) -> Figures:
-    """How to draw the figure."""
-    return {"ops": lambda: draw(found)}
+FIGURES = {"ops": draw}

@@ -19,7 +19,6 @@ LUMA = np.float32([0.299, 0.587, 0.114])
 class Scene(NamedTuple):
     """Two float pictures to add."""
 
-    stem: str
     title: str
     names: tuple[str, str]
     a: Picture
@@ -95,9 +94,7 @@ def scenes(picture: Picture | None = None) -> list[Scene]:
     centred = x - x.mean()
     long, short, faint = exposure(x, 0, 1), exposure(x, 2, 2), exposure(x, 7.5, 3)
     return [
-        Scene("exposures", "Two exposures, 2 stops apart", ("long exposure", "short: 1/4 of the light"), long, short),
-        Scene("blur", "The picture and its blur", ("picture, less its mean", "its blur"), centred, blurred(centred)),
-        Scene(
-            "stops", "Two exposures, 7.5 stops apart", ("long exposure", "very short: 1/181 of the light"), long, faint
-        ),
+        Scene("Two exposures, 2 stops apart", ("long exposure", "short: 1/4 of the light"), long, short),
+        Scene("The picture and its blur", ("picture, less its mean", "its blur"), centred, blurred(centred)),
+        Scene("Two exposures, 7.5 stops apart", ("long exposure", "very short: 1/181 of the light"), long, faint),
     ]

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from analysis import style
 from analysis.pictures import photograph
-from analysis.report import Figures, Table
+from analysis.report import Table
 from analysis.summary import Line
 from analysis.systems import HEADS, cells
-from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, signed_error, tensorflow
-from qops.frontdoor.quantize import BOUND_QUANTIZE
+from qops import ErrorReport, QTensor, bound, dequantize, error, nnlib, quantize, signed_error, tensorflow
 
 Op = Callable[[NDArray[np.float32], float, float], QTensor]
 SYSTEMS: dict[str, tuple[str, Op]] = {
@@ -77,7 +76,7 @@ def summary(found: Measured) -> list[Line]:
             c.picture.mean,
             c.picture.bias,
             c.picture.sqnr,
-            BOUND_QUANTIZE if c.name.startswith("qops") else None,
+            bound("quantize") if c.name.startswith("qops") else None,
             f"range from -1 on with 0 at code {ZEROS[int(np.argmax(c.largest))]:.4g}",
             max(*c.largest, c.picture.max),
         )
@@ -85,13 +84,13 @@ def summary(found: Measured) -> list[Line]:
     ]
 
 
-def draw(curves: Sequence[Curve]) -> Drawing:
+def draw(found: Measured) -> Drawing:
     """Error of 0, and the largest error of any value, by where 0 is."""
     figure, axes = style.lines(1, 2, height=3.6)
-    for c, width in zip(curves, NESTED, strict=True):
+    for c, width in zip(found.curves, NESTED, strict=True):
         for ax, errors in zip(axes[0], (c.zero, c.largest), strict=True):
             ax.plot(ZEROS, errors, color=SYSTEMS[c.name][0], lw=width, zorder=3 - width / 10, label=c.name)
-    style.bound_line(axes[0, 1], BOUND_QUANTIZE, "bound of qops: 0.5 + 2⁻¹³ LSB")
+    style.bound_line(axes[0, 1], bound("quantize"), "bound of qops: 0.5 + 2⁻¹³ LSB")
     axes[0, 0].set(title="what 0.0 becomes", ylabel="value of its code, in LSB", ylim=(-0.75, 1.1))
     axes[0, 1].set(title="any value in range", ylabel="largest error in LSB", ylim=(0, 1.25))
     for ax in axes[0]:
@@ -122,6 +121,4 @@ def tables(found: Measured) -> list[Table]:
     return [Table("Quantize: ranges swept past a code, and the photograph less its mean", head, rows)]
 
 
-def figures(found: Measured) -> Figures:
-    """How to draw the figure."""
-    return {"quantize": lambda: draw(found.curves)}
+FIGURES = {"quantize": draw}

@@ -1,6 +1,6 @@
 """Why a system is far off for some ranges: the notes below tables."""
 
-from analysis.systems import Range
+from analysis.systems import Range, Sum
 
 FAR = 2.0  # LSB: a row beyond it is explained
 LEAD = f"Why errors are larger than {FAR:g} LSB:"
@@ -27,6 +27,11 @@ def why(op: str, system: str, a: Range, b: Range, narrow: bool = False) -> str:
     if lost and op.startswith("add") and "chain" in system:
         reasons.append("int32 codes of a range far from 0 are coarse, some 2**-14 of its widest end each")
     return "; ".join(reasons)
+
+
+def of(total: Sum, narrow: bool = False) -> tuple[float, str]:
+    """Give the largest error of a sum or product, and why it may be far off."""
+    return total.report.max, why(total.system.op, total.system.name, *total.ranges, narrow)
 
 
 def notes(rows: dict[str, tuple[float, str]]) -> list[str]:

@@ -37,9 +37,6 @@ class Table(NamedTuple):
 Later = Callable[..., None]
 """Calls a function with arguments, not at once."""
 
-Figures = dict[str, Callable[[], Figure]]
-"""The stem of each figure's file, and how to draw it."""
-
 
 def as_text(table: Table) -> str:
     """Lay the table out for a terminal."""

@@ -8,11 +8,10 @@ from matplotlib.figure import Figure as Drawing
 
 from analysis import style
 from analysis.reasons import notes
-from analysis.report import Figures, Table
-from analysis.summary import Line
+from analysis.report import Table
+from analysis.summary import Line, errors
 from analysis.systems import Range
-from qops import ErrorReport, QTensor, error, nnlib, requantize_32to8, signed_error, tensorflow, values
-from qops.frontdoor.requantize import BOUND_REQUANTIZE
+from qops import ErrorReport, QTensor, bound, error, nnlib, requantize_32to8, signed_error, tensorflow, values
 
 Op = Callable[[QTensor, float, float], QTensor]
 SYSTEMS: dict[str, tuple[str, Any, Op]] = {
@@ -58,7 +57,7 @@ def codes(ratio: float, out: Range) -> QTensor:
     return QTensor(np.concatenate([everywhere, inside]).astype(np.int32), -top, top)
 
 
-def errors(requantize: Op, t: QTensor, out: Range) -> tuple[ErrorReport, float]:
+def in_and_beyond(requantize: Op, t: QTensor, out: Range) -> tuple[ErrorReport, float]:
     """Error of values within the range of the result, and the largest one in LSB of those beyond it."""
     result = requantize(t, *out)
     true = values(t)
@@ -73,11 +72,11 @@ def measure() -> Measured:
     inputs = [codes(r, OUT) for r in RATIOS]
     curves = []
     for name, (colour, dashes, requantize) in SYSTEMS.items():
-        found = [errors(requantize, t, OUT) for t in inputs]
+        found = [in_and_beyond(requantize, t, OUT) for t in inputs]
         curves.append(Curve(name, colour, dashes, *map(list, zip(*found, strict=True))))
     ends = np.sort(np.random.default_rng(5).normal(size=(MANY, 2)) * 10.0 ** np.linspace(-6, 6, MANY)[:, None])
     outs = [(float(lo), float(hi)) for lo, hi in ends.astype(np.float32)]
-    found = [errors(requantize_32to8, codes(r, out), out) for out in outs for r in RATIOS[::5]]
+    found = [in_and_beyond(requantize_32to8, codes(r, out), out) for out in outs for r in RATIOS[::5]]
     return Measured(curves, max(e.max for e, _ in found), max(beyond for _, beyond in found))
 
 
@@ -85,22 +84,21 @@ def summary(found: Measured) -> list[Line]:
     """A line a system, over all ratios."""
     lines = []
     for c in found.curves:
-        top, bias = max(c.reports, key=lambda e: e.max), max((e.bias for e in c.reports), key=abs)
-        ratio, sqnr = RATIOS[c.reports.index(top)], min(e.sqnr for e in c.reports)
+        top = max(c.reports, key=lambda e: e.max)
+        ratio = RATIOS[c.reports.index(top)]
         worst = f"input max / output max {ratio:.4g}: {top.worst.value:.5f} for {top.worst.reference:.5f}"
-        bound = BOUND_REQUANTIZE if c.name.startswith("qops") else None
-        errors = (top.max, sum(c.reports[1:], c.reports[0]).mean, bias, sqnr)
-        lines.append(Line("requantize", c.name, *errors, bound, worst, max(*c.within, *c.beyond), WRAPS))
+        most = bound("requantize") if c.name.startswith("qops") else None
+        lines.append(Line("requantize", c.name, *errors(c.reports), most, worst, max(*c.within, *c.beyond), WRAPS))
     return lines
 
 
-def draw(curves: Sequence[Curve]) -> Drawing:
+def draw(found: Measured) -> Drawing:
     """Largest error against the ratio: within the output range, and beyond it."""
     figure, axes = style.lines(1, 2, height=3.6)
-    for i, c in enumerate(curves):
-        for ax, errors in zip(axes[0], (c.within, c.beyond), strict=True):
-            ax.semilogx(RATIOS, errors, color=c.colour, label=c.name, base=2, ls=c.dashes, zorder=4 - i)
-    style.bound_line(axes[0, 0], BOUND_REQUANTIZE, "bound of qops: 0.5 + 2⁻¹⁷ LSB")
+    for i, c in enumerate(found.curves):
+        for ax, largest in zip(axes[0], (c.within, c.beyond), strict=True):
+            ax.semilogx(RATIOS, largest, color=c.colour, label=c.name, base=2, ls=c.dashes, zorder=4 - i)
+    style.bound_line(axes[0, 0], bound("requantize"), "bound of qops: 0.5 + 2⁻¹⁷ LSB")
     axes[0, 0].set(title="values within the output range", ylabel="largest error in LSB (logarithmic above 1.5)")
     axes[0, 1].set(title="values beyond it, which must saturate")
     for ax in axes[0]:
@@ -135,6 +133,4 @@ def tables(found: Measured) -> list[Table]:
     return [Table(title, head, rows, notes=notes(far))]
 
 
-def figures(found: Measured) -> Figures:
-    """How to draw the figure."""
-    return {"requantize": lambda: draw(found.curves)}
+FIGURES = {"requantize": draw}

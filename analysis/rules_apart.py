@@ -1,6 +1,7 @@
 """Requantization rules of real systems, rule by rule: how often two give another code, where, and by how much."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from analysis import style
 from analysis.network import SAME, digits, learned, run_float
 from analysis.network_int8 import EXACT, VERSION, quantize
 from analysis.reasons import notes
-from analysis.report import Figures, Table
+from analysis.report import Table
 from qops import onednn, rules
 from qops.onednn import workflow
 
@@ -151,11 +152,11 @@ def _squares(ax: Axes, values: NDArray[np.float64], across: list[str], size: flo
     ax.tick_params(length=0)
 
 
-def draw_matrix(name: str, values: NDArray[np.float64], count: int) -> Drawing:
+def draw_matrix(found: Measured, name: str) -> Drawing:
     """Draw how often two rules differ, rule by rule."""
     figure, axes = style.lines(1, 1, height=8.2)
-    _squares(axes[0, 0], values, NAMES, 6.5)
-    more = f"{count:,} accumulators of a convolution that reads digits: percent of codes that differ"
+    _squares(axes[0, 0], found.matrices[name], NAMES, 6.5)
+    more = f"{found.count:,} accumulators of a convolution that reads digits: percent of codes that differ"
     finding = "On ordinary scales two roundings in a row stand apart from one"
     if "powers" in name:
         finding = "On powers of two every tie rule stands apart"
@@ -199,12 +200,8 @@ def tables(found: Measured) -> list[Table]:
     return [Table(title, head, rows, notes=notes(far))]
 
 
-def figures(found: Measured) -> Figures:
-    """How to draw the figures."""
-    first, second = found.matrices.items()
-    drawn: dict[str, Callable[[], Drawing]] = {
-        "rules_matrix": lambda: draw_matrix(*first, found.count),
-        "rules_matrix_powers": lambda: draw_matrix(*second, found.count),
-        "rules_where": lambda: draw_situations(found),
-    }
-    return drawn
+FIGURES = {
+    "rules_matrix": partial(draw_matrix, name="network"),
+    "rules_matrix_powers": partial(draw_matrix, name="network, powers of two"),
+    "rules_where": draw_situations,
+}

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from math import isfinite, nan
 from typing import NamedTuple
 
+import numpy as np
+
 from analysis.reasons import FAR
 from analysis.report import Table
+from qops import ErrorReport
 
 HEAD = (
     "op",
@@ -50,6 +53,12 @@ class Line(NamedTuple):
     worst: str = ""
     anywhere: float = nan
     why: str = ""  # it is far off
+
+
+def errors(reports: Sequence[ErrorReport]) -> tuple[float, float, float, float]:
+    """Give the four numbers of several reports: largest error, mean, bias furthest from 0, lowest SQNR."""
+    mean = float(np.mean([e.mean for e in reports]))
+    return max(e.max for e in reports), mean, max((e.bias for e in reports), key=abs), min(e.sqnr for e in reports)
 
 
 def number(x: float | None, form: str) -> str:

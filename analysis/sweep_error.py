@@ -10,14 +10,12 @@ from matplotlib.figure import Figure as Drawing
 
 from analysis import pool, reasons, style
 from analysis.ranges import MANY, both_kinds, hold_zero
-from analysis.report import Figures, Table
+from analysis.report import Table
 from analysis.summary import Line
 from analysis.systems import ALL, CHAIN, FORMS, FUSED, PRODUCTS, System
 from qops import Sweep, SweepRow, sweep
-from qops.frontdoor.add import BOUND_8P8TO8
 
 PAIRS = 256 * 256  # of codes, in every row
-SIGNS = {"add": "+", "sub": "-", "mul": "*"}
 
 
 class Measured(NamedTuple):
@@ -49,28 +47,25 @@ def worst(rows: Sequence[SweepRow]) -> SweepRow:
 
 def told(row: SweepRow) -> str:
     """Ranges and codes of the largest error."""
-    form, (a, b) = FORMS[row.op], row.ranges
-    ranges = f" {SIGNS[row.op[:3]]} ".join(f"[{lo:.4g}, {hi:.4g}]" for lo, hi in (a, b))
+    form = FORMS[row.op]
     guess = "" if form.guess == "none" else f", guess {form.guess}"
     codes = " and ".join(map(str, row.codes))
+    ranges = ALL[form.number].over(row.ranges, ".4g")
     return f"{ranges}{guess}, codes {codes}: {row.value:.4g} for {row.exact:.4g}"
 
 
 def summary(found: Measured) -> list[Line]:
     """A line a system: over ranges that hold 0, and the largest error of all ranges."""
-    return [line(s, found.of(s)) for s in ALL]
-
-
-def line(system: System, rows: Sequence[SweepRow]) -> Line:
-    """Largest, mean and largest mean signed error, lowest SQNR."""
-    held = [r for r in rows if hold_zero(*r.ranges)]
-    top, bias = worst(held), max((r.bias_lsb for r in held), key=abs)
-    mean, sqnr = float(np.mean([r.mean_lsb for r in held])), min(r.sqnr_db for r in held)
-    anywhere = worst(rows)
-    whys = [reasons.why(system.op, system.name, *r.ranges) for r in (top, anywhere)]
-    why = "; ".join(dict.fromkeys(reason for text in whys if text for reason in text.split("; ")))
-    errors = (top.max_lsb, mean, bias, sqnr)
-    return Line(system.op, system.name, *errors, system.bound, told(top), anywhere.max_lsb, why)
+    lines = []
+    for s in ALL:
+        rows = found.of(s)
+        held = [r for r in rows if hold_zero(*r.ranges)]
+        top, anywhere, bias = worst(held), worst(rows), max((r.bias_lsb for r in held), key=abs)
+        whys = "; ".join(reasons.why(s.op, s.name, *r.ranges) for r in (top, anywhere)).split("; ")
+        why = "; ".join(dict.fromkeys(filter(None, whys)))
+        errors = (top.max_lsb, float(np.mean([r.mean_lsb for r in held])), bias, min(r.sqnr_db for r in held))
+        lines.append(Line(s.op, s.name, *errors, s.bound, told(top), anywhere.max_lsb, why))
+    return lines
 
 
 def draw(found: Measured) -> Drawing:
@@ -92,7 +87,7 @@ def draw(found: Measured) -> Drawing:
         ax.legend(loc="upper left", fontsize=8.5)
     axes[0, 0].set_ylabel("largest error over all pairs of codes, in LSB")
     largest, count = worst(found.of(FUSED[0])).max_lsb, len(found.of(FUSED[0], "none"))
-    finding = f"Over {count} pairs of ranges qops 8p8to8 stays within {largest:.2f} LSB (bound {BOUND_8P8TO8})"
+    finding = f"Over {count} pairs of ranges qops 8p8to8 stays within {largest:.2f} LSB (bound {FUSED[0].bound})"
     style.headline(figure, finding, "each line: the largest errors, in order; logarithmic above 1.5 LSB; no guess")
     return figure
 
@@ -116,6 +111,4 @@ def tables(found: Measured) -> list[Table]:
     ]
 
 
-def figures(found: Measured) -> Figures:
-    """How to draw the figure."""
-    return {"sweep": lambda: draw(found)}
+FIGURES = {"sweep": draw}

@@ -4,8 +4,8 @@ Fused: 8p8to8, codes straight to codes, the output range guessed or found on the
 range that the sums span, requantize 32to8. Products likewise; wide: into int32 codes, the front door alone.
 """
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qops import (
     ErrorReport,
     QTensor,
+    bound,
     error,
     nnlib,
     quantized_add_8p8to8,
@@ -26,8 +27,6 @@ from qops import (
     tensorflow,
     values,
 )
-from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
-from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 Range = tuple[float, float]
 Answer = tuple[QTensor, int]  # with the passes over the data
@@ -46,6 +45,11 @@ class System(NamedTuple):
     bound: float | None = None  # of the error in LSB, for every pair of ranges
     guessed: bool = False  # whether sweeps give it guesses
 
+    def over(self, ranges: Iterable[Range], form: str = "g") -> str:
+        """Write the op of ranges, each end in this form."""
+        sign = {np.add: "+", np.subtract: "-", np.multiply: "*"}[self.exact]
+        return f" {sign} ".join(f"[{lo:{form}}, {hi:{form}}]" for lo, hi in ranges)
+
 
 class Sum(NamedTuple):
     """What a system made of two tensors, and how far that is from what they stand for."""
@@ -57,24 +61,22 @@ class Sum(NamedTuple):
     report: ErrorReport
 
     @property
+    def ranges(self) -> list[Range]:
+        """The ranges of the operands."""
+        return [(t.min, t.max) for t in self.operands]
+
+    @property
     def off(self) -> NDArray[np.float64]:
         """Signed error of every element, in LSB; made when it is asked for, as most sums are only reported."""
         return signed_error(self.tensor, self.system.exact(*map(values, self.operands)))
 
 
-def _qops_fused(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-    total, info = quantized_add_8p8to8(a, b, guess, return_info=True)
-    return total, info.passes
+def _fused(op: Callable[..., Any]) -> Run:
+    def fused(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
+        result, info = op(a, b, guess, return_info=True)
+        return result, info.passes
 
-
-def _qops_difference(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-    difference, info = quantized_sub_8p8to8(a, b, guess, return_info=True)
-    return difference, info.passes
-
-
-def _qops_chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-    acc = quantized_add_8p8to32(a, b)
-    return requantize_32to8(acc, *(guess or ())), 2 if guess else 3
+    return fused
 
 
 def _nnlib_fused(form: Literal["flat", "spec"]) -> Run:
@@ -85,24 +87,20 @@ def _nnlib_fused(form: Literal["flat", "spec"]) -> Run:
     return fused
 
 
-def _nnlib_chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-    acc = nnlib.quantized_add_8p8to32(a, b)
-    if guess:
-        return nnlib.requantize_32to8(acc, *guess), 2
-    return nnlib.quantize_down_and_shrink_range_32to8(acc), 3
+def _chain(op: Callable[[QTensor, QTensor], QTensor], requantize: Callable[[QTensor, Range | None], QTensor]) -> Run:
+    return lambda a, b, guess: (requantize(op(a, b), guess), 2 if guess else 3)
 
 
-def _tensorflow_chain(op: Callable[[QTensor, QTensor], QTensor]) -> Run:
-    def chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-        acc = op(a, b)
-        return tensorflow.requantize(acc, *(guess or tensorflow.requantization_range(acc))), 2 if guess else 3
-
-    return chain
+def _qops(acc: QTensor, guess: Range | None) -> QTensor:
+    return requantize_32to8(acc, *(guess or ()))
 
 
-def _qops_product(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-    product, info = quantized_mul_8x8to8(a, b, guess, return_info=True)
-    return product, info.passes
+def _nnlib(acc: QTensor, guess: Range | None) -> QTensor:
+    return nnlib.requantize_32to8(acc, *guess) if guess else nnlib.quantize_down_and_shrink_range_32to8(acc)
+
+
+def _tensorflow(acc: QTensor, guess: Range | None) -> QTensor:
+    return tensorflow.requantize(acc, *(guess or tensorflow.requantization_range(acc)))
 
 
 def _once(op: Callable[[QTensor, QTensor], QTensor]) -> Run:
@@ -110,42 +108,29 @@ def _once(op: Callable[[QTensor, QTensor], QTensor]) -> Run:
 
 
 FUSED = (
-    System("qops 8p8to8", "#0072b2", "-", _qops_fused, bound=BOUND_8P8TO8, guessed=True),
+    System("qops 8p8to8", "#0072b2", "-", _fused(quantized_add_8p8to8), bound=bound("add"), guessed=True),
     System("nnlib 8p8to8 flat", "#e69f00", "-", _nnlib_fused("flat")),
     System("nnlib 8p8to8 spec", "#cc3311", "-", _nnlib_fused("spec")),
 )
 CHAIN = (
-    System("qops chain", "#0072b2", "--", _qops_chain),
-    System("nnlib chain", "#e69f00", "--", _nnlib_chain),
-    System("TensorFlow chain", "#009e73", "--", _tensorflow_chain(tensorflow.quantized_add)),
+    System("qops chain", "#0072b2", "--", _chain(quantized_add_8p8to32, _qops)),
+    System("nnlib chain", "#e69f00", "--", _chain(nnlib.quantized_add_8p8to32, _nnlib)),
+    System("TensorFlow chain", "#009e73", "--", _chain(tensorflow.quantized_add, _tensorflow)),
 )
 _PRODUCT = ("multiply into 8 bits", np.multiply)
 PRODUCTS = (
-    System("qops 8x8to8", "#0072b2", "-", _qops_product, *_PRODUCT, BOUND_8X8TO8, guessed=True),
+    System("qops 8x8to8", "#0072b2", "-", _fused(quantized_mul_8x8to8), *_PRODUCT, bound("mul"), guessed=True),
     System("nnlib 8x8to8", "#e69f00", "-", _once(nnlib.quantized_mul_8x8to8), *_PRODUCT),
-    System("TensorFlow chain", "#009e73", "--", _tensorflow_chain(tensorflow.quantized_mul), *_PRODUCT),
+    System("TensorFlow chain", "#009e73", "--", _chain(tensorflow.quantized_mul, _tensorflow), *_PRODUCT),
 )
-ALONE = (  # the front door's ops that no other system is drawn beside
-    System("qops 8p8to8", "#0072b2", "-", _qops_difference, "subtract into 8 bits", np.subtract, BOUND_8P8TO8, True),
-    System("qops 8p8to32", "#0072b2", "-", _once(quantized_add_8p8to32), "add into 32 bits", np.add, BOUND_8P8TO32),
-    System(
-        "qops 8p8to32",
-        "#0072b2",
-        "-",
-        _once(quantized_sub_8p8to32),
-        "subtract into 32 bits",
-        np.subtract,
-        BOUND_8P8TO32,
-    ),
-    System(
-        "qops 8x8to32",
-        "#0072b2",
-        "-",
-        _once(quantized_mul_8x8to32),
-        "multiply into 32 bits",
-        np.multiply,
-        BOUND_8X8TO32,
-    ),
+ALONE = tuple(  # the front door's ops that no other system is drawn beside
+    System(name, "#0072b2", "-", run, op, exact, most, guessed=op.endswith(" 8 bits"))
+    for name, run, op, exact, most in (
+        ("qops 8p8to8", _fused(quantized_sub_8p8to8), "subtract into 8 bits", np.subtract, bound("sub")),
+        ("qops 8p8to32", _once(quantized_add_8p8to32), "add into 32 bits", np.add, bound("add", "int32")),
+        ("qops 8p8to32", _once(quantized_sub_8p8to32), "subtract into 32 bits", np.subtract, bound("sub", "int32")),
+        ("qops 8x8to32", _once(quantized_mul_8x8to32), "multiply into 32 bits", np.multiply, bound("mul", "int32")),
+    )
 )
 ALL = (*FUSED, *CHAIN, *PRODUCTS, *ALONE)
 

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
-from analysis import error_plots, style
-from analysis.report import Figures, Table
+from analysis import style
+from analysis.report import Table
 from analysis.summary import Line
 from analysis.system_data import Pair, Reals, Result, Step, data
 from analysis.system_pairs import pairs
@@ -199,10 +199,10 @@ def draw_maps(found: Sequence[Compared]) -> Drawing:
     for ax, name in zip(rest, SHOWN, strict=True):
         c = by_name[name]
         off = c.off.reshape(*c.pair.steps[0].nnlib.codes.squeeze().shape[:2], -1)[..., -1]
-        error_plots.panel(off, ax)
         size = np.abs(off)
-        ax.set_title(f"{c.pair.nnlib}, {name}\nmax {number(size.max())} LSB, mean {number(size.mean())}")
-    error_plots.colour_bar(figure, None, "apart\nin LSB")
+        title = f"{c.pair.nnlib}, {name}\nmax {number(size.max())} LSB, mean {number(size.mean())}"
+        style.error_panel(ax, off, title)
+    style.colour_bar(figure, None, "apart\nin LSB")
     more = "nnlib's result less TensorFlow's, the largest difference ringed; of Concat the blur"
     style.headline(figure, "On the picture: steps where a rounding differs, tints where a range is moved", more)
     return figure
@@ -239,10 +239,4 @@ def draw_values(found: Sequence[Compared]) -> Drawing:
     return figure
 
 
-def figures(found: Sequence[Compared]) -> Figures:
-    """How to draw the figures."""
-    return {
-        "systems_overview": lambda: draw_overview(found),
-        "systems_maps": lambda: draw_maps(found),
-        "systems_values": lambda: draw_values(found),
-    }
+FIGURES = {"systems_overview": draw_overview, "systems_maps": draw_maps, "systems_values": draw_values}

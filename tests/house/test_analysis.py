@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import analysis.__main__ as main
-from analysis import claims, hunt, network, network_pictures, rules_apart
+from analysis import claims, hunt, network, network_error, rules_apart
 from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, quantize, run_int8
 from qops import rules, tensorflow
 
@@ -164,9 +164,9 @@ def test_codes_of_the_variants_have_the_bits_they_are_named_for(learned):
 def test_digits_read_differently_are_shown_first(learned):
     m, *_ = learned
     reads = np.stack([m.logits.argmax(axis=1), *(r.read for r in m.results)])
-    unlike = (reads != reads[0]).any(axis=0)[network_pictures.disputed(m)]
+    unlike = (reads != reads[0]).any(axis=0)[network_error.disputed(m)]
     assert not (unlike[1:] & ~unlike[:-1]).any()
-    assert sorted(network_pictures.disputed(m)) == list(range(len(m.test.labels)))
+    assert sorted(network_error.disputed(m)) == list(range(len(m.test.labels)))
 
 
 def test_every_op_that_nnlib_and_tensorflow_share_is_compared(found):

@@ -23,7 +23,7 @@ def pages(out):
 
 
 def test_folder_holds_the_pages_the_figures_and_the_sweep(out, found):
-    stems = {name for view in main.VIEWS for name in view.figures(found[main.stem(view)])}
+    stems = {name for view in main.VIEWS for name in view.FIGURES}
     assert {f"{name}.png" for name in stems} | {f"{name}.html" for name in PAGES} | {"sweep.csv"} == {
         file.name for file in out.iterdir()
     }
@@ -32,7 +32,7 @@ def test_folder_holds_the_pages_the_figures_and_the_sweep(out, found):
 
 def test_each_page_holds_the_figures_and_tables_of_its_views(pages, found):
     for page, views in main.PAGES.items():
-        stems = [name for view in views for name in view.figures(found[main.stem(view)])]
+        stems = [name for view in views for name in view.FIGURES]
         assert re.findall(r'<figure id="(\w+)"><a href="(\w+)\.png"><img [^>]*src="(\w+)\.png"', pages[page]) == [
             (name, name, name) for name in stems
         ]
@@ -181,7 +181,7 @@ def test_tables_say_the_same_on_the_terminal_and_the_page():
 def test_every_word_of_the_pages_has_its_place(found, pages):
     for view in main.VIEWS:
         written = set(report.WORDS[main.stem(view)]) - {"title", "text"}
-        assert written == set(view.figures(found[main.stem(view)]))
+        assert written == set(view.FIGURES)
     assert set(report.WORDS) == {"index", "pages", "claims", *map(main.stem, main.VIEWS)}
     everything = unescape(" ".join(pages.values()))
     assert all(text.strip() in everything for words in report.WORDS.values() for text in words.values())
