@@ -4,7 +4,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -26,15 +25,14 @@ from analysis import (
     own_op,
     photograph,
     pictures,
-    pool,
     quantize_error,
     report,
     requantize_error,
     rules_apart,
     summary,
     sweep_error,
+    sweeps,
     systems_apart,
-    tidy,
 )
 from analysis.claims import Claim, claims
 from analysis.options import BadOption, parser
@@ -71,12 +69,7 @@ def stem(view: ModuleType) -> str:
     return view.__name__.rpartition(".")[2]
 
 
-def place(options: Namespace) -> AbstractContextManager[pool.Pool]:
-    """Where sweeps run: on a cluster or processes."""
-    return pool.cluster(options.scheduler) if options.scheduler else nullcontext(pool.processes(options.workers))
-
-
-def measure(where: pool.Pool, count: int) -> dict[str, Any]:
+def measure(where: sweeps.Pool, count: int) -> dict[str, Any]:
     """Measure everything: what each view found, by its stem. The sweep is begun first and waited for last."""
     with ThreadPoolExecutor(1) as beside:
         swept = beside.submit(sweep_error.measure, where, count)
@@ -118,7 +111,7 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
             body = [draw(v, found[stem(v)], out, later, tag) for v, tag in zip(views, tags, strict=True)]
             report.write(out, page, body, names)
     report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)], "h1")], names)
-    tidy.write(out / "sweep.csv", found["sweep_error"].rows)
+    sweeps.write(out / "sweep.csv", found["sweep_error"].rows)
     cards = "".join(report.card(page, stem(v), next(iter(v.FIGURES))) for page, (v, *_) in PAGES.items())
     body = first_page.body(lines(VIEWS, found), checked, links(found), cards)
     return report.write(out, "index", body, names)
@@ -140,16 +133,16 @@ def show_image(file: Path, out: Path) -> int:
     return 0
 
 
-def show_sweep(file: Path, where: pool.Pool, count: int) -> int:
+def show_sweep(file: Path, where: sweeps.Pool, count: int) -> int:
     """Sweep, and write the table."""
     found = sweep_error.measure(where, count)
-    tidy.write(file, found.rows)
+    sweeps.write(file, found.rows)
     print("\n".join(map(report.as_text, sweep_error.tables(found))))
     print(f"{len(found.rows):,} rows of {sweep_error.PAIRS:,} pairs of codes in {file}")
     return 0
 
 
-def show_all(options: Namespace, where: pool.Pool) -> int:
+def show_all(options: Namespace, where: sweeps.Pool) -> int:
     """Measure everything; 0, or 1 if a claim is broken."""
     start = perf_counter()
     found = measure(where, options.ranges)
@@ -184,13 +177,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise BadOption("--one-range: only with --op")
         if options.image and (options.check or options.sweep):
             raise BadOption("--image: not with --check or --sweep")
-        if options.op:
-            return own_op.show(options, options.out or OUT / "op")
-        if options.image:
+        if options.image and not options.op:
             return show_image(options.image, options.out or OUT / "picture")
         if options.sweep:
-            tidy.check(options.sweep)
-        with place(options) as where:
+            sweeps.check(options.sweep)
+        with sweeps.place(options) as where:
+            if options.op:
+                return own_op.show(options, where, options.out or OUT / "op")
             print(f"{len(FORMS)} forms of ops are swept by {where.name}", file=sys.stderr)
             if options.sweep:
                 return show_sweep(options.sweep, where, options.ranges)

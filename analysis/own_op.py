@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
-from analysis import pictures, pool, report, style, summary
+from analysis import pictures, report, style, summary, sweeps
 from analysis.options import BadOption
 from analysis.ranges import holding_zero, many_ranges
 from analysis.systems import all_pairs
@@ -109,15 +109,10 @@ def on_picture(own: Own, options: Namespace) -> tuple[list[QTensor], str]:
     return [quantize(x, *ends) for x in shown], f"{options.image.name}: {', '.join(scene.names[: own.operands])}"
 
 
-def show(options: Namespace, out: Path) -> int:
+def show(options: Namespace, where: sweeps.Pool, out: Path) -> int:
     """Measure, print the table, write the page and the table of the sweep."""
     own = read(options)
-    found = sweep(
-        own.op,
-        own.exact,
-        ranges_of(own, options.ranges, options.one_range),
-        executor=pool.processes(options.workers).open,
-    )
+    found = sweep(own.op, own.exact, ranges_of(own, options.ranges, options.one_range), executor=where.open)
     if all(row.refused for row in found):
         raise BadOption(f"--op {options.op}: it refuses every choice of ranges, such as by {found[0].refused!r}")
     out.mkdir(parents=True, exist_ok=True)

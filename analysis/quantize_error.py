@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from analysis import style
 from analysis.pictures import photograph
 from analysis.report import Table
-from analysis.summary import Line
+from analysis.summary import Line, errors
 from analysis.systems import HEADS, cells
 from qops import ErrorReport, QTensor, bound, dequantize, error, nnlib, quantize, signed_error, tensorflow
 
@@ -68,28 +68,20 @@ def measure() -> Measured:
 
 def summary(found: Measured) -> list[Line]:
     """A line a system: the largest error of all ranges, the rest of the photograph less its mean."""
-    return [
-        Line(
-            "quantize",
-            c.name,
-            max(*c.largest, c.picture.max),
-            c.picture.mean,
-            c.picture.bias,
-            c.picture.sqnr,
-            bound("quantize") if c.name.startswith("qops") else None,
-            f"range from -1 on with 0 at code {ZEROS[int(np.argmax(c.largest))]:.4g}",
-            max(*c.largest, c.picture.max),
-        )
-        for c in found.curves
-    ]
+    lines = []
+    for c in found.curves:
+        top, most = max(*c.largest, c.picture.max), bound("quantize") if c.name.startswith("qops") else None
+        worst = f"range from -1 on with 0 at code {ZEROS[int(np.argmax(c.largest))]:.4g}"
+        lines.append(Line("quantize", c.name, top, *errors([c.picture])[1:], most, worst, top))
+    return lines
 
 
 def draw(found: Measured) -> Drawing:
     """Error of 0, and the largest error of any value, by where 0 is."""
     figure, axes = style.lines(1, 2, height=3.6)
     for c, width in zip(found.curves, NESTED, strict=True):
-        for ax, errors in zip(axes[0], (c.zero, c.largest), strict=True):
-            ax.plot(ZEROS, errors, color=SYSTEMS[c.name][0], lw=width, zorder=3 - width / 10, label=c.name)
+        for ax, off in zip(axes[0], (c.zero, c.largest), strict=True):
+            ax.plot(ZEROS, off, color=SYSTEMS[c.name][0], lw=width, zorder=3 - width / 10, label=c.name)
     style.bound_line(axes[0, 1], bound("quantize"), "bound of qops: 0.5 + 2⁻¹³ LSB")
     axes[0, 0].set(title="what 0.0 becomes", ylabel="value of its code, in LSB", ylim=(-0.75, 1.1))
     axes[0, 1].set(title="any value in range", ylabel="largest error in LSB", ylim=(0, 1.25))

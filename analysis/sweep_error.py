@@ -1,6 +1,5 @@
 """The sweep over ranges: how the errors of every system are spread, and how fast they were found."""
 
-import os
 from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
@@ -8,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from analysis import pool, reasons, style
-from analysis.ranges import MANY, both_kinds, hold_zero
+from analysis import reasons, style
+from analysis.ranges import both_kinds, hold_zero
 from analysis.report import Table
 from analysis.summary import Line
+from analysis.sweeps import Pool
 from analysis.systems import ALL, CHAIN, FORMS, FUSED, PRODUCTS, System
 from qops import Sweep, SweepRow, sweep
 
@@ -31,9 +31,9 @@ class Measured(NamedTuple):
         return [r for r in self.rows if r.op in names and not r.refused]
 
 
-def measure(where: pool.Pool | None = None, count: int = MANY) -> Measured:
+def measure(where: Pool, count: int) -> Measured:
     """Sweep over so many pairs of ranges, and each widened to hold 0."""
-    where, start, found = where or pool.processes(os.cpu_count() or 1), perf_counter(), Sweep()
+    start, found = perf_counter(), Sweep()
     for exact in dict.fromkeys(s.exact for s in ALL):
         ops = {name: form for name, form in FORMS.items() if ALL[form.number].exact is exact}
         found += sweep(ops, exact, both_kinds(count), executor=where.open)

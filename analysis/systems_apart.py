@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from analysis import style
 from analysis.report import Table
 from analysis.summary import Line
-from analysis.system_data import Pair, Reals, Result, Step, data
-from analysis.system_pairs import pairs
+from analysis.system_pairs import Pair, Reals, Step, data, pairs
+from analysis.systems import Range
 from qops import values
 
 NNLIB = "#e69f00"
@@ -67,11 +67,6 @@ def compared(step: Step) -> Apart:
     return Apart(step.alike, float(np.mean(n.codes != t.codes)), float(off.max()), float(off.mean()), float(lsb))
 
 
-def percent(share: float) -> str:
-    """A share in percent."""
-    return f"{100 * share:.2f}"
-
-
 def number(x: float) -> str:
     """Format a difference in few letters."""
     return f"{x:.3g}"
@@ -85,26 +80,16 @@ def row(c: Compared) -> list[str]:
         c.pair.name,
         c.pair.data,
         f"{off.size:,}",
-        percent(a.share),
+        f"{100 * a.share:.2f}",
         *map(number, (a.largest, a.mean, a.largest * a.lsb, a.mean * a.lsb)),
         worst,
     ]
 
 
-def ends(r: Result) -> str:
-    """Format a range."""
-    assert r.ends is not None
-    return "[{:.7g}, {:.7g}]".format(*r.ends)
-
-
-def range_row(c: Compared) -> list[str]:
+def range_row(n: Range, t: Range, name: str) -> list[str]:
     """One row of the table of ranges."""
-    n, t = c.pair.steps[0].nnlib, c.pair.steps[0].tensorflow
-    assert n.ends is not None
-    assert t.ends is not None
-    lower, upper = (x - y for x, y in zip(n.ends, t.ends, strict=True))
-    wider = (n.ends[1] - n.ends[0]) / (t.ends[1] - t.ends[0])
-    return [c.pair.name, ends(n), ends(t), f"{lower:+.3g}", f"{upper:+.3g}", f"{wider:.6g}"]
+    ends = ["[{:.7g}, {:.7g}]".format(*of) for of in (n, t)]
+    return [name, *ends, *(f"{x - y:+.3g}" for x, y in zip(n, t, strict=True)), f"{(n[1] - n[0]) / (t[1] - t[0]):.6g}"]
 
 
 def tables(found: Sequence[Compared]) -> list[Table]:
@@ -116,7 +101,7 @@ def tables(found: Sequence[Compared]) -> list[Table]:
         [row(c) for c in found],
         words=2,
     )
-    ranged = [c for c in found if c.pair.steps[0].nnlib.ends]
+    ranged = [(s.nnlib.ends, s.tensorflow.ends, c.pair.name) for c in found for s in c.pair.steps[:1]]
     head = (
         "nnlib / TensorFlow",
         "nnlib's range",
@@ -125,9 +110,9 @@ def tables(found: Sequence[Compared]) -> list[Table]:
         "max apart",
         "widths, nnlib's / TensorFlow's",
     )
-    ranges = Table("Output ranges", head, [range_row(c) for c in ranged], words=3)
+    ranges = Table("Output ranges", head, [range_row(n, t, name) for n, t, name in ranged if n and t], words=3)
     reasons = [
-        [c.pair.name if i == 1 else "", a.alike, percent(a.share), number(a.largest), number(a.mean)]
+        [c.pair.name if i == 1 else "", a.alike, f"{100 * a.share:.2f}", number(a.largest), number(a.mean)]
         for c in found
         for i, a in enumerate(c.apart)
         if i

@@ -6,9 +6,9 @@ import pytest
 @pytest.fixture(scope="session")
 def found():
     from analysis import __main__ as main
-    from analysis import pool
+    from analysis import sweeps
 
-    return main.measure(pool.processes(1), 100)  # in this process: test_analysis_sweep.py has pools of processes
+    return main.measure(sweeps.processes(1), 100)  # in this process: test_analysis_sweep.py has pools of processes
 
 
 @pytest.fixture(scope="session")

@@ -112,6 +112,12 @@ def test_what_is_no_op_is_named(op, exact, text, capsys):
     assert text in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_cluster_that_does_not_answer_is_named(capsys):
+    with pytest.raises(SystemExit):
+        main.main(["--op", "mine_of_a_user:root", "--exact", "mine_of_a_user:exact_root", "--scheduler", "nowhere"])
+    assert "--scheduler: no dask scheduler answers at nowhere" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words", [["--op", "a:b"], ["--exact", "a:b"], ["--image", "x.png", "--check"], ["--one-range"]]
 )

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import analysis.__main__ as main
-from analysis import chart, claims, first_page, reasons, report, summary, sweep_error
+from analysis import claims, first_page, reasons, report, summary, sweep_error
 from analysis.ranges import hold_zero
 from analysis.systems import FUSED
 
@@ -95,10 +95,12 @@ def test_chart_has_every_row_with_its_number_and_bound(pages, found):
 
 
 def test_chart_is_logarithmic_and_ends_where_it_says():
-    assert [chart.place(x) for x in (0, 0.1, 1, 10, 1000, 1e9)] == [f"left:{p:.2f}%" for p in (0, 0, 25, 50, 100, 100)]
+    assert [first_page.place(x) for x in (0, 0.1, 1, 10, 1000, 1e9)] == [
+        f"left:{p:.2f}%" for p in (0, 0, 25, 50, 100, 100)
+    ]
     line = summary.Line("op", "qops x", 0.5, 0.1, bound=0.6, anywhere=0.61)
-    assert 'class="qops over"' in chart.row(line)
-    assert "over" not in chart.row(line._replace(anywhere=0.6))
+    assert 'class="qops over"' in first_page.row(line)
+    assert "over" not in first_page.row(line._replace(anywhere=0.6))
 
 
 def test_every_op_of_the_front_door_has_a_row_and_a_claim(found):

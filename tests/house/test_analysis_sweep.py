@@ -1,4 +1,4 @@
-"""Sweeps: every executor gives the same rows, and the table is tidy."""
+"""Sweeps: every executor gives the same rows, and the table is sweeps."""
 
 import csv
 import pickle
@@ -12,7 +12,7 @@ from pyarrow import parquet
 from work import die_once, fail
 
 import analysis.__main__ as main
-from analysis import pool, sweep_error, tidy
+from analysis import sweep_error, sweeps
 from analysis.options import BadOption
 from analysis.ranges import both_kinds
 from analysis.systems import ALL, FORMS, FUSED, PRODUCTS, all_pairs
@@ -24,7 +24,7 @@ RANGES = both_kinds(3)
 
 @pytest.fixture(scope="module")
 def found():
-    return sweep_error.measure(pool.processes(1), 3)
+    return sweep_error.measure(sweeps.processes(1), 3)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_every_executor_gives_the_same_table(tmp_path, found, cluster, capsys):
 
 @pytest.mark.long
 def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path, cluster):
-    with pool.cluster(cluster.scheduler_address) as where:
+    with sweeps.cluster(cluster.scheduler_address) as where:
         made = run(partial(die_once, str(tmp_path)), range(30), where.open, lambda done: None)
     assert made == [x * x for x in range(30)]
     assert (tmp_path / "3").stat().st_size == 2
@@ -67,12 +67,12 @@ def test_a_cluster_that_is_not_there_is_named(capsys):
 
 def test_without_dask_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(BadOption, match=r"pip install 'qops\[dask\]'"), pool.cluster("tcp://127.0.0.1:1"):
+    with pytest.raises(BadOption, match=r"pip install 'qops\[dask\]'"), sweeps.cluster("tcp://127.0.0.1:1"):
         pass
 
 
 def test_parquet_holds_the_same_table(tmp_path, found):
-    tidy.write(tmp_path / "new" / "x.parquet", found.rows)
+    sweeps.write(tmp_path / "new" / "x.parquet", found.rows)
     table = parquet.read_table(tmp_path / "new" / "x.parquet").to_pydict()
     wanted = found.rows.to_columns()
     assert list(table) == list(wanted)
@@ -82,7 +82,7 @@ def test_parquet_holds_the_same_table(tmp_path, found):
 
 @pytest.mark.parametrize("name", ["x.txt", "x", "x.parquet"])
 def test_a_table_that_cannot_be_written_is_told_before_the_sweep(monkeypatch, capsys, name):
-    monkeypatch.setattr(tidy, "find_spec", lambda _: None)
+    monkeypatch.setattr(sweeps, "find_spec", lambda _: None)
     monkeypatch.setattr(sweep_error, "measure", fail)
     with pytest.raises(SystemExit):
         main.main(["--sweep", name])

@@ -1,12 +1,16 @@
-"""Where sweeps run: processes of this machine, or a dask cluster."""
+"""Sweeps: the processes of this machine or the dask cluster that they run on, and the file that their rows go to."""
 
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
 from multiprocessing import get_context
+from pathlib import Path
 from typing import NamedTuple
 
 from analysis.options import BadOption
+from qops import Sweep
 
 
 class Pool(NamedTuple):
@@ -14,6 +18,11 @@ class Pool(NamedTuple):
 
     name: str
     open: Callable[[], Executor] | None
+
+
+def place(options: Namespace) -> AbstractContextManager[Pool]:
+    """Where sweeps run: on a cluster or processes."""
+    return cluster(options.scheduler) if options.scheduler else nullcontext(processes(options.workers))
 
 
 def processes(workers: int) -> Pool:
@@ -39,3 +48,24 @@ def cluster(address: str) -> Iterator[Pool]:
         if not count:
             raise BadOption(f"--scheduler: the cluster at {address} has no workers")
         yield Pool(f"dask, {count} worker" + "s" * (count > 1), lambda: client.get_executor(pure=False))
+
+
+def check(file: Path) -> Path:
+    """Give the file, or raise BadOption if it cannot be written, before hours of work are done for it."""
+    if file.suffix not in (".csv", ".parquet"):
+        raise BadOption(f"--sweep {file}: the name must end in .csv or .parquet")
+    if file.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise BadOption(f"--sweep {file}: .parquet needs pyarrow: pip install pyarrow, or choose a name in .csv")
+    return file
+
+
+def write(file: Path, found: Sweep) -> None:
+    """Write a table with a column for each number."""
+    check(file).parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".csv":
+        found.to_csv(file)
+        return
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table(found.to_columns()), file)
