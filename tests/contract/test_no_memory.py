@@ -144,7 +144,7 @@ def size(value, seen):
         parts = [*value.keys(), *value.values()]
     elif isinstance(value, (list, tuple, set, frozenset)):
         parts = [*value]
-    elif type(value).__module__ == "collections":
+    elif type(value).__module__ == "collections" and hasattr(value, "__iter__"):
         parts = [*value]
     elif isinstance(value, type):
         parts = [x for key, x in vars(value).items() if not key.startswith("__")]
