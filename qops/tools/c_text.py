@@ -61,16 +61,11 @@ def array(name: str, values: Any) -> str:
     -------
     str
     """
-    words = _numbers(values)
-    lines, line = [], "   "
-    for word in words:
-        if len(line) + len(word) + 2 > _COLUMN:
-            lines.append(line)
-            line = "   "
-        line += f" {word},"
+    words = f" {', '.join(_numbers(values))},"
+    lines = [f"   {line}" for line in re.findall(rf" .{{1,{_COLUMN - 5}}},", words) or [""]]  # as long as they may be
     kind = _TYPES.get(values.dtype.name, f"{values.dtype.name}_t")
     shape = f" {comment(' x '.join(map(str, values.shape)))}" if values.ndim > 1 else ""
-    return "\n".join([f"static const {kind} {name}[{values.size}] = {{{shape}", *lines, line, "};"])
+    return "\n".join([f"static const {kind} {name}[{values.size}] = {{{shape}", *lines, "};"])
 
 
 def constants(name: str, values: Mapping[str, Any]) -> str:

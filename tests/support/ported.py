@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-ffp-contract=off", "-O1"]
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-ffp-contract=off"]
 NODES = {
     "QLinearAdd": {},
     "QLinearMul": {},
@@ -55,9 +55,9 @@ def given(folder, programs):
             places[name] = tables.setdefault((kind, numbers), places[name])
             if places[name] != f"{name}_{i}":
                 text = text.replace(f"static const {kind}{name}{numbers}", "")
-        (program.folder / "params.h").write_text(text)
+        (program.folder / f"params_{i}.h").write_text(text)
         parts += [f"#define {name} {place}" for name, place in places.items()]
-        parts += [f'#include "{program.folder}/params.h"', "#include <stdio.h>"]
+        parts += [f'#include "{program.folder}/params_{i}.h"', "#include <stdio.h>"]
         parts += [f"static int program_{i}(void)\n{{\n    {program.text}\n    return 0;\n}}"]
         parts += [f"#undef {name}" for name in ("QOPS_PARAMS_H", "QOPS_RULES_H", *names)]
         told += [float(v).hex() if isinstance(v, float) else str(v) for v in program.values.ravel().tolist()]
@@ -69,6 +69,25 @@ def given(folder, programs):
     *words, rest = done.stdout.split("end\n")
     assert not rest
     return [program.meaning(said.split()) for program, said in zip(programs, words, strict=True)]
+
+
+class Tried:
+    """Programs of cases, which are compiled and run together, and what they must give."""
+
+    def __init__(self, folder):
+        self.folder, self.programs, self.wanted = folder, [], []
+
+    def add(self, case, program, wanted):
+        """Keep the program of a case for later; the case is what tells it from others."""
+        self.programs.append(program)
+        self.wanted.append((case, wanted))
+
+    def compare(self):
+        """Compile and run all programs, and name each case of which the C gives something else."""
+        got = given(self.folder, self.programs)
+        pairs = zip(self.wanted, got, strict=True)
+        wrong = [f"{case}: {y} is {made}" for (case, y), made in pairs if not np.array_equal(made, y)]
+        assert not wrong, "\n".join(wrong)
 
 
 def numbers_like(wanted):

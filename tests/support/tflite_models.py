@@ -15,14 +15,23 @@ SYSTEMS = {"ref": "reference", "opt": "optimized", "xnn": "xnnpack", "tflm": "tf
 SUFFIXES = {"ref": "", "opt": "_optimized", "xnn": "_xnnpack", "tflm": "_tflm"}
 
 
+class Arrays(dict):
+    """The arrays of a file, which no test can change. Each is read once, when it is asked for."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.file = np.load(path)
+
+    def __missing__(self, key):
+        found = self[key] = self.file[key]
+        found.flags.writeable = False
+        return found
+
+
 @cache
 def arrays_of(kind):
-    """The arrays of an operator, which no test can change. They are read once."""
-    with np.load(GOLDEN / f"{kind}.npz") as arrays:
-        found = dict(arrays)
-    for array in found.values():
-        array.flags.writeable = False
-    return found
+    """The arrays of an operator."""
+    return Arrays(GOLDEN / f"{kind}.npz")
 
 
 def cases(kind):
