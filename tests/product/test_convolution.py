@@ -10,8 +10,10 @@ from qops._kernels.conv.convolution import Images
 from qops._kernels.conv.convolution import convolve as convolve_images
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
+from qops._kernels.stage.rules import Numbers
 
 from qops._kernels.stage import prepared as stages
+from qops.rules import TABLE
 
 DENSE = Window()
 
@@ -155,7 +157,7 @@ def test_codes_are_those_of_the_sums_wherever_they_lie(tier, rng, kind, dtype):
             if kind == "float":
                 made = stages.FloatStage(scales.astype(np.float32), "half_even", info.min, info.max, shift=3.0)
             else:
-                made = stages.DoubleStage(scales, rounding="half_even", lowest=info.min, highest=info.max, plus=3.0)
+                made = Numbers(TABLE["double-even-zp-inside"], scales, 3, info.min, info.max).stage()
             want = np.empty(sums.shape, dtype)
             made.run(sums, want)
             assert len(np.unique(want)) > 20

@@ -11,31 +11,28 @@ from qops import rules
 from qops._kernels.stage import prepared as stages
 
 EDGES = [-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 1, 2**30, -(2**30)]
-ONE = (np.int64([3]), np.int64([3]))
-HOW = {"rounds": ("half_up", "", "once"), "ends": (0, -128, 127)}
-TFLITE = rules.TABLE["tflite-double"]
+TFLITE, DOUBLE = rules.TABLE["tflite-double"], rules.TABLE["double-away"]
+CODES = (0, -128, 127)
 ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(x, y.astype(np.uint32)), "^out: expected uint8, int8"),
-        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(x, y.astype(np.float32)), "^out: expected uint8, int8"),
-        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(y, y), "^x: expected int32 or int64, got int16"),
-        (lambda x, y: stages.IntegerStage(x, ONE[1], **HOW), "^Buffer dtype mismatch"),
-        (lambda x, y: stages.IntegerStage(ONE[0], np.int64([1, 2]), **HOW), "^multiplier, right_shift: expected as"),
-        (lambda x, y: stages.IntegerStage(*[np.int64([])] * 2, **HOW), "^multiplier, right_shift: expected one"),
-        (lambda x, y: stages.FloatStage(np.float32([]), **ENDS), "^scales: expected one"),
-        (lambda x, y: stages.DoubleStage([], **ENDS), "^scales: expected one"),
-        (lambda x, y: Numbers(TFLITE, (np.int64([5, 6]), ONE[1]), 0, -128, 127).stage(), "^factor: expected one"),
-        (lambda x, y: Numbers(TFLITE, np.full((2, 2), 0.1), 0, -128, 127).stage(), "^factor: expected one"),
-        (lambda x, y: Numbers(TFLITE, np.float64([]), 0, -128, 127).stage(), "^multiplier, right_shift: expected one"),
-        (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y, 0), "^x, out, inner: .* got 0"),
-        (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y[1:]), "^x, out, inner: "),
+        (lambda x, y: Numbers(TFLITE, 0.1, *CODES).stage().run(x, y.astype(np.uint32)), "^out: expected uint8, int8"),
+        (lambda x, y: Numbers(TFLITE, 0.1, *CODES).stage().run(x, y.astype(np.float32)), "^out: expected uint8, int8"),
+        (lambda x, y: Numbers(TFLITE, 0.1, *CODES).stage().run(y, y), "^x: expected int32 or int64, got int16"),
+        (lambda x, y: stages.IntegerStage().run(x, y), "^IntegerStage: is made in Cython only"),
+        (lambda x, y: stages.FloatStage(np.float32([]), **ENDS), "^scales, integers: expected one"),
+        (lambda x, y: Numbers(DOUBLE, np.float64([]), *CODES).stage(), "^scales, integers: expected one"),
+        (lambda x, y: Numbers(TFLITE, np.float64([]), *CODES).stage(), "^scales, integers: expected one"),
+        (lambda x, y: Numbers(TFLITE, (np.int64([5, 6]), np.int64([3])), *CODES), "^factor: expected one"),
+        (lambda x, y: Numbers(TFLITE, np.full((2, 2), 0.1), *CODES), "^factor: expected one"),
+        (lambda x, y: Numbers(TFLITE, np.full(2, 0.1), *CODES).stage().run(x, y, 0), "^x, out, inner: .* got 0"),
+        (lambda x, y: Numbers(TFLITE, np.full(2, 0.1), *CODES).stage().run(x, y[1:]), "^x, out, inner: "),
         (lambda x, y: stages.FloatStage(0.5, **ENDS).run(y, y), "^x: expected int32 or float32, got"),
         (lambda x, y: stages.FloatStage(0.5, **ENDS).run_unless_nan(x, y), "^x: expected float32"),
-        (lambda x, y: stages.DoubleStage(0.5, **ENDS).run(y, y), "^x: expected int32, got int16"),
+        (lambda x, y: Numbers(DOUBLE, 0.5, *CODES).stage().run(y, y), "^x: expected int32, got int16"),
     ],
 )
 def test_kernels_refuse_what_they_would_read_wrongly(call, text):

@@ -19,6 +19,7 @@ from qops._kernels.stage.binary_stage cimport (
 )
 from qops._kernels.stage.prepared cimport (
     AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
+    params_of,
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
 from qops._kernels.stage.rules cimport Words, as_words
@@ -126,9 +127,11 @@ cdef double real_scale(Operands o, tuple row) except? -1:
 
 cdef Multiplier factor_of(Operands o, tuple row, Words rule) except *:
     """The integers of a product that were given, or that the rule makes of the real scale."""
-    if o.given is None:
-        return rule.multiplier_of(real_scale(o, row))
-    return Multiplier(o.given[0], o.given[1])
+    cdef Multiplier p
+    if o.given is not None:
+        return Multiplier(o.given[0], o.given[1])
+    rule.multiplier_of(real_scale(o, row), &p)
+    return p
 
 
 # the last stages: from values to codes
@@ -136,7 +139,7 @@ cdef Multiplier factor_of(Operands o, tuple row, Words rule) except *:
 
 cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
     cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
-    made.set_one(p.m, <int>p.right_shift, &s)
+    made.room(1)[0] = params_of(p.m, <int>p.right_shift, &s)
     return made
 
 
@@ -152,7 +155,7 @@ cdef PreparedStage last_float(Operands o, tuple row, float scale, float plus, in
     cdef FloatStage made = FloatStage.__new__(FloatStage)
     cdef FloatParams p = float_params(0, HALF_EVEN, o.qmin, o.qmax)
     p.plus, p.shift, p.beyond = plus, shift, BEYONDS[row[BEYOND]]
-    made.set_numbers(<double>scale, p)
+    made.room(p, 1)[0] = scale
     return made
 
 

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from qops._kernels.arrays.checks cimport as_array
 from qops._kernels.arrays.numbers cimport choice, number, shown
@@ -10,6 +11,9 @@ from qops._kernels.arrays.numbers cimport choice, number, shown
 import numpy as np
 
 cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
 
 
 def rule_named(rule, table):
@@ -35,7 +39,11 @@ cdef bint fit(multiplier, right_shift):
 
 cdef cnp.ndarray copied(cnp.ndarray values, int typenum):
     """A copy of one of numpy's types, which nobody else can write to."""
-    cdef cnp.ndarray copy = cnp.PyArray_Cast(values, typenum)
+    cdef cnp.ndarray copy = cnp.PyArray_EMPTY(values.ndim, values.shape, typenum, 0)
+    if cnp.PyArray_TYPE(values) == typenum and PyArray_ISCARRAY_RO(values):
+        memcpy(cnp.PyArray_DATA(copy), cnp.PyArray_DATA(values), cnp.PyArray_NBYTES(copy))
+    else:
+        cnp.PyArray_CopyInto(copy, values)
     cnp.PyArray_CLEARFLAGS(copy, cnp.NPY_ARRAY_WRITEABLE)
     return copy
 
@@ -84,7 +92,7 @@ cpdef object given_scales(scale):
         raise TypeError(f"scale: expected numbers, got {(<object>values).dtype}")
     if values.ndim > 1:
         raise ValueError(f"scale: expected one number or one for each channel, got shape {(<object>values).shape}")
-    own = cnp.PyArray_Cast(values, cnp.NPY_FLOAT64)  # a copy, of float64 too
+    own = copied(values, cnp.NPY_FLOAT64)
     each = <double*>cnp.PyArray_DATA(own)
     for i in range(cnp.PyArray_SIZE(own)):
         if not 0 <= each[i] < INFINITY:
@@ -92,7 +100,6 @@ cpdef object given_scales(scale):
         each[i] += 0.0
     if cnp.PyArray_SIZE(own) == 1:
         return each[0]
-    cnp.PyArray_CLEARFLAGS(own, cnp.NPY_ARRAY_WRITEABLE)
     return own
 
 

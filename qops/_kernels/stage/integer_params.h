@@ -27,7 +27,7 @@ typedef struct {
     int64_t *add[2], *if_negative[2], *low[2];
 } params_of_lanes;
 enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
-enum { BYTES_OF_PARAMS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
+enum { BYTES_OF_LANES = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
 typedef struct { int32_t lowest, highest, zero_point; } integer_clamp; /* the ends less the zero point, which is added behind the clamp */
 
@@ -111,16 +111,20 @@ static inline params_of_lanes params_in(void *memory, ptrdiff_t count)
                           {wide + count, wide + count + other}, {wide + 2 * count, wide + 2 * count + other}};
 }
 
-/* Sets the parameters of element `i`. */
-static inline void put_params(params_of_lanes r, ptrdiff_t i, const integer_params *p)
+/* Sets the parameters of elements from `i` on, in steps of `step` up to `end`. */
+static inline void put_params(params_of_lanes r, ptrdiff_t i, ptrdiff_t step, ptrdiff_t end, const integer_params *p)
 {
-    const int shift = p->first.right_shift, half = i % HALVES_APART;
-    const ptrdiff_t at = i / HALVES_APART;
-    r.left[i] = p->left_shift;
-    r.m[i] = (int32_t)p->multiplier;
-    r.high[i] = p->product_wraps ? shift : shift > 32 ? shift - 32 : 0;
-    r.add[half][at] = p->first.add;
-    r.if_negative[half][at] = p->first.if_negative;
-    r.low[half][at] = shift < 32 ? 32 - shift : 0;
+    const int shift = p->first.right_shift;
+    const int32_t left = p->left_shift, m = (int32_t)p->multiplier, high = p->product_wraps ? shift : shift > 32 ? shift - 32 : 0;
+    const int64_t add = p->first.add, if_negative = p->first.if_negative, low = shift < 32 ? 32 - shift : 0;
+    for (; i < end; i += step) {
+        const ptrdiff_t at = i / HALVES_APART + i % HALVES_APART * (r.add[1] - r.add[0]);
+        r.left[i] = left;
+        r.m[i] = m;
+        r.high[i] = high;
+        r.add[0][at] = add;
+        r.if_negative[0][at] = if_negative;
+        r.low[0][at] = low;
+    }
 }
 #endif

@@ -26,6 +26,8 @@ cdef extern from "stage/integer_params.h":
         int32_t product_wraps, high_wraps, code_wraps
     ctypedef struct LaneParams "params_of_lanes":
         pass
+    enum:
+        BYTES_OF_LANES  # of each entry of the parameters that are laid out for vectors
 
 cdef extern from "stage/integer_stage.h" nogil:
     # the first codes of 8 or of 16 bits, all or none; they return how many
@@ -70,5 +72,5 @@ cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const Inte
                        bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t integer_each_8(const IntegerParams* params, const IntegerLanes* lanes, const int32_t* x, void* c,
                                bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
-                             Py_ssize_t spare)
+cdef void integer_lanes(IntegerLanes* lanes, void* memory, const IntegerParams* params, Py_ssize_t count,
+                        Py_ssize_t period, Py_ssize_t entries) noexcept nogil

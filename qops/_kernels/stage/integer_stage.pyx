@@ -1,6 +1,5 @@
 """The loops of the integer stage: the definition in plain Cython, whole vectors in integer_stage.h."""
 
-from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from qops._kernels.machine.tiers cimport tier
@@ -12,10 +11,8 @@ cdef extern from "stage/integer_stage.h":
     int flags_of(const IntegerParams*) nogil
     int flags_of_both(int, int) nogil
     const IntegerParams* in_one_shift(const IntegerParams*, IntegerParams* room) nogil
-    enum:
-        BYTES_OF_PARAMS
     LaneParams params_in(void*, Py_ssize_t) nogil
-    void put_params(LaneParams, Py_ssize_t, const IntegerParams*) nogil
+    void put_params(LaneParams, Py_ssize_t, Py_ssize_t, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
     Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
@@ -118,17 +115,14 @@ cdef bint alike(const IntegerParams* a, const IntegerParams* b) noexcept nogil:
             a.least == b.least and a.most == b.most)
 
 
-cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
-                             Py_ssize_t spare):
-    """Lay the parameters of channels out for vectors, a period and `spare` more, in memory that is returned."""
-    cdef bytearray memory = PyByteArray_FromStringAndSize(NULL, (period + spare) * BYTES_OF_PARAMS)
+cdef void integer_lanes(IntegerLanes* lanes, void* memory, const IntegerParams* params, Py_ssize_t count,
+                        Py_ssize_t period, Py_ssize_t entries) noexcept nogil:
+    """Lay the parameters of channels out for vectors, in `memory` for so many entries, of BYTES_OF_LANES each."""
     cdef IntegerParams room
     cdef const IntegerParams* once = in_one_shift(params, &room)
-    cdef Py_ssize_t channel, i
-    lanes.params, lanes.period, lanes.flags = params_in(<char*>memory, period + spare), period, flags_of(once)
+    cdef Py_ssize_t channel
+    lanes.params, lanes.period, lanes.flags = params_in(memory, entries), period, flags_of(once)
     for channel in range(count):
         once = in_one_shift(params + channel, &room)
         lanes.flags = flags_of_both(lanes.flags, flags_of(once)) if alike(params, params + channel) else -1
-        for i from channel <= i < period + spare by count:
-            put_params(lanes.params, i, once)
-    return memory
+        put_params(lanes.params, channel, count, entries, once)

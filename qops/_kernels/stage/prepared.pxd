@@ -5,7 +5,7 @@ from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.rounding cimport Rounding
-from qops._kernels.stage.stage cimport Stage
+from qops._kernels.stage.stage cimport Kind, Stage
 
 cdef enum Split:  # where a right shift is split, to be rounded twice
     ONCE  # nowhere: it is rounded once
@@ -31,23 +31,23 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
 
 cdef class PreparedStage:
     cdef Stage stage  # its holders copy it; they keep this object, whose memory it points into
+    cdef bytes table  # the numbers of channels, if there are several
+    cdef char* room_for(self, Kind kind, Py_ssize_t count, int own, int repeated) except NULL
+    cpdef object run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=*)
     cdef int check_input(self, cnp.ndarray x) except -1
 
 cdef class IntegerStage(PreparedStage):
-    cdef bytearray params, lanes
-    cdef void set_one(self, int64_t multiplier, int right_shift, const IntegerRule* r) noexcept
-    cdef int set_channels(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, const IntegerRule* r) except -1
-    cdef int set_params(self, bytearray memory) except -1
+    # the parameters of channels, which the caller sets; then it calls `ready`
+    cdef IntegerParams* room(self, Py_ssize_t count) except NULL
+    cdef void ready(self) noexcept
 
 cdef class TwoStages(PreparedStage):
     cdef PreparedStage first, last
 
 cdef class FloatStage(PreparedStage):
-    cdef cnp.ndarray scales
-    cdef int set_numbers(self, scales, FloatParams p) except -1
+    cdef float* room(self, FloatParams p, Py_ssize_t count) except NULL
+    cdef void ready(self) noexcept
 
 cdef class DoubleStage(PreparedStage):
-    cdef cnp.ndarray scales
-    cdef int set_numbers(self, scales, DoubleParams p) except -1
-
-cdef PreparedStage stage_of_params(bytearray params)
+    cdef double* room(self, DoubleParams p, Py_ssize_t count) except NULL
+    cdef void ready(self) noexcept

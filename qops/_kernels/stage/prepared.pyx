@@ -1,9 +1,9 @@
 """Stages that Python makes: their numbers and tables are made once, here, and never change."""
 
 cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 from qops._kernels.arrays.checks import dtype_names
 
@@ -13,10 +13,10 @@ from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport (
     CUT_WRAPS, FUSED, LOWEST, LOWEST_WRAPS, OVER, SATURATES, TIMES, FloatParams, float_params,
 )
-from qops._kernels.stage.integer_stage cimport IntegerParams, integer_lanes, integer_params, shift_by
+from qops._kernels.stage.integer_stage cimport BYTES_OF_LANES, IntegerParams, integer_lanes, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE
 from qops._kernels.stage.stage cimport (
-    DOUBLE, INTEGER, REAL, SPARE, Stage, float_stage, integer_stage, period_of, stage_over, stage_unless_nan,
+    DOUBLE, INTEGER, REAL, SPARE, Kind, Stage, period_of, stage_over, stage_unless_nan,
 )
 
 cnp.import_array()
@@ -38,6 +38,9 @@ WRAPS = {
 cdef class PreparedStage:
     """A stage with its numbers: `stage.run(x, out)` sets out to the codes of accumulators or values."""
 
+    def __init__(self):
+        raise TypeError(f"{type(self).__name__}: is made in Cython only")
+
     cdef int check_input(self, cnp.ndarray x) except -1:
         """TypeError if the stage would read another type than x has."""
         cdef const Stage* first = self.stage.before if self.stage.before != NULL else &self.stage
@@ -46,7 +49,24 @@ cdef class PreparedStage:
             raise TypeError(f"x: expected {dtype_names(cnp.NPY_INT32, other)}, got {(<object>x).dtype}")
         return 0
 
-    def run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=1):
+    cdef char* room_for(self, Kind kind, Py_ssize_t count, int own, int repeated) except NULL:
+        """Set the kind and the number of channels, and give room for their table.
+
+        It has `own` bytes for each channel, and `repeated` bytes for each entry of a period and for SPARE more. A
+        single channel has no table: its numbers are in the stage.
+        """
+        cdef Py_ssize_t size
+        if count == 0:
+            raise ValueError("scales, integers: expected one, at least")
+        self.stage.kind, self.stage.count, self.stage.inner = kind, count, 1
+        if count == 1:
+            return <char*>&self.stage.params
+        size = count * own + (period_of(count) + SPARE) * repeated
+        self.table = PyBytes_FromStringAndSize(NULL, size)
+        self.stage.channels = PyBytes_AS_STRING(self.table)
+        return PyBytes_AS_STRING(self.table)
+
+    cpdef object run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=1):
         """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel."""
         cdef Stage s = self.stage, before
         cdef cnp.ndarray made = out
@@ -74,15 +94,6 @@ cdef class PreparedStage:
         return stage_unless_nan(&self.stage, x, out)
 
 
-cdef IntegerRule integer_rule(tuple rounds, tuple ends, str wraps, int shifted):
-    """Give the words and numbers of `IntegerStage` as a struct."""
-    cdef IntegerRule r
-    r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS[rounds[2]]
-    r.zero_point, r.lowest, r.highest = ends
-    r.shifted, r.wraps = shifted, WRAPS[wraps]
-    return r
-
-
 cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) noexcept nogil:
     """Give the parameters of x * multiplier / 2**n by a rule whose split is not INTO_16, which takes two stages."""
     cdef IntegerParams p
@@ -101,57 +112,19 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
 
 
 cdef class IntegerStage(PreparedStage):
-    """Multiply by multiplier / 2**right_shift: two integers, or two arrays of int64 with one for each channel.
+    """Multiply by multiplier / 2**right_shift; one pair of them, or one for each channel."""
 
-    rounds: a rule's first rounding, its second and its split. ends: the zero point, the lowest and the highest code.
-    wraps: what wraps. shifted: by how many bits the caller has shifted accumulators to the left. The right shift grows
-    by as many; from 32 on, SIMD loops need no low words of the products.
-    """
+    cdef IntegerParams* room(self, Py_ssize_t count) except NULL:
+        """Give room for the parameters of channels. Whoever sets them calls `ready` then."""
+        return <IntegerParams*>self.room_for(INTEGER, count, sizeof(IntegerParams), BYTES_OF_LANES)
 
-    def __init__(self, multiplier, right_shift, tuple rounds, tuple ends, str wraps="", int shifted=0):
-        cdef IntegerRule r = integer_rule(rounds, ends, wraps, shifted)
-        if isinstance(multiplier, cnp.ndarray):
-            self.set_channels(multiplier, right_shift, &r)
-        else:
-            self.set_one(multiplier, right_shift, &r)
-
-    cdef void set_one(self, int64_t multiplier, int right_shift, const IntegerRule* r) noexcept:
-        """Set the stage to one multiplier and right shift."""
-        cdef IntegerParams one = params_of(multiplier, right_shift, r)
-        self.stage = integer_stage(&one)
-
-    cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
-                          const IntegerRule* r) except -1:
-        """Set the stage to a multiplier and a right shift for each channel."""
-        cdef bytearray params
-        cdef Py_ssize_t i, count = len(multipliers)
-        if len(right_shifts) != count:
-            raise ValueError("multiplier, right_shift: expected as many of each")
-        params = bytearray(count * sizeof(IntegerParams))
-        for i in range(count):
-            (<IntegerParams*><char*>params)[i] = params_of(multipliers[i], <int>right_shifts[i], r)
-        self.set_params(params)
-        return 0
-
-    cdef int set_params(self, bytearray memory) except -1:
-        """Set the stage to channels with these IntegerParams, and keep them."""
-        cdef IntegerParams* params = <IntegerParams*><char*>memory
-        cdef Py_ssize_t count = len(memory) // sizeof(IntegerParams)
-        if count == 0:
-            raise ValueError("multiplier, right_shift: expected one of each, at least")
-        self.params = memory
-        self.stage = integer_stage(params)
-        self.stage.count, self.stage.channels = count, params
+    cdef void ready(self) noexcept:
+        """Make all else of the parameters of channels."""
+        cdef Py_ssize_t count = self.stage.count, period = period_of(count)
+        cdef IntegerParams* params = <IntegerParams*>self.stage.channels
         if count > 1:
-            self.lanes = integer_lanes(&self.stage.lanes, params, count, period_of(count), SPARE)
-        return 0
-
-
-cdef PreparedStage stage_of_params(bytearray params):
-    """Give a stage whose channels, at least one, have the IntegerParams in `params`."""
-    cdef IntegerStage stage = IntegerStage.__new__(IntegerStage)
-    stage.set_params(params)
-    return stage
+            self.stage.params.integer = params[0]
+            integer_lanes(&self.stage.lanes, params + count, params, count, period, period + SPARE)
 
 
 cdef class TwoStages(PreparedStage):
@@ -163,20 +136,16 @@ cdef class TwoStages(PreparedStage):
         self.stage.before = &first.stage
 
 
-cdef cnp.ndarray repeated(scales, int typenum, Py_ssize_t* count):
-    """Give the scales of channels as one of numpy's types, repeated over a period and SPARE more, and set `count`."""
-    cdef cnp.ndarray each = cnp.PyArray_FROM_OTF(scales, typenum, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST)
-    cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(each), i
-    cdef cnp.npy_intp n
-    cdef cnp.ndarray made
-    count[0] = cnp.PyArray_SIZE(each)
-    if count[0] == 0:
-        raise ValueError("scales: expected one, at least")
-    n = period_of(count[0]) + SPARE
-    made = cnp.PyArray_EMPTY(1, &n, typenum, 0)
-    for i in range(n):
-        memcpy(cnp.PyArray_BYTES(made) + i * size, cnp.PyArray_BYTES(each) + i % count[0] * size, size)
-    return made
+ctypedef fused real:
+    float
+    double
+
+
+cdef void repeat(real* each, Py_ssize_t count) noexcept nogil:
+    """Repeat the scales of `count` channels, which stand first, until the end of a period and SPARE more."""
+    cdef Py_ssize_t i
+    for i in range(count, period_of(count) + SPARE):
+        each[i] = each[i - count]
 
 
 cdef class FloatStage(PreparedStage):
@@ -191,41 +160,49 @@ cdef class FloatStage(PreparedStage):
                  str form="times", *, float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY,
                  str beyond="saturates", float before=1.0, float after=1.0):
         cdef FloatParams p = float_params(0.0, ROUNDINGS[rounding], lowest, highest)
+        cdef cnp.ndarray each
+        cdef float* room
+        cdef Py_ssize_t i
         p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x
         p.beyond, p.before, p.after = BEYONDS[beyond], before, after
-        self.set_numbers(scales, p)
+        if isinstance(scales, float):
+            self.room(p, 1)[0] = scales
+            return
+        each = cnp.PyArray_FROM_OTF(scales, cnp.NPY_FLOAT64, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST)
+        room = self.room(p, cnp.PyArray_SIZE(each))
+        for i in range(self.stage.count):
+            room[i] = <float>(<double*>cnp.PyArray_DATA(each))[i]
+        self.ready()
 
-    cdef int set_numbers(self, scales, FloatParams p) except -1:
-        """Set the stage to these parameters, with one scale or a scale for each channel."""
-        cdef Py_ssize_t count
+    cdef float* room(self, FloatParams p, Py_ssize_t count) except NULL:
+        """Set all but the scales, and give room for those of channels. Whoever sets them calls `ready` then."""
+        cdef char* table = self.room_for(REAL, count, 0, sizeof(float))
         # double where float32 does not hold an end, or a sum with the shift
         p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest
         p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
-        if isinstance(scales, float):
-            p.scale = scales
-            self.stage = float_stage(&p)
-            return 0
-        self.scales = repeated(scales, cnp.NPY_FLOAT32, &count)
-        p.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
-        self.stage = float_stage(&p)
-        self.stage.count, self.stage.channels = count, cnp.PyArray_DATA(self.scales)
-        return 0
+        self.stage.params.real = p
+        return <float*>table if count > 1 else &self.stage.params.real.scale
+
+    cdef void ready(self) noexcept:
+        """Make all else of the scales of channels."""
+        cdef float* each = <float*>self.stage.channels
+        if self.stage.count > 1:
+            self.stage.params.real.scale = each[0]
+            repeat(each, self.stage.count)
 
 
 cdef class DoubleStage(PreparedStage):
     """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one for each channel."""
 
-    def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0, double shift=0.0):
-        self.set_numbers(scales, DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding]))
-
-    cdef int set_numbers(self, scales, DoubleParams p) except -1:
-        """Set the stage to these parameters, with one scale or a scale for each channel."""
+    cdef double* room(self, DoubleParams p, Py_ssize_t count) except NULL:
+        """Set all but the scales, and give room for those of channels. Whoever sets them calls `ready` then."""
+        cdef char* table = self.room_for(DOUBLE, count, 0, sizeof(double))
         self.stage.params.wide = p
-        self.stage.kind, self.stage.count, self.stage.inner = DOUBLE, 1, 1
-        if isinstance(scales, float):
-            self.stage.params.wide.scale = scales
-            return 0
-        self.scales = repeated(scales, cnp.NPY_FLOAT64, &self.stage.count)
-        self.stage.params.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
-        self.stage.channels = cnp.PyArray_DATA(self.scales)
-        return 0
+        return <double*>table if count > 1 else &self.stage.params.wide.scale
+
+    cdef void ready(self) noexcept:
+        """Make all else of the scales of channels."""
+        cdef double* each = <double*>self.stage.channels
+        if self.stage.count > 1:
+            self.stage.params.wide.scale = each[0]
+            repeat(each, self.stage.count)

@@ -45,7 +45,7 @@ cdef class Quantization:
         cdef tuple row = row_of(row_named(rule, rules)), of_codes = row_of(codes)
         product, rounding, zero_place, width, tail, beyond = row[2], row[3], row[4], row[5], row[6], row[7]
         self.dtype, self.lowest, self.highest = of_codes[1], of_codes[2], of_codes[3]
-        self.rule, self.typenum = str(rule), (<cnp.dtype>self.dtype).num  # numpy's strings too
+        self.rule, self.typenum = str(rule), (<cnp.dtype>self.dtype).type_num  # numpy's strings too
         self.zero_point = int32(zero_point, "zero_point", self.lowest, self.highest)
         self.scale = number(scale, "scale")
         self.step = real(self.scale, "scale")
@@ -66,7 +66,7 @@ cdef class Quantization:
         else:
             p.shift = self.zero_point
         self.stage = FloatStage.__new__(FloatStage)
-        self.stage.set_numbers(factor if self.has_inverse else INFINITY, p)
+        self.stage.room(p, 1)[0] = <float>factor if self.has_inverse else INFINITY
 
     def __call__(self, x, out=None):
         cdef cnp.ndarray source = array_of(x, "x"), values = float32s(source, "x"), made

@@ -79,7 +79,7 @@ cdef class Requantization:
         self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
         lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
         hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
-        self.typenum = (<cnp.dtype>self.dtype).num
+        self.typenum = (<cnp.dtype>self.dtype).type_num
         self.in_zero_point, self.axis = int32(in_zero_point, "in_zero_point"), int32(axis, "axis", -64, 63)
         if scale is not None:
             self.given, factor = "scale", given_scales(scale)
@@ -98,7 +98,7 @@ cdef class Requantization:
 
     def __call__(self, acc, out=None):
         cdef cnp.ndarray x = array_of(acc, "acc"), near, made
-        cdef Py_ssize_t inner = 1 if self.numbers.count < 0 else self.inner(x)
+        cdef Py_ssize_t inner = self.inner(x) if self.numbers.by_channel else 1
         cdef bint is_int32 = typenum_of(x) == cnp.NPY_INT32
         near = x if is_int32 and self.in_zero_point == 0 else self.moved(x, is_int32)
         made = output(out, self.typenum, x)

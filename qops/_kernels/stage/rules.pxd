@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from qops._kernels.stage.float_stage cimport Beyond
 from qops._kernels.stage.multipliers cimport Multiplier, MultiplierKind
 from qops._kernels.stage.prepared cimport PreparedStage, IntegerRule
@@ -11,7 +13,7 @@ cdef class Words:
     cdef IntegerRule integer_rule  # its zero point and ends are not set
     cdef bint is_inside  # whether the zero point is added before the rounding
     cdef Beyond beyond
-    cdef Multiplier multiplier_of(self, double scale) except *
+    cdef int multiplier_of(self, double scale, Multiplier* p) except -1
 
 cdef Words as_words(rule)
 
@@ -23,14 +25,20 @@ cdef class Numbers:
     cdef readonly bint can_wrap  # whether the sum with the zero point wraps for int64 accumulators only
     cdef readonly Words words
     cdef MultiplierKind kind
-    cdef Py_ssize_t count  # of channels; -1: all share one scale
+    cdef Py_ssize_t count  # of scales: one for each channel, or one for all
+    cdef bint by_channel
+    # `factor` in C: the scales, or the multipliers and the right shifts
+    cdef const double* scales
+    cdef const int64_t* multipliers
+    cdef const int64_t* right_shifts
+    cdef double scale_of_all
+    cdef Multiplier multiplier_of_all
     cdef int set(self, rule, factor, int zero_point, int lo, int hi, tuple before_after) except -1
-    cdef Multiplier at(self, Py_ssize_t channel) except *
-    cdef Multiplier of_loop(self, Multiplier p) except *
-    cdef tuple arrays(self, bint for_loop)
-    cdef bytearray params(self, const IntegerRule* s)
+    cdef int set_channels(self, factor) except -1
+    cdef int at(self, Py_ssize_t channel, Multiplier* p) except -1
+    cdef int loop_at(self, Py_ssize_t channel, Multiplier* p) except -1
+    cdef tuple pair(self, bint for_loop)
     cpdef PreparedStage stage(self, bint is_wide=*)
     cdef PreparedStage short_stage(self, IntegerRule s)
     cdef PreparedStage real_stage(self)
-    cdef object real_scale(self)
-    cdef float in_float32(self, Py_ssize_t channel) except? -1
+    cdef double real_at(self, Py_ssize_t channel) except? -1

@@ -4,7 +4,6 @@ A rule is a row of `qops.rules.TABLE`, which explains its words.
 """
 
 cimport numpy as cnp
-from cpython.bytearray cimport PyByteArray_FromStringAndSize
 from libc.math cimport isfinite, ldexp
 from libc.stdint cimport int64_t
 
@@ -24,6 +23,9 @@ from qops._kernels.stage.rounding cimport FLOOR, Rounding
 
 cnp.import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+
 NO_SCALES = 1.0, 1.0
 
 
@@ -39,16 +41,15 @@ cdef class Words:
         self.beyond = BEYONDS[beyond or "saturates"]
         self.integer_rule = IntegerRule(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
 
-    cdef Multiplier multiplier_of(self, double scale) except *:
-        """The multiplier of a real scale; ValueError where the rule makes none that the loops take."""
-        cdef Multiplier p
+    cdef int multiplier_of(self, double scale, Multiplier* p) except -1:
+        """Set p to the multiplier of a real scale; ValueError where the rule makes none that the loops take."""
         if self.kind == GIVEN:
             raise ValueError(f"scale: {self.name} makes no integers of a scale, give it integers")
-        p = multiplier(scale, self.kind)
-        if not fits(p):
+        p[0] = multiplier(scale, self.kind)
+        if not fits(p[0]):
             made = p.m, p.right_shift
             raise ValueError(f"scale: {scale} is out of the range of {self.name}, its integers are {made}")
-        return p
+        return 0
 
 
 cdef Words as_words(rule):
@@ -56,11 +57,13 @@ cdef Words as_words(rule):
     return <Words>rule if type(rule) is Words else Words(rule)
 
 
-cdef object element(cnp.ndarray each, Py_ssize_t channel):
-    """Give an element of an array of one axis as a number of Python: numpy's own take ten times as long."""
-    if each.ndim != 1 or channel >= each.shape[0]:
+cdef cnp.ndarray of_channels(cnp.ndarray each, Py_ssize_t count, int typenum):
+    """Give numbers, one for each channel, in one piece and of one of numpy's types."""
+    if each.ndim != 1 or cnp.PyArray_SIZE(each) != count:
         raise ValueError(f"factor: expected one for each channel, got shape {(<object>each).shape}")
-    return cnp.PyArray_GETITEM(each, <char*>cnp.PyArray_GETPTR1(each, channel))
+    if cnp.PyArray_TYPE(each) == typenum and PyArray_ISCARRAY_RO(each):
+        return each
+    return cnp.PyArray_FROM_OTF(each, typenum, cnp.NPY_ARRAY_CARRAY_RO)
 
 
 cdef class Numbers:
@@ -80,17 +83,37 @@ cdef class Numbers:
         self.factor, self.before_after, self.kind = factor, before_after, self.words.kind
         self.zero_point, self.lo, self.hi = zero_point, lo, hi
         self.has_integers = isinstance(factor, tuple)
-        first = factor[0] if self.has_integers else factor
-        self.count = cnp.PyArray_SIZE(<cnp.ndarray>first) if isinstance(first, cnp.ndarray) else -1
+        self.by_channel = isinstance(factor[0] if self.has_integers else factor, cnp.ndarray)
+        self.scales, self.count = &self.scale_of_all, 1
+        self.multipliers, self.right_shifts = &self.multiplier_of_all.m, &self.multiplier_of_all.right_shift
+        if self.by_channel:
+            self.set_channels(factor)
+        elif self.has_integers:
+            self.multiplier_of_all = Multiplier(factor[0], factor[1])
+        else:
+            self.scale_of_all = factor
         self.can_wrap = self.words.integer_rule.wraps == CODE and abs(zero_point) < 1 << 29 and bool(
             np.all(np.abs(self.scale) <= 0.5)
         )
         return 0
 
+    cdef int set_channels(self, factor) except -1:
+        """Set the numbers of channels."""
+        self.count = cnp.PyArray_SIZE(factor[0] if self.has_integers else factor)
+        if self.has_integers:
+            m, right_shift = [of_channels(each, self.count, cnp.NPY_INT64) for each in factor]
+            self.factor = m, right_shift
+            self.multipliers = <int64_t*>cnp.PyArray_DATA(m)
+            self.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shift)
+        else:
+            self.factor = of_channels(factor, self.count, cnp.NPY_FLOAT64)
+            self.scales = <double*>cnp.PyArray_DATA(self.factor)
+        return 0
+
     @property
     def channels(self):
         """How many channels have a scale of their own; None if all have one."""
-        return None if self.count < 0 else self.count
+        return self.count if self.by_channel else None
 
     @property
     def scale(self):
@@ -98,56 +121,50 @@ cdef class Numbers:
         if not self.has_integers:
             return self.factor
         m, right_shift = self.factor
-        return ldexp(m, -right_shift) if self.count < 0 else np.ldexp(np.float64(m), -right_shift)
+        return np.ldexp(np.float64(m), -right_shift) if self.by_channel else ldexp(m, -right_shift)
 
-    cdef Multiplier at(self, Py_ssize_t channel) except *:
-        """The multiplier of a channel, or of all."""
-        if self.count < 0:
-            if self.has_integers:
-                return Multiplier(self.factor[0], self.factor[1])
-            return self.words.multiplier_of(self.factor)
-        if self.has_integers:
-            return Multiplier(element(self.factor[0], channel), element(self.factor[1], channel))
-        return self.words.multiplier_of(element(self.factor, channel))
+    cdef int at(self, Py_ssize_t channel, Multiplier* p) except -1:
+        """Set p to the multiplier of a channel, or of all."""
+        if not self.has_integers:
+            return self.words.multiplier_of(self.scales[channel], p)
+        p[0] = Multiplier(self.multipliers[channel], self.right_shifts[channel])
+        return 0
 
-    cdef Multiplier of_loop(self, Multiplier p) except *:
-        """Give the multiplier and shift of the loop for a multiplier of 31 bits, which some rules round to 16 bits."""
+    cdef int loop_at(self, Py_ssize_t channel, Multiplier* p) except -1:
+        """Set p to the multiplier of the loop: that of the channel, which some rules round to 16 bits."""
         cdef int least = 16 if self.kind == REDUCED_LATER else 1 if self.words.integer_rule.split == LAST_BIT else 0
+        self.at(channel, p)
         if p.right_shift < least:
             name = "integers" if self.has_integers else "scale"
             raise ValueError(
                 f"{name}: {self.words.name} shifts by {least} at least, got a right shift of {p.right_shift}"
             )
-        return Multiplier(reduced(p.m), p.right_shift - 16) if self.kind == REDUCED_LATER else p
+        if self.kind == REDUCED_LATER:
+            p[0] = Multiplier(reduced(p.m), p.right_shift - 16)
+        return 0
 
-    cdef tuple arrays(self, bint for_loop):
-        """The multipliers and the right shifts of all channels, int64."""
+    cdef tuple pair(self, bint for_loop):
+        """The multiplier and the right shift, of the rule or of its loop, or int64 arrays of them."""
         cdef cnp.ndarray[int64_t] m = np.empty(self.count, np.int64), right_shifts = np.empty(self.count, np.int64)
         cdef Multiplier p
         cdef Py_ssize_t i
         for i in range(self.count):
-            p = self.at(i)
-            p = self.of_loop(p) if for_loop else p
+            if for_loop:
+                self.loop_at(i, &p)
+            else:
+                self.at(i, &p)
             m[i], right_shifts[i] = p.m, p.right_shift
-        return m, right_shifts
+        return (m, right_shifts) if self.by_channel else (m[0], right_shifts[0])
 
     @property
     def integers(self):
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
-        cdef Multiplier p
-        if self.has_integers or self.count >= 0:
-            return self.factor if self.has_integers else self.arrays(False)
-        p = self.at(0)
-        return p.m, p.right_shift
+        return self.factor if self.has_integers else self.pair(False)
 
     @property
     def integers_of_loop(self):
         """The multiplier and shift of the loop: `integers`, whose multiplier some rules round to 16 bits."""
-        cdef Multiplier p
-        if self.count >= 0:
-            return self.arrays(True)
-        p = self.of_loop(self.at(0))
-        return p.m, p.right_shift
+        return self.pair(True)
 
     cpdef PreparedStage stage(self, bint is_wide=False):
         """The stage from accumulators to codes; ValueError for a scale that the rule cannot take.
@@ -155,46 +172,40 @@ cdef class Numbers:
         `is_wide`: for int64 accumulators; the stage differs from that for int32 only if the numbers `can_wrap`.
         """
         cdef IntegerStage made
+        cdef IntegerParams* params
         cdef Multiplier p
+        cdef Py_ssize_t i
         cdef IntegerRule s = self.words.integer_rule
         if self.kind >= FLOAT_32:
             return self.real_stage()
-        made = IntegerStage.__new__(IntegerStage)
         if self.can_wrap and not is_wide:
             s.wraps = NOTHING
         s.zero_point, s.lowest, s.highest = self.zero_point, self.lo, self.hi
         if s.split == INTO_16:
             return self.short_stage(s)
-        if self.count < 0:
-            p = self.of_loop(self.at(0))
-            made.set_one(p.m, p.right_shift, &s)
-        else:
-            made.set_params(self.params(&s))
-        return made
-
-    cdef bytearray params(self, const IntegerRule* s):
-        """The parameters of the loop, for each channel."""
-        cdef bytearray made = PyByteArray_FromStringAndSize(NULL, self.count * sizeof(IntegerParams))
-        cdef Multiplier p
-        cdef Py_ssize_t i
+        made = IntegerStage.__new__(IntegerStage)
+        params = made.room(self.count)
         for i in range(self.count):
-            p = self.of_loop(self.at(i))
-            (<IntegerParams*><char*>made)[i] = params_of(p.m, p.right_shift, s)
+            self.loop_at(i, &p)
+            params[i] = params_of(p.m, <int>p.right_shift, &s)
+        made.ready()
         return made
 
     cdef PreparedStage short_stage(self, IntegerRule s):
         """The accumulator is shifted into 16 bits, saturating, then multiplied."""
         cdef IntegerStage first = IntegerStage.__new__(IntegerStage), last = IntegerStage.__new__(IntegerStage)
         cdef IntegerRule into = IntegerRule(s.first, FLOOR, ONCE, NOTHING, 0, 0, -(1 << 15), (1 << 15) - 1)
+        cdef IntegerParams* shifts = first.room(self.count)
+        cdef IntegerParams* params = last.room(self.count)
+        cdef Multiplier p
+        cdef Py_ssize_t i
         s.first, s.second, s.split, s.wraps = s.second, FLOOR, ONCE, NOTHING
-        m, right_shift = self.integers
-        left, right = np.maximum(15 - right_shift, 0), np.maximum(right_shift - 15, 0)
-        if self.count < 0:
-            first.set_one(1 << <int>left, right, &into)
-            last.set_one(m, 15, &s)
-        else:
-            first.set_channels(np.left_shift(1, left), right, &into)
-            last.set_channels(m, np.full_like(m, 15), &s)
+        for i in range(self.count):
+            self.at(i, &p)
+            shifts[i] = params_of(1 << max(15 - p.right_shift, 0), <int>max(p.right_shift - 15, 0), &into)
+            params[i] = params_of(p.m, 15, &s)
+        first.ready()
+        last.ready()
         return TwoStages(first, last)
 
     cdef PreparedStage real_stage(self):
@@ -205,39 +216,38 @@ cdef class Numbers:
         cdef FloatParams p
         cdef FloatStage single
         cdef DoubleStage wide
-        scale = self.real_scale()
+        cdef float* scales
+        cdef double* wide_scales
+        cdef Py_ssize_t i
         if self.kind >= FLOAT_64:
             wide = DoubleStage.__new__(DoubleStage)
-            wide.set_numbers(scale, DoubleParams(0, plus, shift, self.lo, self.hi, rounding))
+            wide_scales = wide.room(DoubleParams(0, plus, shift, self.lo, self.hi, rounding), self.count)
+            for i in range(self.count):
+                wide_scales[i] = self.real_at(i)
+            wide.ready()
             return wide
         p = float_params(0, rounding, self.lo, self.hi)
         p.plus, p.shift, p.beyond = plus, shift, self.words.beyond
         p.before, p.after = self.before_after
         single = FloatStage.__new__(FloatStage)
-        single.set_numbers(scale, p)
+        scales = single.room(p, self.count)
+        for i in range(self.count):
+            scales[i] = <float>self.real_at(i)
+        single.ready()
         return single
 
-    cdef object real_scale(self):
-        """Give the real scale of the loop, or an array by channel: `scale`, rounded to float32 by most rules."""
-        cdef cnp.ndarray[float] near
-        cdef Py_ssize_t i
-        if self.kind == FLOAT_64:
-            return self.scale
-        if self.count < 0:
-            return <double>self.in_float32(0)
-        near = np.empty(self.count, np.float32)
-        for i in range(self.count):
-            near[i] = self.in_float32(i)
-        return near
+    cdef double real_at(self, Py_ssize_t channel) except? -1:
+        """The scale of a channel, or of all, that the loop takes: all rules but those of FLOAT_64 round it to float32.
 
-    cdef float in_float32(self, Py_ssize_t channel) except? -1:
-        """The scale of a channel, or of all, as float32; ValueError if float32 does not hold it."""
+        ValueError if float32 does not hold it.
+        """
         cdef Multiplier p
-        cdef double scale
+        cdef double scale = self.scales[channel] if not self.has_integers else 0
         if self.kind == FLOAT_32_OF_31 or self.has_integers:
-            p = self.at(channel)
-            return ldexp(<float>p.m if self.kind == FLOAT_32_OF_31 else p.m, -<int>p.right_shift)
-        scale = self.factor if self.count < 0 else element(self.factor, channel)
+            self.at(channel, &p)
+            scale = ldexp(<float>p.m if self.kind == FLOAT_32_OF_31 else p.m, -<int>p.right_shift)
+        if self.kind == FLOAT_64:
+            return scale
         if not isfinite(<float>scale):
             raise ValueError(f"scale: {scale} is beyond float32")
-        return scale
+        return <float>scale
