@@ -2,13 +2,11 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
+from imports import ROOT
 
-import qops
-
-KERNELS = Path(qops.__file__).parent / "_kernels"
+KERNELS = ROOT / "qops/_kernels"
 HEADING = re.compile(r"\s*(?:cdef|cpdef|def)\b[^=(]*?(\w+)\(")
 
 

@@ -1,7 +1,8 @@
 /* The tile of tile.h with MMLA(acc, a, b), which adds the dot products of 8 bytes (two quads) of 2 rows of A and 2
  * columns of B to 2 x 2 accumulators. A vector of columns is zipped with that of the next quad, which gives two
  * vectors of 2 columns each; a last quad without a partner is zipped with zeros. If the number of rows is odd, the
- * last row is taken twice. If SHIFTS, a signed A is taken as a + 128. Here p counts groups of two rows. */
+ * last row is taken twice. If SHIFTS, a signed A is taken as a + 128. Here p counts groups of two rows. Rows are stored
+ * one after the other, as each may go beyond its columns, where the next one begins. */
 
 #define ALL_TWO_ROWS(X) X(0) if (rows > 2) { X(1) } if (rows > 4) { X(2) }
 #define ALL_VECTORS(X, ...) X(__VA_ARGS__, 0) if (vectors > 1) { X(__VA_ARGS__, 1) } \
@@ -24,15 +25,14 @@
     }
 #define NEXT_QUAD(v) (uint32x4_t)LOAD(b + 4 * LANES * (vectors + v))
 #define NO_QUAD(v) vdupq_n_u32(0)
-#define STORE_ROW(r, v, sums_of_row) { \
+#define STORE_ONE(p, r, v, sums_of_row) { \
         V sum = (V)sums_of_row + s##v; \
-        if (accumulate) sum += LOAD(c + (r) * ldc + v * LANES); \
-        STORE(c + (r) * ldc + v * LANES, sum); \
+        if (accumulate) sum += LOAD(c + (2 * p + r) * ldc + v * LANES); \
+        STORE(c + (2 * p + r) * ldc + v * LANES, sum); \
     }
-#define STORE_ONE(p, v) \
-    STORE_ROW(2 * p, v, vzip1q_s64((int64x2_t)c##p##v##l, (int64x2_t)c##p##v##h)) \
-    if (rows > 2 * p + 1) STORE_ROW(2 * p + 1, v, vzip2q_s64((int64x2_t)c##p##v##l, (int64x2_t)c##p##v##h))
-#define STORE_TWO_ROWS(p) ALL_VECTORS(STORE_ONE, p)
+#define STORE_FIRST(p, v) STORE_ONE(p, 0, v, vzip1q_s64((int64x2_t)c##p##v##l, (int64x2_t)c##p##v##h))
+#define STORE_SECOND(p, v) STORE_ONE(p, 1, v, vzip2q_s64((int64x2_t)c##p##v##l, (int64x2_t)c##p##v##h))
+#define STORE_TWO_ROWS(p) ALL_VECTORS(STORE_FIRST, p) if (rows > 2 * p + 1) { ALL_VECTORS(STORE_SECOND, p) }
 #define FIRST(v) (t->times && vectors > v ? LOAD(t->sums + v * LANES) * (uint32_t)t->times : (V){0})
 
 static inline __attribute__((always_inline)) TARGET
