@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import qops
 from analysis import style
-from analysis.network import F32, Layer, digits, learned, results, run_float
+from analysis.network import F32, Layer, digits, learned, results
 from analysis.report import Table
 from qops.models import Graph, Op, Operator, Tensor, load, tflite_bytes
 
@@ -86,7 +86,7 @@ def weighted(kind: str, x: Tensor, y: Tensor, layer: Layer, weights: F32, **opti
     return Operator(kind, [x, w, Tensor(f"{y.name}/b", bias.shape, "int32", step, zero, 0, bias)], [y], options, [])
 
 
-def model(layers: list[Layer], seen: list[F32], logits: F32) -> bytes:
+def model(layers: list[Layer], seen: list[F32]) -> bytes:
     """The network as a .tflite file; `seen` is what each layer gives for the training images, before the pool."""
     image = codes("image", (1, 8, 8, 1), 0, 1)
     first, second = (codes(f"conv{i + 1}", (1, 8, 8, len(layers[i].bias)), 0, seen[i].max()) for i in range(2))
@@ -94,7 +94,7 @@ def model(layers: list[Layer], seen: list[F32], logits: F32) -> bytes:
     size = int(np.prod(pooled.shape))
     flat = Tensor("flat", (1, size), "int8", second.scale, second.zero_point)
     shape = Tensor("shape", (2,), "int32", data=np.int32([-1, size]))
-    last = codes("logits", (1, len(layers[2].bias)), logits.min(), logits.max())
+    last = codes("logits", (1, len(layers[2].bias)), seen[2].min(), seen[2].max())
     convolved = {**WINDOW, "FusedActivationFunction": 1}
     halves = {"StrideH": 2, "StrideW": 2, "FilterHeight": 2, "FilterWidth": 2, "Padding": 1}
     ops = [
@@ -112,7 +112,7 @@ def network() -> tuple[Graph, Codes]:
     """The learned network, read from its file, and codes of test images."""
     train, test = digits()
     layers = learned(True)
-    content = model(layers, results(layers, train.images)[:2], run_float(layers, train.images)[-1])
+    content = model(layers, results(layers, train.images))
     with TemporaryDirectory() as folder:
         path = Path(folder, "digits.tflite")
         path.write_bytes(content)

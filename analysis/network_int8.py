@@ -172,13 +172,14 @@ def measure() -> list[Measured]:
     for kind, contrast in KINDS.items():
         layers = learned(contrast)
         seen = run_float(layers, train.images)
-        logits = run_float(layers, test.images)[-1]
+        wanted = results(layers, test.images)
+        logits = wanted[-1]
         lsb = float(np.abs(seen[-1]).max()) / 127
         coded = {v: quantize(layers, seen, v) for v in VARIANTS}
         runs = {v: run_int8(*coded[v], test.images, v) for v in VARIANTS}
         runs[FRONT_DOOR] = run_front_door(*prepare(layers, seen), test.images)
         exact = runs[EXACT].logits
-        wanted, steps = results(layers, test.images), [*(float(x.max()) / 255 for x in seen[1:-1]), lsb]
+        steps = [*(float(x.max()) / 255 for x in seen[1:-1]), lsb]
         rows = [
             Result(v, r, _steps(r.logits, logits, lsb), _layers(r, wanted, steps), _steps(r.logits, exact, lsb))
             for v, r in runs.items()

@@ -96,7 +96,9 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
         raise ValueError("reference: has values that are NaN or infinite")
     if not np.all(step):
         raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
-    return np.asarray((got - want) / step)
+    got -= want
+    got /= step
+    return got
 
 
 def _values_and_step(t: TensorLike) -> tuple[NDArray[np.float64], Any]:

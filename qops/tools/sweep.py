@@ -139,8 +139,9 @@ def sweep(
         Type of the codes of all operands: uint8 or int8; with a number of `codes`, any type that has codes.
     executor : concurrent.futures.Executor, or a function that opens one, optional
         Where the rows are measured, such as a pool of processes or what ``get_executor`` of a dask client gives; here
-        if not given. If it is a function, such as the class ``ProcessPoolExecutor``, the rows that were lost with a
-        worker that died are measured again by a new executor.
+        if not given. The rows of all ops for one choice of ranges are one piece of work. If it is a function, such as
+        the class ``ProcessPoolExecutor``, the pieces that were lost with a worker that died are done again by a new
+        executor.
 
     Returns
     -------
@@ -196,15 +197,15 @@ def sweep(
                 QTensor(np.empty(0, row.dtype), lo, hi)
             except ValueError as refused:
                 raise ValueError(f"ranges: {str(refused).removeprefix('min, max: ')}") from None
-    pieces = [(name, each, given) for name, each in ops.items() for given in chosen]
     start = monotonic()
     with Progress() as show:
 
         def tell(done: int) -> None:
-            left = (monotonic() - start) * (len(pieces) - done) / done
-            show(f"{done} of {len(pieces)} rows, {left:.0f} s left")
+            left = (monotonic() - start) * (len(chosen) - done) / done
+            show(f"{done * len(ops)} of {len(chosen) * len(ops)} rows, {left:.0f} s left")
 
-        return Sweep(run(partial(_measured, exact, codes, row.dtype.name), pieces, executor, tell))
+        found = run(partial(_measured, dict(ops), exact, codes, row.dtype.name), chosen, executor, tell)
+    return Sweep(each for rows in zip(*found, strict=True) for each in rows)
 
 
 def _listed(ranges: Any) -> list[Any]:
@@ -225,20 +226,33 @@ def _operands(given: Any) -> tuple[Range, ...]:
 
 
 def _measured(
-    exact: Callable[..., Any], codes: Literal["all"] | int, dtype: str, piece: tuple[str, Op, tuple[Range, ...]]
-) -> SweepRow:
-    """Run an op once, and sum up its error."""
-    name, op, ranges = piece
+    ops: Mapping[str, Op],
+    exact: Callable[..., Any],
+    codes: Literal["all"] | int,
+    dtype: str,
+    ranges: tuple[Range, ...],
+) -> list[SweepRow]:
+    """Run every op once on the same codes, and sum up their errors."""
     data = _codes(codes, np.dtype(dtype), len(ranges))
-    tensors = [QTensor(x, lo, hi) for x, (lo, hi) in zip(data, ranges, strict=True)]
-    try:
-        made = op(*tensors)
-    except ValueError as refusal:
-        return SweepRow(ranges, str(refusal), op=name)
-    t, info = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
+    true: Any = None
+    rows = []
+    for name, op in ops.items():
+        try:
+            made = op(*(QTensor(x.copy(), lo, hi) for x, (lo, hi) in zip(data, ranges, strict=True)))
+        except ValueError as refusal:
+            rows.append(SweepRow(ranges, str(refusal), op=name))
+            continue
+        if true is None:  # once for all ops, and not if all refuse
+            true = exact(*(values((x, *ends)) for x, ends in zip(data, ranges, strict=True)))
+        t, info = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
+        rows.append(_row(t, true, data, ranges)._replace(op=name, info=info))
+    return rows
+
+
+def _row(t: Any, true: Any, data: list[NDArray[Any]], ranges: tuple[Range, ...]) -> SweepRow:
+    """Sum up the error of what an op made of these codes."""
     if not (isinstance(t, QTensor) or (isinstance(t, tuple | list) and len(t) == 3)):
         raise TypeError(f"op: expected it to give (data, min, max), got {shown(t)}")
-    true = exact(*map(values, tensors))
     try:
         report = error(t, true)
     except (TypeError, ValueError) as wrong:
@@ -249,8 +263,7 @@ def _measured(
     lo, hi = (t.min, t.max) if isinstance(t, QTensor) else t[1:]
     errors = (report.max, report.mean, report.rms, report.bias, report.sqnr)
     worst = tuple(int(x[report.worst.index]) for x in data)
-    where = (worst, report.worst.value, report.worst.reference)
-    return SweepRow(ranges, "", lo, hi, *errors, *where, name, info)
+    return SweepRow(ranges, "", lo, hi, *errors, worst, report.worst.value, report.worst.reference)
 
 
 def _codes(codes: Literal["all"] | int, dtype: np.dtype[Any], operands: int) -> list[NDArray[Any]]:

@@ -80,6 +80,27 @@ def test_several_ops_have_names_and_what_an_op_tells_is_kept():
     assert found.to_columns()["op"] == ["floored", "floored", "told", "told"]
 
 
+def test_true_results_are_made_once_for_all_ops_and_no_op_can_change_them():
+    calls = []
+
+    def exact(x):
+        calls.append(x.size)
+        return x / 2
+
+    def zeroed(t):
+        t.data.fill(0)
+        return t
+
+    def refuses(t):
+        raise ValueError("t: not today")
+
+    found = qops.sweep({"zeroed": zeroed, "refuses": refuses, "floored": floored}, exact, [(0, 255), (0, 510)])
+    assert [row.max_lsb for row in found if not row.refused] == [127.5, 127.5, 0.5, 0.5]
+    assert calls == [256, 256]
+    assert qops.sweep(refuses, exact, [(0, 255)])[0].refused == "t: not today"
+    assert calls == [256, 256]
+
+
 def test_the_table_as_a_file(tmp_path):
     found = qops.sweep(floored, half, [(0, 255), (-1, 1)])
     found.to_csv(tmp_path / "sweep.csv")
