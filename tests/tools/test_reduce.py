@@ -65,14 +65,22 @@ def dumped(path, dtype, layer, fault, runtime="reference"):
     return graph, dump
 
 
-def program(folder, *flags):
-    """Compile the test in C and run it: what it printed and its exit code."""
+def compiled(folder, *flags):
     compiler = shlex.split(os.environ.get("CC", "cc"))
     warn = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
-    made = folder / "test"
-    subprocess.run([*compiler, *warn, *flags, "-o", made, folder / "test.c", "-lm"], check=True)
-    done = subprocess.run([made], capture_output=True, text=True, check=False)
+    subprocess.run([*compiler, *warn, *flags, "-o", folder / "test", folder / "test.c", "-lm"], check=True)
+
+
+def ran(folder, **environment):
+    """The exit code of the test in C, and what it printed."""
+    done = subprocess.run([folder / "test"], capture_output=True, text=True, check=False, env=environment)
     return done.returncode, done.stdout.splitlines()
+
+
+def both(folder):
+    """Compile the test in C once, and run it on the device's codes and on the expected ones."""
+    compiled(folder, "-include", "stdlib.h", '-DGOT=(getenv("EXPECTED") ? expected : device)')
+    return ran(folder), ran(folder, EXPECTED="1")
 
 
 @pytest.mark.parametrize(("dtype", "layer", "fault"), FAULTS)
@@ -99,12 +107,25 @@ def test_the_files_show_the_same_difference_again(dtype, layer, fault, tmp_path)
             sizes = [sum(x.size for x in arrays.values()) for arrays in (few, whole)]
         assert sizes[0] < sizes[1] or layer == "softmax"
 
-    code, said = program(folder)
+    (code, said), other = both(folder)
     count = min(before.differ, 64)
     assert code == 1
     assert said[-1] == f"{count} of {count} elements differ"
     assert len(said) == count + 1
-    assert program(folder, "-DGOT=expected") == (0, [f"0 of {count} elements differ"])
+    assert other == (0, [f"0 of {count} elements differ"])
+
+
+@pytest.mark.parametrize(("layer", "fault"), [("conv_2d_1", another_rule), ("add", some_codes), ("reshape", some_codes)])
+def test_the_program_compiles_as_it_says(layer, fault, tmp_path):
+    """For the device's codes without a flag, for others with the name of their array."""
+    graph, dump = dumped(tmp_path / "small.tflite", "int8", layer, fault)
+    qops.debug(graph, device=dump).reduce(tmp_path / "case")
+    together = both(tmp_path / "case")
+    compiled(tmp_path / "case")
+    assert ran(tmp_path / "case") == together[0]
+    compiled(tmp_path / "case", "-DGOT=expected")
+    assert ran(tmp_path / "case") == together[1]
+    assert [code for code, _ in together] == [1, 0]
 
 
 @pytest.mark.long
@@ -121,7 +142,8 @@ def test_the_program_computes_the_rule(tmp_path):
         broken, count = re.subn(pattern, r"\g<1>1 + ", text)
         assert count == 1
         (tmp_path / "case/test.c").write_text(broken)
-        code, lines = program(tmp_path / "case")
+        compiled(tmp_path / "case")
+        code, lines = ran(tmp_path / "case")
         assert code == 2
         assert lines[0].startswith(said)
 
@@ -147,8 +169,7 @@ def test_a_network_of_onnx(runtime, kind, tmp_path):
     if kind != "Flatten":
         small = qops.debug(folder / "smallest.onnx", device=folder / "smallest_device.npz", runtime=runtime)
         assert small.first.output == found.first.output
-    assert program(folder)[0] == 1
-    assert program(folder, "-DGOT=expected")[0] == 0
+    assert [code for code, _ in both(folder)] == [1, 0]
     assert "qops[onnx]" in (folder / "issue.md").read_text()
 
 
@@ -158,8 +179,7 @@ def test_other_runtimes(runtime, layer, tmp_path):
     fault = some_codes if layer == "add" else another_rule
     graph, dump = dumped(tmp_path / "small.tflite", "int8", layer, fault, runtime)
     qops.debug(graph, device=dump).reduce(tmp_path / "case")
-    assert program(tmp_path / "case")[0] == 1
-    assert program(tmp_path / "case", "-DGOT=expected")[0] == 0
+    assert [code for code, _ in both(tmp_path / "case")] == [1, 0]
     words = {"optimized": "optimised kernels", "xnnpack": "XNNPACK"}.get(runtime, "Micro")
     report = (tmp_path / "case/issue.md").read_text()
     assert words in report.splitlines()[0]
@@ -179,8 +199,7 @@ def test_sums_of_48_bits_of_the_reference(tmp_path):
     found = qops.debug(graph, device=planted.device(graph, x, {op.outputs[0]: narrow}))
     found.reduce(tmp_path / "case")
     assert np.abs(op.layer.sums(found.case.inputs[0], op.layer.bias)).max() >= 2**31
-    assert program(tmp_path / "case")[0] == 1
-    assert program(tmp_path / "case", "-DGOT=expected")[0] == 0
+    assert [code for code, _ in both(tmp_path / "case")] == [1, 0]
     assert "the lowest integer and wraps" in (tmp_path / "case/issue.md").read_text()
 
 
@@ -252,7 +271,7 @@ def test_an_op_of_two_results(tmp_path):
     paths = found.reduce(tmp_path / "case")
     assert "smallest.tflite" not in {path.name for path in paths}
     assert qops.debug(tmp_path / "case/layer.tflite", device=tmp_path / "case/device.npz").first == found.first
-    assert program(tmp_path / "case") == (
+    assert both(tmp_path / "case")[0] == (
         1,
         [f"element {i}: {6 + i}, expected {4 + i}" for i in range(4)] + ["4 of 4 elements differ"],
     )
@@ -270,7 +289,7 @@ def test_hostile_names(tmp_path):
     made = graph.run(x)[names[1]]
     found = qops.debug(graph, x, device={names[1]: np.maximum(made, 3)})
     found.reduce(tmp_path / "case")
-    assert program(tmp_path / "case")[0] == 1
+    assert both(tmp_path / "case")[0][0] == 1
     lines = (tmp_path / "case/issue.md").read_text().splitlines()
     assert [line for line in lines if line.startswith("# ")] == [lines[0]]
     assert qops.debug(tmp_path / "case/layer.tflite", device=tmp_path / "case/device.npz").first.output == names[1]
