@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,26 +86,32 @@ def _model(
     how: str,
     place: Index,
 ) -> Alone:
-    """Write a model; what is no input of it is a constant."""
-    from onnx import helper, numpy_helper
-
+    """Give a model; what is no input of it is a constant."""
     arrays = {name: x for name, x in zip(node.inputs, data, strict=True) if name and x is not None}
+    file = partial(_bytes, node, reads, arrays, list(zip(outputs, shapes, strict=True)), attributes)
+    return Alone(file, ".onnx", {name: arrays[name] for name in reads}, place, how)
+
+
+def _bytes(
+    node: Node, reads: Sequence[str], arrays: Mapping[str, NDArray[Any]], results: Any, attributes: Mapping[str, Any]
+) -> bytes:
+    from onnx import helper, numpy_helper
 
     def end(name: str, x: NDArray[Any], shape: Index) -> Any:
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
 
-    named = zip((name for name in node.outputs if name), outputs, shapes, strict=True)
+    named = zip((name for name in node.outputs if name), results, strict=True)
     graph = helper.make_graph(
         [helper.make_node(node.kind, node.inputs, node.outputs, node.name, domain=node.domain, **attributes)],
         "alone",
         [end(name, arrays[name], arrays[name].shape) for name in reads],
-        [end(name, y, shape) for name, y, shape in named],
+        [end(name, y, shape) for name, (y, shape) in named],
         [numpy_helper.from_array(x, name) for name, x in arrays.items() if name not in reads],
     )
     versions = {"": 21, _OWN: 1} | {node.domain: node.opset}
     opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
-    file = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
-    return Alone(file, ".onnx", {name: arrays[name] for name in reads}, place, how)
+    made: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
+    return made
 
 
 def _zero(zero: NDArray[Any] | None, o: int = 0) -> int:

@@ -57,8 +57,8 @@ class Alone(NamedTuple):
 
     Attributes
     ----------
-    file : bytes
-        The model.
+    file : callable
+        ``file()`` gives the bytes of the model.
     suffix : str
         What the name of such a file ends with, for example ``.tflite``.
     inputs : dict of str to ndarray
@@ -69,7 +69,7 @@ class Alone(NamedTuple):
         In words, how the model was cut down; "" if it was not.
     """
 
-    file: bytes
+    file: Callable[[], bytes]
     suffix: str
     inputs: dict[str, NDArray[Any]]
     place: tuple[int, ...]

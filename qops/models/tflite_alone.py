@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def _model(reads: Sequence[str], cut: Cut) -> Alone:
     tensors = {t.name: t for t in (*inputs, *outputs, *operator.intermediates) if t is not None}
     own = replace(operator, inputs=[None if t is None else tensors[t.name] for t in inputs], outputs=outputs)
     given = {t.name: x for t, x in each if t is not None and x is not None and t.name in reads}
-    file = tflite_bytes(list(tensors.values()), [own], [tensors[name] for name in given], outputs)
+    file = partial(tflite_bytes, list(tensors.values()), [own], [tensors[name] for name in given], outputs)
     return Alone(file, ".tflite", given, cut.place, cut.how)
 
 

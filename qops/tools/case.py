@@ -148,7 +148,8 @@ def smallest_of(case: Case) -> Smallest | None:
         if alone is not None:
             found.append((sum(x.size for x in alone.inputs.values()), index, alone))
     for _, index, alone in sorted(found, key=lambda one: one[:2]):
-        graph = _read(alone.file, alone.suffix, case.graph.runtime)
+        file = alone.file()
+        graph = _read(file, alone.suffix, case.graph.runtime)
         wanted = graph.run(alone.inputs)[case.output]
         if wanted[alone.place] == case.wanted[index]:
             got = wanted.copy()
@@ -156,7 +157,7 @@ def smallest_of(case: Case) -> Smallest | None:
             if got.size == case.got.shape[-1] > 1:  # a row
                 got[...] = case.got[index[:-1]]
             how = f"{alone.how}; of {len(places):,} elements that differ, {len(found)} were tried, fewest inputs first"
-            return Smallest(alone.file, graph, alone.inputs, got, wanted, index, how)
+            return Smallest(file, graph, alone.inputs, got, wanted, index, how)
     return None
 
 

@@ -55,7 +55,7 @@ def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:
     assert whole is not None
     output, small = case.output, smallest_of(case)
     files: dict[str, str | bytes] = {
-        f"layer{whole.suffix}": whole.file,
+        f"layer{whole.suffix}": whole.file(),
         "device.npz": _npz({**case.reads, output: case.got}),
         "expected.npz": _npz({**case.reads, output: case.wanted}),
         **_of_smallest(small, whole.suffix, output),

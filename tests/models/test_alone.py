@@ -19,7 +19,7 @@ FEW = 12  # golden cases of each operator
 
 def again(path, made, runtime):
     """Write a model, read it and run it on its inputs."""
-    path.write_bytes(made.file)
+    path.write_bytes(made.file())
     graph = load(path, runtime=runtime)
     (op,) = graph.ops
     return op, graph.run(made.inputs)
@@ -94,7 +94,7 @@ def test_inputs_that_do_not_count_are_left_out(tmp_path):
     corner, middle = (op.alone(given, wanted, (0, at, at, 0)) for at in (0, 4))
     assert corner.inputs["image"].shape == (1, 2, 2, 3)
     assert middle.inputs["image"].shape == (1, 3, 3, 3)
-    assert len(corner.file) < len(op.alone(given, wanted).file)
+    assert len(corner.file()) < len(op.alone(given, wanted).file())
 
 
 @pytest.mark.parametrize("runtime", ["onnx", "ort"])
