@@ -66,20 +66,12 @@ def draw(found: Measured) -> Drawing:
     figure, axes = style.lines(1, 2, height=3.9)
     left, right = axes[0]
     for r, marker in (("floor", "o"), ("half_up", "D")):
-        left.semilogy(
-            BITS,
-            [s.max for s in found.by_bits[r]],
-            marker,
-            color=COLOURS[r],
-            ms=5.5,
-            label=f"{r}: measured",
-            base=10,
-        )
-        left.plot(
-            BITS, [error_bound(255, b, r) for b in BITS], color=COLOURS[r], ls=(0, (5, 2)), lw=1.3, label=f"{r}: bound"
-        )
+        dashed = {"color": COLOURS[r], "ls": (0, (5, 2)), "lw": 1.3}
+        largest, bounds = [s.max for s in found.by_bits[r]], [error_bound(255, b, r) for b in BITS]
+        left.semilogy(BITS, largest, marker, color=COLOURS[r], ms=5.5, label=f"{r}: measured", base=10)
+        left.plot(BITS, bounds, label=f"{r}: bound", **dashed)
         right.plot(FINE * 128, found.by_factor[r], color=COLOURS[r], lw=1.2, label=f"{r}, factor and shift")
-        right.axhline(error_bound(255, 7, r), color=COLOURS[r], ls=(0, (5, 2)), lw=1.3)
+        right.axhline(bounds[7], **dashed)
     right.plot(FINE * 128, found.factor_alone, color=style.INK, lw=1.4, label="the rounded factor alone")
     style.bound_line(right, 255 * 0.5 / 128, "bounds (factor: 255 · 0.5/128 < 1)")
     left.axvline(7, color=style.FAINT, lw=0.8)

@@ -27,13 +27,6 @@ Codes = NDArray[np.int8]
 Accumulators = NDArray[np.int32]
 
 
-class Situation(NamedTuple):
-    """Accumulators, chosen for one thing, and their scale."""
-
-    acc: Accumulators
-    scale: float
-
-
 class Measured(NamedTuple):
     """Shares that differ: of all pairs of rules on two sets, of each rule from the nearest code by situation."""
 
@@ -60,8 +53,8 @@ def accumulators() -> tuple[Accumulators, NDArray[np.float64]]:
     return np.ascontiguousarray(acc.transpose(1, 0, 2, 3)), scales / step
 
 
-def situations() -> dict[str, Situation]:
-    """Give sets of accumulators, each for one thing that rules do differently."""
+def situations() -> dict[str, tuple[Accumulators, float]]:
+    """Give sets of accumulators, each for one thing that rules do differently, and their scales."""
     odd = np.arange(1, 240, 2)  # halves of a code that int8 holds
     far = np.arange(2**31 - 4000, 2**31)
     edges = np.rint((np.arange(-128, 127) - ZERO_POINT + 0.5)[:, None] / 0.0033 + np.arange(-1, 2)).ravel()
@@ -77,7 +70,7 @@ def situations() -> dict[str, Situation]:
         "saturated": (np.concatenate([far, -far]), 0.45),
         "saturated, left shift": (np.concatenate([far, -far]), 3.7),
     }
-    return {name: Situation(acc.astype(np.int64).astype(np.int32), scale) for name, (acc, scale) in found.items()}
+    return {name: (acc.astype(np.int64).astype(np.int32), scale) for name, (acc, scale) in found.items()}
 
 
 def all_codes(acc: Accumulators, scale: float | NDArray[np.float64]) -> dict[str, Codes]:
@@ -119,7 +112,7 @@ def measure() -> Measured:
         "network": all_codes(acc, scales),
         "network, powers of two": all_codes(acc, 2.0 ** np.rint(np.log2(scales))),
     }
-    by_place = {name: all_codes(s.acc, s.scale) for name, s in situations().items()}
+    by_place = {name: all_codes(*s) for name, s in situations().items()}
     apart = {name: from_nearest(codes) for name, codes in {**sets, **by_place}.items()}
     return Measured(
         {name: shares(codes) for name, codes in sets.items()},
