@@ -118,7 +118,7 @@ static inline void put_params(params_of_lanes r, ptrdiff_t i, ptrdiff_t step, pt
     const int32_t left = p->left_shift, m = (int32_t)p->multiplier, high = p->product_wraps ? shift : shift > 32 ? shift - 32 : 0;
     const int64_t add = p->first.add, if_negative = p->first.if_negative, low = shift < 32 ? 32 - shift : 0;
     for (; i < end; i += step) {
-        const ptrdiff_t at = i / HALVES_APART + i % HALVES_APART * (r.add[1] - r.add[0]);
+        const size_t at = (size_t)i / HALVES_APART + (size_t)i % HALVES_APART * (r.add[1] - r.add[0]);
         r.left[i] = left;
         r.m[i] = m;
         r.high[i] = high;
