@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.packed import pack_b
-from qops.checks import check_out, int32, native, shown
+from qops.checks import check_out, dtype_among, int32, native, put
 from qops.prepared import Prepared, argument
 
 __all__ = ["Accumulate", "accumulate"]
@@ -90,21 +90,12 @@ class Accumulate(Prepared):
             total += _products(rows[:, i * _AT_ONCE : (i + 1) * _AT_ONCE], block, threads)
         if self._arguments[3]:
             total -= self._arguments[3] * rows.sum(1, dtype=np.int64)[:, np.newaxis]
-        made = total.astype(self._dtype, copy=False).reshape(shape)  # int32 wraps
-        if out is None:
-            return made
-        out[...] = made
-        return out
+        made: NDArray[Any] = put(total.astype(self._dtype, copy=False).reshape(shape), out)  # int32 wraps
+        return made
 
 
 def _type(dtype: DTypeLike) -> str:
-    try:
-        found = np.dtype(dtype).name
-    except (TypeError, ValueError):
-        found = ""
-    if found not in ("int32", "int64"):
-        raise TypeError(f"dtype: expected int32 or int64, got {shown(dtype)}")
-    return found
+    return dtype_among(dtype, "dtype", ("int32", "int64")).name
 
 
 def _products(x: NDArray[Any], w: Any, threads: int) -> NDArray[Any]:

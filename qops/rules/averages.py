@@ -7,13 +7,13 @@ from functools import partial
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.numbers import float32
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
+from qops.checks import put
 from qops.codes import CodeType
 from qops.rules.numbers import WORDS, Numbers
 
@@ -78,16 +78,9 @@ class PoolRule(NamedTuple):
 def _by_stage(w: Windows, stage: Any, zero: int = 0, scale: float = 0.0) -> Pooled:
     if scale and w.stride[1] > 1:  # the sums of real values are made at every pixel across
         every = _by_stage(w._replace(stride=(w.stride[0], 1)), stage, zero, scale)
-        return lambda image, out: _into(every(image, None)[:, :, :: w.stride[1]], out)
+        return lambda image, out: put(every(image, None)[:, :, :: w.stride[1]], out)
     moves = Window(w.stride)
     return lambda image, out: coded(image, w.kernel, moves, stage, zero, scale, out)
-
-
-def _into(made: Array, out: Array | None) -> Array:
-    if out is None:
-        return np.ascontiguousarray(made)
-    out[...] = made
-    return out
 
 
 def reciprocal(size: int) -> tuple[int, int]:
@@ -110,13 +103,9 @@ def _torch(w: Windows, where: str) -> Pooled:
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
-def _torch_nchw(w: Windows) -> Pooled:
-    return _torch(w, "plus")
-
-
 def _torch_nhwc(w: Windows, together: int = 1) -> Pooled:
     """Blocks of channels add the zero point to the rounded mean; the channels that do not fill one add it before."""
-    of_blocks, of_rest = _torch(w, "shift"), _torch_nchw(w)
+    of_blocks, of_rest = _torch(w, "shift"), _torch(w, "plus")
 
     def pooled(image: Array, out: Array | None) -> Array:
         rest = image.shape[3] % together
@@ -162,7 +151,7 @@ AVERAGE_POOL = {
         "rint(sum(x - z) * (1 / n) + z) in float32",
         "torch 2.13 and 2.14, NCHW, engines fbgemm, x86 and onednn, of int8 qnnpack, too",
         False,
-        _torch_nchw,
+        partial(_torch, where="plus"),
     ),
     "torch-nhwc": PoolRule(
         "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as torch-nchw",

@@ -82,15 +82,14 @@ def real_scale(
     choice(derive, "derive", DERIVATIONS)
     names = "in_scale", "w_scale", "out_scale"
     values = [_scales(x, name) for x, name in zip((in_scale, w_scale, out_scale), names, strict=True)]
-    shapes = [np.shape(value) for value in values]
     try:
-        shape = np.broadcast_shapes(*shapes)
+        found: float | NDArray[np.float64] = DERIVATIONS[derive](*values)
     except ValueError:
+        shapes = [np.shape(value) for value in values]
         raise ValueError(f"in_scale, w_scale, out_scale: shapes {shapes} do not broadcast") from None
-    found = np.asarray(DERIVATIONS[derive](*values), F64)
     if not np.all(np.isfinite(found)):
         raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {shown(found)}, no finite number")
-    return found if shape else float(found)
+    return found
 
 
 def _scales(x: ArrayLike, name: str) -> Any:

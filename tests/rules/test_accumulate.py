@@ -52,7 +52,7 @@ def test_they_are_the_sums_of_a_layer_of_tflite(rng):
         ({"bias": np.zeros(3, np.int64)}, "bias: expected one value a column of w"),
         ({"bias": np.zeros(4)}, "bias: expected int32, int64"),
         ({"x_zero_point": 0.5}, "x_zero_point: "),
-        ({"dtype": "int16"}, "dtype: expected int32 or int64, got 'int16'"),
+        ({"dtype": "int16"}, "dtype: expected int32, int64, got 'int16'"),
         ({"num_threads": 0}, "num_threads: "),
         ({"out": np.zeros((2, 4), np.int32)}, "out: "),
     ],
