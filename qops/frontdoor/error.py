@@ -20,7 +20,7 @@ from qops.frontdoor.bound import bound as _bound
 from qops.frontdoor.report import FINEST_BIN, MOST_BINS, ErrorReport, Histogram, Worst, edges_of
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["error", "line_of"]
+__all__ = ["error", "line_of", "reference_of"]
 
 _AT_ONCE = 1 << 15  # elements; the arrays that are computed of so many stay in the cache
 _LARGEST = float(np.finfo(np.float32).max)
@@ -35,6 +35,18 @@ def line_of(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
         return data, step, zero, base
     between = np.asarray(base) != 0  # 0 is between two codes: then count from the lowest code, so both ends are exact
     return data, step, np.where(between, row.lowest, zero), np.where(between, lo, base)
+
+
+def reference_of(reference: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Give true values of data of this shape as an array that broadcasts to it."""
+    want = _as_array(reference, "reference")
+    if want.dtype.kind not in "fiu":
+        raise TypeError(f"reference: expected real numbers, got {want.dtype}")
+    try:
+        np.broadcast_to(want, shape)
+    except ValueError:
+        raise ValueError(f"reference: shape {want.shape} does not fit the data's {shape}") from None
+    return want
 
 
 @_refusing_unknown
@@ -84,15 +96,9 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     if unknown:
         raise _unknown_keyword(error, unknown)
     data, step, zero, base = line_of(t)
-    want = _as_array(reference, "reference")
-    if want.dtype.kind not in "fiu":
-        raise TypeError(f"reference: expected real numbers, got {want.dtype}")
     if data.size == 0:
         raise ValueError(f"t: has no elements, shape {data.shape}")
-    try:
-        np.broadcast_to(want, data.shape)
-    except ValueError:
-        raise ValueError(f"reference: shape {want.shape} does not fit the data's {data.shape}") from None
+    want = reference_of(reference, data.shape)
     largest = None if op is None else _bound(op, data.dtype)
     line = [np.asarray(part, np.float64) for part in (step, zero, base)]
     arrays = (data, want, *line) if line[0].ndim else (data, want)

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
-from qops.checks import as_array as _as_array
 from qops.frontdoor.error import line_of as _line_of
+from qops.frontdoor.error import reference_of as _reference_of
 from qops.qtensor import TensorLike
 
 __all__ = ["signed_error", "values"]
@@ -85,13 +85,7 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
     if unknown:
         raise _unknown_keyword(signed_error, unknown)
     got, step = _values_and_step(t)
-    want = _as_array(reference, "reference")
-    if want.dtype.kind not in "fiu":
-        raise TypeError(f"reference: expected real numbers, got {want.dtype}")
-    try:
-        want = np.broadcast_to(want, got.shape)
-    except ValueError:
-        raise ValueError(f"reference: shape {want.shape} does not fit the data's {got.shape}") from None
+    want = _reference_of(reference, got.shape)
     if not np.isfinite(want).all():
         raise ValueError("reference: has values that are NaN or infinite")
     if not np.all(step):
