@@ -152,10 +152,10 @@ class _Reader:
 
     def _vector(self, get: Any) -> NDArray[Any]:
         """Give a vector of numbers; `get` is the method of the schema that gives one of them."""
-        owner, name = get.__self__, get.__name__
-        self._spend(getattr(owner, f"{name}Length")())
-        values = getattr(owner, f"{name}AsNumpy")()
-        return values if isinstance(values, np.ndarray) else np.empty(0, np.int64)
+        values = getattr(get.__self__, f"{get.__name__}AsNumpy")()  # a view of the file
+        values = values if isinstance(values, np.ndarray) else np.empty(0, np.int64)
+        self._spend(values.size)
+        return values
 
     def _indices(self, get: Any, count: int) -> list[int]:
         found = [int(i) for i in self._vector(get)]

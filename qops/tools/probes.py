@@ -85,11 +85,9 @@ def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: in
     Two rules that never fall as the accumulator rises are the same function if they agree there.
     """
     codes = _codes(lo + 1, hi)
-    low, high = np.full(codes.shape, _S32.lowest), np.full(codes.shape, _S32.highest)
-    for _ in range(32):
-        middle = (low + high) >> 1
-        reached = codes_of(middle.astype(np.int32)) >= codes
-        high, low = np.where(reached, middle, high), np.where(reached, low, np.minimum(middle + 1, high))
+    low = np.full(codes.shape, _S32.lowest)
+    for half in (1 << bit for bit in reversed(range(32))):  # of a range that begins at `low`
+        low += half * (codes_of((low + (half - 1)).astype(np.int32)) < codes)
     return np.concatenate([low, np.maximum(low - 1, _S32.lowest)]).astype(np.int32)
 
 
