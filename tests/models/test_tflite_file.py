@@ -7,6 +7,8 @@ import pytest
 import small_network
 
 from qops.models import Operator, Tensor, load, tflite_bytes
+from qops.models.tflite_file import read_tflite
+from qops.models.tflite_writer import _Writer
 
 
 def tensor(name):
@@ -84,3 +86,22 @@ def test_tflm_refuses_a_bias_of_svdf_whose_scale_is_off(path, runtime, off, take
     else:
         with pytest.raises(ValueError, match=r"SVDF .*the scale of its bias, .*, is not that of its sums"):
             load(path, runtime=runtime)
+
+
+def sharing(count):
+    """A file of tensors that share one shape, of 1,000 axes."""
+    writer = _Writer()
+    shape = writer._numbers(np.ones(1000))
+    tensors = [writer._table("Tensor", Shape=shape) for _ in range(count)]
+    graph = writer._table("SubGraph", Tensors=writer._tables(tensors))
+    vectors = {"Buffers": writer._tables([writer._table("Buffer")]), "Subgraphs": writer._tables([graph])}
+    writer._b.Finish(writer._table("Model", **vectors), b"TFL3")
+    return bytes(writer._b.Output())
+
+
+def test_a_small_file_that_describes_many_numbers_is_refused(path):
+    path.write_bytes(sharing(2))
+    assert len(read_tflite(path).tensors) == 2
+    path.write_bytes(sharing(100))
+    with pytest.raises(ValueError, match=r"^m\.tflite: damaged flatbuffer \(vectors lie on each other\)$"):
+        read_tflite(path)
