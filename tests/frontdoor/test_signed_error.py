@@ -27,6 +27,17 @@ def test_error_sums_up_the_signed_error(rng):
     np.testing.assert_allclose(off.mean(), report.bias, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble", "uint8", "int64"])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_the_error_is_float64_and_the_arguments_stay(dtype, shape):
+    codes, true = np.full(shape, 7, np.uint8), np.full((), 5, dtype)
+    off = qops.signed_error((codes, 0.0, 255.0), true)
+    assert (off.dtype, off.shape) == (np.float64, shape)
+    assert (off == 2).all()
+    assert (codes == 7).all()
+    assert true == 5
+
+
 @pytest.mark.parametrize(
     ("t", "reference", "error", "text"),
     [
