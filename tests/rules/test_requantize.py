@@ -282,6 +282,17 @@ def test_one_scale_may_stand_in_an_array():
     np.testing.assert_array_equal(rules.requantize(acc, "tflite-double", integers=given), want)
 
 
+@pytest.mark.parametrize("rule", [row.name for row in rules.TABLE.values() if row.beyond])
+def test_rules_in_floats_take_integers_as_the_real_scale(rule):
+    """Float64 holds the multiplier, and float32 does not: -5000 times the scale is a little below -16.5."""
+    acc, integers = np.int32([30000, -5000, 2**31 - 1]), (1814194186, 39)
+    want = rules.requantize(acc, rule, scale=1814194186 * 2.0**-39, dtype=np.int32)
+    np.testing.assert_array_equal(rules.requantize(acc, rule, integers=integers, dtype=np.int32), want)
+    each = tuple(np.array([part, part]) for part in integers)
+    got = rules.requantize(np.stack([acc, acc]), rule, integers=each, axis=0, dtype=np.int32)
+    np.testing.assert_array_equal(got, [want, want])
+
+
 @pytest.mark.parametrize("code", ["i", "l", "q"])
 def test_accumulators_of_each_integer_of_c(code):
     """Two of them are of one size, and are one dtype to numpy, with two numbers."""

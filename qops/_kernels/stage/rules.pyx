@@ -245,7 +245,7 @@ cdef class Numbers:
         cdef double scale = self.scales[channel] if not self.has_integers else 0
         if self.kind == FLOAT_32_OF_31 or self.has_integers:
             self.at(channel, &p)
-            scale = ldexp(<float>p.m if self.kind == FLOAT_32_OF_31 else p.m, -<int>p.right_shift)
+            scale = ldexp(<double>p.m, -<int>p.right_shift)
         if self.kind == FLOAT_64:
             return scale
         if not isfinite(<float>scale):
