@@ -55,7 +55,7 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path, cluster):
     with sweeps.cluster(cluster.scheduler_address) as where:
         made = run(partial(die_once, str(tmp_path)), range(30), where.open, lambda done: None)
     assert made == [x * x for x in range(30)]
-    assert (tmp_path / "3").stat().st_size == 2
+    assert (tmp_path / "3").stat().st_size >= 2, "a byte a call; a cluster may do a piece more often than it must"
 
 
 def test_a_cluster_that_is_not_there_is_named(capsys):
