@@ -18,7 +18,7 @@ from qops.rules.c_source import emit
 from qops.rules.numbers import Numbers, given_integers, rule_of
 from qops.rules.requantize import requantize
 from qops.rules.table import TABLE, Rule
-from qops.tools.probes import boundaries, edges
+from qops.tools.probes import boundaries, distinct, edges
 
 __all__ = ["MOST", "Vectors", "telling", "vectors"]
 
@@ -169,7 +169,7 @@ def _tried(rule: Rule, n: Numbers, dtype: Any) -> tuple[NDArray[np.int32], list[
                 raise
             continue
         runs.append((name, run))
-    x = np.unique(np.concatenate(kept))
+    x = distinct(kept)
     return x, [(name, run(x)) for name, run in runs]
 
 
@@ -285,7 +285,7 @@ def telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
     places = [where for other in others if (where := np.flatnonzero(other != y)).size]
     if not places:
         return []
-    columns = np.unique(np.concatenate([p[:: p.size // _FEW + 1] for p in places]))
+    columns = distinct([p[:: p.size // _FEW + 1] for p in places])
     apart = np.array([other[columns] != y[columns] for other in others])
     apart = apart[apart.any(axis=1)]
     found: list[int] = []

@@ -13,6 +13,11 @@ from qops.tools import probes
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
 
 
+@pytest.mark.parametrize("parts", [[[]], [[], [5]], [[3, 3, 1], [2, 1, 2**31 - 1], [-(2**31)]]])
+def test_numbers_of_parts_are_given_in_order_and_once(parts):
+    assert probes.distinct([np.array(part, np.int32) for part in parts]).tolist() == sorted(set().union(*parts))
+
+
 def test_edges_are_where_every_code_begins():
     def codes_of(x):
         return rules.requantize(x, "fp32-even", scale=0.0033, zero_point=7)
