@@ -136,9 +136,8 @@ def test_tiles_give_the_bits_of_the_plain_loop():
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMED)
-def test_every_length_and_alignment_gives_the_bits_of_the_plain_loop_and_nothing_beyond(name):
+def test_every_length_and_alignment_gives_the_bits_of_the_plain_loop_and_nothing_beyond(name, rng):
     for n in LENGTHS:
-        rng = np.random.default_rng([n, len(name)])
         for _ in range(DRAWS):
             call = NAMED[name](rng, n)
             parts = parts_of("plain", call)
