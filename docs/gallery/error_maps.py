@@ -36,4 +36,4 @@ for panel, (name, add) in zip(panels, adders.items(), strict=True):
     panel.set_title(f"{name}\nat most {np.abs(off).max():.2f}, on average {off.mean():+.2f}")
     panel.set(xlabel="code of b", xticks=[0, 32, 63], yticks=[0, 32, 63])
 panels[0].set_ylabel("code of a, 0 to 63 downward")
-plt.savefig("error_maps.png")
+figure.savefig("error_maps.png")

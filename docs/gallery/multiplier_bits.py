@@ -17,4 +17,4 @@ for scale, colour, mark in ((0.0033, "#00798c", "o"), (1 / 300, "#d1495b", "s"),
 axes.set_yscale("symlog", linthresh=1)
 axes.set(xlabel="bits of the multiplier", ylabel="codes that are not right", ylim=0, xticks=range(0, 21, 2))
 axes.legend()
-plt.savefig("multiplier_bits.svg")
+figure.savefig("multiplier_bits.svg")

@@ -21,4 +21,4 @@ for panel, weights, name in zip(panels, (w, w // 2), ("weights to 127", "weights
     panel.axline((0, 0), slope=1, color="#333", lw=1)
     panel.set(xlabel="exact sum, thousands", ylabel="saturating sum, thousands")
     panel.set_title(f"{name}: {100 * found.share:.1f} % of the pairs saturate", fontsize=10)
-plt.savefig("saturation.png")
+figure.savefig("saturation.png")

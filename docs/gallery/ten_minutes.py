@@ -22,4 +22,4 @@ for panel, values, title in zip(panels, (picture, codes.data), ("numbers", "code
     figure.colorbar(image)
 axes = qops.plot.error_map(error, scale=0.5, ax=panels[2])
 axes.set_title(f"error\n{error.min():.3g} to {error.max():.3g} LSB")
-plt.savefig("ten_minutes.png")
+figure.savefig("ten_minutes.png")

@@ -217,11 +217,11 @@ def test_each_method_lands_where_its_page_says(found):
             assert min(ends["percentile"], ends["entropy"]) > max(curve.sqnr) - 0.5
 
 
-def test_every_planted_fault_is_found_in_its_layer_with_its_cause():
+def test_every_planted_fault_is_found_in_its_layer_with_its_cause(found):
     causes = ("shift-floor", "fp32-even", "scales of channels shifted by one", "the bias left out", "the dump is NCHW")
-    found = hunt.measure()
-    assert [one.named for one in found] == [fault.layer for fault in hunt.FAULTS]
-    for one, cause in zip(found, causes, strict=True):
+    hunted = found["hunt"]
+    assert [one.named for one in hunted] == [fault.layer for fault in hunt.FAULTS]
+    for one, cause in zip(hunted, causes, strict=True):
         assert cause in one.hunt.first.cause
         shares = [row.share for row in one.hunt.layers]
         assert [i for i, share in enumerate(shares) if share] == [one.fault.layer]
