@@ -29,6 +29,15 @@ def test_the_last_channels_go_by_the_rule_of_the_tail(rng, axis, each):
             np.testing.assert_array_equal(same, got)
 
 
+@pytest.mark.parametrize("axis", [2, 5, -3, -64])
+def test_blocks_of_channels_refuse_an_axis_that_is_not_there(rng, axis):
+    """Also with one scale: then nothing but the blocks depends on the axis."""
+    x, out = rng.integers(-100, 100, (20, 3), np.int32), np.zeros((20, 3), np.int8)
+    with pytest.raises(ValueError, match=rf"axis: expected an integer in \[-2, 1\], got {axis}"):
+        rules.requantize(x, "tflite-opt-depthwise", scale=0.5, axis=axis, out=out)
+    assert not out.any()
+
+
 @pytest.mark.parametrize("shape", [(1,), (5,), (16,), (3, 37), (2, 3, 16), (0, 3)])
 def test_the_last_elements_go_by_the_rule_of_the_tail(rng, shape):
     x = (rng.integers(-100, 0, shape) * 64 + 32).astype(np.int32)

@@ -64,6 +64,7 @@ cdef class Requantization:
     cdef readonly Numbers numbers
     cdef readonly object dtype
     cdef readonly int in_zero_point, axis
+    cdef bint has_axis  # whether anything depends on the axis: scales of channels, or blocks of them
     cdef readonly tuple scales  # the argument, checked, or None
     cdef str given  # the name of the argument that was given
     cdef int typenum
@@ -93,12 +94,14 @@ cdef class Requantization:
         if self.numbers.count:
             self.stage = self.numbers.stage()
             self.wide = self.numbers.stage(True) if self.numbers.can_wrap else self.stage
+        self.has_axis = self.numbers.by_channel
         if blocks is not None:
             self.tail = Tail(blocks, last, self.numbers)
+            self.has_axis |= blocks.of == "channels"
 
     def __call__(self, acc, out=None):
         cdef cnp.ndarray x = array_of(acc, "acc"), near, made
-        cdef Py_ssize_t inner = self.inner(x) if self.numbers.by_channel else 1
+        cdef Py_ssize_t inner = self.inner(x) if self.has_axis else 1
         cdef bint is_int32 = typenum_of(x) == cnp.NPY_INT32
         near = x if is_int32 and self.in_zero_point == 0 else self.moved(x, is_int32)
         made = output(out, self.typenum, x)
@@ -109,11 +112,13 @@ cdef class Requantization:
         return out if made is out else made
 
     cdef Py_ssize_t inner(self, cnp.ndarray x) except -1:
-        """Give how many neighbours belong to each channel; ValueError if the axis does not fit the scales."""
+        """Give how many neighbours share a scale; ValueError if the axis does not fit acc or the scales of channels."""
         cdef int axis = self.axis + (x.ndim if self.axis < 0 else 0), i
         cdef Py_ssize_t inner = 1
         if x.ndim and not 0 <= axis < x.ndim:
             integer(self.axis, "axis", -x.ndim, x.ndim - 1)
+        if not self.numbers.by_channel:
+            return 1
         if (x.shape[axis] if x.ndim else 0) != self.numbers.count:
             raise ValueError(
                 f"{self.given}: {self.numbers.count} of them do not fit axis {self.axis} of acc, "
