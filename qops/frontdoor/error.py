@@ -20,7 +20,7 @@ from qops.frontdoor.bound import bound as _bound
 from qops.frontdoor.report import FINEST_BIN, MOST_BINS, ErrorReport, Histogram, Worst, edges_of
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["error", "line_of", "reference_of"]
+__all__ = ["check_values", "error", "line_of", "reference_of"]
 
 _AT_ONCE = 1 << 15  # elements; the arrays that are computed of so many stay in the cache
 _LARGEST = float(np.finfo(np.float32).max)
@@ -47,6 +47,12 @@ def reference_of(reference: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     except ValueError:
         raise ValueError(f"reference: shape {want.shape} does not fit the data's {shape}") from None
     return want
+
+
+def check_values(reference: NDArray[Any]) -> None:
+    """Raise ValueError if true values are NaN, infinite or beyond float32."""
+    if reference.size and not max(float(reference.max()), -float(reference.min())) <= _LARGEST:
+        raise ValueError("reference: has values that are NaN, infinite or beyond float32")
 
 
 @_refusing_unknown
@@ -119,8 +125,7 @@ def _block(
     bound: float | None,
 ) -> ErrorReport:
     """Report on a block of elements; the first one has the flat index `start`."""
-    if not max(want.max(), -want.min()) <= _LARGEST:
-        raise ValueError("reference: has values that are NaN, infinite or beyond float32")
+    check_values(want)
     off = np.empty(got.shape)
     n, s = off.size, _kernels.sums(got, want, line, off)
     if s["noise"] and not line[0].all() and off[line[0] == 0].any():

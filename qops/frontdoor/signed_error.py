@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
+from qops.frontdoor.error import check_values as _check_values
 from qops.frontdoor.error import line_of as _line_of
 from qops.frontdoor.error import reference_of as _reference_of
 from qops.qtensor import TensorLike
@@ -69,8 +70,8 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a reference that is not finite real numbers or has another shape, a range of
-        zero width, which has no LSB.
+        An argument that is no such tensor, a reference that is not real numbers, has values that are NaN, infinite or
+        beyond float32, or another shape, a range of zero width, which has no LSB.
 
     See Also
     --------
@@ -86,8 +87,7 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
         raise _unknown_keyword(signed_error, unknown)
     got, step = _values_and_step(t)
     want = _reference_of(reference, got.shape)
-    if not np.isfinite(want).all():
-        raise ValueError("reference: has values that are NaN or infinite")
+    _check_values(want)
     if not np.all(step):
         raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
     got -= want

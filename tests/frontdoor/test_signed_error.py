@@ -43,6 +43,8 @@ def test_the_error_is_float64_and_the_arguments_stay(dtype, shape):
     [
         ((np.uint8([1]), 0.0, 0.0), [0.0], ValueError, "t: its range is zero wide"),
         ((np.uint8([1]), 0.0, 1.0), [np.nan], ValueError, "reference: has values that are NaN"),
+        ((np.uint8([1]), 0.0, 1.0), [1e308], ValueError, "reference: has values that are .* beyond float32"),
+        ((np.uint8([1]), 0.0, 1.0), [-4e38], ValueError, "reference: has values that are .* beyond float32"),
         ((np.uint8([1]), 0.0, 1.0), [0.0, 1.0], ValueError, "reference: shape"),
         ((np.uint8([1]), 0.0, 1.0), ["a"], TypeError, "reference: expected real numbers"),
         ((np.float32([1]), 0.0, 1.0), [0.0], TypeError, "t: "),
