@@ -213,7 +213,7 @@ def _beside(squares: NDArray) -> NDArray:
 
 
 def disputed(m: Measured) -> NDArray[np.int64]:
-    """Digits: first those that two variants read differently, then those whose logits moved most."""
+    """Order the digits. First are those that variants read differently, then those whose logits moved most."""
     reads = np.stack([m.logits.argmax(axis=1), *(r.read for r in m.results)])
     unlike = (reads != reads[0]).any(axis=0)
     moved = np.max([np.abs(r.moved).max(axis=1) for r in m.results], axis=0)

@@ -46,8 +46,8 @@ def one_a_core() -> dict[str, list[str]]:
     return {f"part {i + 1} of {cores}": files[i::cores] for i in range(cores)}
 
 
-def quick_place() -> str:
-    """Where files are written and programs run: in memory, if there is room. On a disk to open a file can take 1 ms."""
+def scratch_folder() -> str:
+    """Give the folder for the files of tests: in memory, if it has room. On a disk to overwrite one can take 1 ms."""
     try:
         good = shutil.disk_usage(MEMORY).free > 1 << 30 and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
     except (OSError, AttributeError):  # there is no such place, or no such system
@@ -76,7 +76,7 @@ def main() -> int:
     """Say of each part how it ended, and all that a failing one printed; 0 if all passed."""
     start, failed, counts = perf_counter(), [], Counter()
     found = one_a_core() if "--quick" in sys.argv else parts()
-    place = TemporaryDirectory(prefix="qops-tests-", dir=quick_place(), ignore_cleanup_errors=True)
+    place = TemporaryDirectory(prefix="qops-tests-", dir=scratch_folder(), ignore_cleanup_errors=True)
     with place as temporary, ThreadPoolExecutor(os.cpu_count()) as pool:
         begun = {pool.submit(run, files, temporary): part for part, files in found.items()}
         for done in as_completed(begun):

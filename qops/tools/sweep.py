@@ -250,7 +250,7 @@ def _measured(
 
 
 def _row(t: Any, true: Any, data: list[NDArray[Any]], ranges: tuple[Range, ...]) -> SweepRow:
-    """Sum up the error of what an op made of these codes."""
+    """Compare the result of an op with the true values, and give the row of it."""
     if not (isinstance(t, QTensor) or (isinstance(t, tuple | list) and len(t) == 3)):
         raise TypeError(f"op: expected it to give (data, min, max), got {shown(t)}")
     try:

@@ -1,4 +1,4 @@
-"""Sweeps: every executor gives the same rows, and the table is sweeps."""
+"""Sweeps: every executor gives the same rows, and the table is tidy."""
 
 import csv
 import pickle

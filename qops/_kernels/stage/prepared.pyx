@@ -115,11 +115,11 @@ cdef class IntegerStage(PreparedStage):
     """Multiply by multiplier / 2**right_shift; one pair of them, or one for each channel."""
 
     cdef IntegerParams* room(self, Py_ssize_t count) except NULL:
-        """Give room for the parameters of channels. Whoever sets them calls `ready` then."""
+        """Give the memory that the caller writes the parameters of channels to. Then it calls `ready`."""
         return <IntegerParams*>self.room_for(INTEGER, count, sizeof(IntegerParams), BYTES_OF_LANES)
 
     cdef void ready(self) noexcept:
-        """Make all else of the parameters of channels."""
+        """Make the rest of the table, once the parameters are written."""
         cdef Py_ssize_t count = self.stage.count, period = period_of(count)
         cdef IntegerParams* params = <IntegerParams*>self.stage.channels
         if count > 1:
@@ -141,11 +141,13 @@ ctypedef fused real:
     double
 
 
-cdef void repeat(real* each, Py_ssize_t count) noexcept nogil:
-    """Repeat the scales of `count` channels, which stand first, until the end of a period and SPARE more."""
+cdef void finish_scales(real* scale, real* each, Py_ssize_t count) noexcept nogil:
+    """Repeat the scales of several channels until the end of a period and SPARE more; `scale` becomes the first."""
     cdef Py_ssize_t i
-    for i in range(count, period_of(count) + SPARE):
-        each[i] = each[i - count]
+    if count > 1:
+        scale[0] = each[0]
+        for i in range(count, period_of(count) + SPARE):
+            each[i] = each[i - count]
 
 
 cdef class FloatStage(PreparedStage):
@@ -175,7 +177,7 @@ cdef class FloatStage(PreparedStage):
         self.ready()
 
     cdef float* room(self, FloatParams p, Py_ssize_t count) except NULL:
-        """Set all but the scales, and give room for those of channels. Whoever sets them calls `ready` then."""
+        """Set all but the scales, and give the memory that the caller writes them to. Then it calls `ready`."""
         cdef char* table = self.room_for(REAL, count, 0, sizeof(float))
         # double where float32 does not hold an end, or a sum with the shift
         p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest
@@ -184,25 +186,19 @@ cdef class FloatStage(PreparedStage):
         return <float*>table if count > 1 else &self.stage.params.real.scale
 
     cdef void ready(self) noexcept:
-        """Make all else of the scales of channels."""
-        cdef float* each = <float*>self.stage.channels
-        if self.stage.count > 1:
-            self.stage.params.real.scale = each[0]
-            repeat(each, self.stage.count)
+        """Make the rest of the table, once the scales are written."""
+        finish_scales(&self.stage.params.real.scale, <float*>self.stage.channels, self.stage.count)
 
 
 cdef class DoubleStage(PreparedStage):
     """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one for each channel."""
 
     cdef double* room(self, DoubleParams p, Py_ssize_t count) except NULL:
-        """Set all but the scales, and give room for those of channels. Whoever sets them calls `ready` then."""
+        """Set all but the scales, and give the memory that the caller writes them to. Then it calls `ready`."""
         cdef char* table = self.room_for(DOUBLE, count, 0, sizeof(double))
         self.stage.params.wide = p
         return <double*>table if count > 1 else &self.stage.params.wide.scale
 
     cdef void ready(self) noexcept:
-        """Make all else of the scales of channels."""
-        cdef double* each = <double*>self.stage.channels
-        if self.stage.count > 1:
-            self.stage.params.wide.scale = each[0]
-            repeat(each, self.stage.count)
+        """Make the rest of the table, once the scales are written."""
+        finish_scales(&self.stage.params.wide.scale, <double*>self.stage.channels, self.stage.count)

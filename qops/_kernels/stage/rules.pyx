@@ -237,9 +237,9 @@ cdef class Numbers:
         return single
 
     cdef double real_at(self, Py_ssize_t channel) except? -1:
-        """The scale of a channel, or of all, that the loop takes: all rules but those of FLOAT_64 round it to float32.
+        """Give the scale by which the loop multiplies a channel. Rules of FLOAT_64 take it as it is.
 
-        ValueError if float32 does not hold it.
+        All others round it to float32; ValueError if float32 does not hold it.
         """
         cdef Multiplier p
         cdef double scale = self.scales[channel] if not self.has_integers else 0
