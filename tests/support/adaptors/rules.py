@@ -43,8 +43,7 @@ def derived(i, attrs):
     if rule.startswith("torch"):
         how = {"scales": (attrs["in_scale"], w, attrs["out_scale"])}
     else:
-        each = [rules.real_scale(attrs["in_scale"], v, attrs["out_scale"], attrs["derive"]) for v in w.ravel().tolist()]
-        how = {"scale": each if w.ndim else each[0]}
+        how = {"scale": rules.real_scale(attrs["in_scale"], w, attrs["out_scale"], attrs["derive"])}
     return {"y": rules.requantize(i["acc"], rule, **how, dtype=TYPES[attrs["dtype"]], **codes(attrs))}
 
 
