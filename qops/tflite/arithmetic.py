@@ -80,7 +80,7 @@ def rounded_shift(x: Any, right_shift: Any) -> Codes:
     """Give ``half_away(x / 2**right_shift)``: gemmlowp's RoundingDivideByPOT."""
     x, n = np.asarray(x, np.int64), np.asarray(right_shift, np.int64)
     half = (np.int64(1) << n) >> 1
-    return np.where(n == 0, x, (x + half - (x < 0)) >> n)
+    return np.asarray((x + half - ((x < 0) & (n > 0))) >> n)
 
 
 def scaled(x: Any, by: tuple[Any, Any]) -> Codes:

@@ -17,14 +17,19 @@ BARREL = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 
 def _constant(value: int, bits: int) -> int:
     """Give a constant of 31 bits with `bits`."""
-    return value if bits == 31 else min(int(rounded_shift(value, 31 - bits)), 2**bits - 1)
+    return value if bits == 31 else min((value + (1 << (30 - bits))) >> (31 - bits), 2**bits - 1)
+
+
+def _saturated(x: Codes, bits: int) -> Codes:
+    return np.minimum(np.maximum(x, -(2**bits)), 2**bits - 1)
 
 
 def _moved(x: Any, left_shift: Any, bits: int = 31) -> Codes:
-    """Multiply by powers of two: saturating, or rounded half away."""
-    n = np.asarray(left_shift, np.int64)
-    up = np.clip(np.asarray(x, np.int64) << np.maximum(n, 0), -(2**bits), 2**bits - 1)
-    return np.where(n < 0, rounded_shift(x, np.maximum(-n, 0)), up)
+    """Multiply by powers of two, or by one: saturating, or rounded half away."""
+    if isinstance(left_shift, int):
+        return rounded_shift(x, -left_shift) if left_shift < 0 else _saturated(x << left_shift, bits)
+    up = _saturated(x << np.maximum(left_shift, 0), bits)
+    return np.where(left_shift < 0, rounded_shift(x, np.maximum(-left_shift, 0)), up)
 
 
 def _exp_of_quarter(a: Codes, bits: int) -> Codes:
@@ -35,7 +40,7 @@ def _exp_of_quarter(a: Codes, bits: int) -> Codes:
     third = _constant(715827883, bits)
     rest = _moved(double_high(_moved(fourth, -2, bits) + cube, third, bits) + square, -1, bits)
     first = _constant(1895147668, bits)
-    return np.clip(first + double_high(first, x + rest, bits), -(2**bits), 2**bits - 1)
+    return _saturated(first + double_high(first, x + rest, bits), bits)
 
 
 def exp_of_negative(a: Codes, whole: int, bits: int = 31) -> Codes:
@@ -86,10 +91,10 @@ def log_from_one(v: Codes) -> Codes:
     sqrt_half, quarter = 1518500250, 536870912 >> 6
     zeros = leading_zeros(v)
     low = _moved(double_high(_moved(v, zeros - 1), sqrt_half), 1)
-    low_z = np.clip(_moved(12 - zeros, 31 - 6) + quarter, -(2**31), 2**31 - 1)
+    low_z = _saturated(_moved(12 - zeros, 31 - 6) + quarter, 31)
     other = double_high(v, sqrt_half)
     zeros = leading_zeros(other) - 1
-    high_z = np.clip(_moved(12 - zeros, 31 - 6) - quarter, -(2**31), 2**31 - 1)
+    high_z = _saturated(_moved(12 - zeros, 31 - 6) - quarter, 31)
     r, z = np.minimum(low, _moved(v, zeros)), np.maximum(low_z, high_z)
     p, q = rounded_shift(r + 1805811301, 1), wrap(2 * wrap(r - 1805811301))
     square = double_high(q, q)

@@ -20,7 +20,7 @@ __all__ = ["LstmSequence", "UnidirectionalSequenceLstm", "unidirectional_sequenc
 
 
 def _clip_16(x: Any) -> Codes:
-    return np.clip(x, -(2**15), 2**15 - 1)
+    return np.minimum(np.maximum(x, -(2**15)), 2**15 - 1)
 
 
 class LstmSequence(NamedTuple):
@@ -87,13 +87,8 @@ class UnidirectionalSequenceLstm(Op):
         least = -12, -9 if self._facts.lstm == "lite" else 0
         if frexp(cell_scale)[0] != 0.5 or not least[0] <= self._power <= least[1]:
             raise ValueError(f"cell_scale: expected a power of two, 2**{least[0]} to 2**{least[1]}, got {cell_scale}")
-        self._by_w, self._by_r = (
-            [quantized(self._product(scale, step) / 2.0**-12) for scale in self._four(values, name)]
-            for values, name, step in (
-                (given.w_scale, "w_scale", given.x_scale),
-                (given.r_scale, "r_scale", hidden_scale),
-            )
-        )
+        self._by_w = self._factors(given.w_scale, "w_scale", given.x_scale)
+        self._by_r = self._factors(given.r_scale, "r_scale", hidden_scale)
         clip = number(given.cell_clip, "cell_clip")
         self._clip = int(min(clip / cell_scale, 32767)) if clip > 0 else None
         if self._clip == 0 and self._facts.lstm == "lite":  # which looks at the codes, and TFLM at the real number
@@ -107,9 +102,8 @@ class UnidirectionalSequenceLstm(Op):
     def integers(self) -> dict[str, Any]:
         """Factors of the gates (input, forget, cell, output) and the result, weights, biases; 2**15 is no clip."""
         found: dict[str, Any] = dict(zip(("x_zero_point", "hidden_zero_point"), self._zeros, strict=True))
-        for name, each in (("input", self._by_w), ("recurrent", self._by_r)):
-            multipliers, shifts = zip(*each, strict=True)
-            found |= {f"{name}_multiplier": np.array(multipliers), f"{name}_shift": np.array(shifts)}
+        for name, (multipliers, shifts) in (("input", self._by_w), ("recurrent", self._by_r)):
+            found |= {f"{name}_multiplier": multipliers.flatten(), f"{name}_shift": shifts.flatten()}
         found |= named(self._last, "output")
         found |= {"cell_clip": 2**15 if self._clip is None else self._clip, "cell_scale_power": self._power}
         return {**found, "input_weights": self._w.copy(), "recurrent_weights": self._r.copy(), "bias": self._b.copy()}
@@ -129,35 +123,37 @@ class UnidirectionalSequenceLstm(Op):
             return float(F32(scale) * F32(step))
         return float(F32(scale)) * float(F32(step))
 
-    @staticmethod
-    def _four(values: Any, name: str) -> list[float]:
-        each = check.scales(values, name, 4, axis="gate")
-        return [each] * 4 if isinstance(each, float) else each.tolist()
+    def _factors(self, values: Any, name: str, step: float) -> tuple[Codes, Codes]:
+        """Give the multipliers and the shifts of the four gates, which broadcast with their sums."""
+        each = np.broadcast_to(check.scales(values, name, 4, axis="gate"), 4).tolist()
+        found = [quantized(self._product(scale, step) / 2.0**-12) for scale in each]
+        multipliers, shifts = np.array(found, np.int64).T.reshape(2, 4, 1, 1)
+        return multipliers, shifts
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 3 or shape[2] != self._w.shape[2]:
             raise ValueError(f"x: expected 3 dimensions, the last of {self._w.shape[2]}, got shape {shape}")
         return (*shape[:2], self._w.shape[1])
 
-    def _gate(self, i: int, x: Codes, hidden: Codes) -> Codes:
-        """Give the sum of a gate, with 12 bits behind the point."""
+    def _sums(self, x: Codes, hidden: Codes) -> Codes:
+        """Give the sums of the four gates, with 12 bits behind the point."""
         by, (zero, hidden_zero) = self._facts.scaled if self._dtype == np.int8 else scaled_wide, self._zeros
-        first = (x - zero) @ self._w[i].T + self._b[i]
-        second = (hidden - hidden_zero) @ self._r[i].T
+        first = (x - zero) @ self._w.swapaxes(1, 2) + self._b[:, np.newaxis]
+        second = (hidden - hidden_zero) @ self._r.swapaxes(1, 2)
         if self._dtype == np.int8:
             first, second = wrap(first), wrap(second)
-        made = by(second, self._by_r[i])
-        return _clip_16(_clip_16(by(first, self._by_w[i])) + (made if self._facts.lstm == "lite" else _clip_16(made)))
+        made = by(second, self._by_r)
+        return _clip_16(_clip_16(by(first, self._by_w)) + (made if self._facts.lstm == "lite" else _clip_16(made)))
 
     def _step(self, x: Codes, hidden: Codes, cell: Codes) -> tuple[Codes, Codes]:
         """Give the hidden state and the cell state after a step."""
-        sums = [self._gate(i, x, hidden) for i in range(4)]
+        sums = self._sums(x, hidden)
         if self._facts.lstm == "lite":
-            i, f, o = (fixed_point.logistic(sums[at], 3, 15) for at in (0, 1, 3))
+            i, f, o = fixed_point.logistic(sums[[0, 1, 3]], 3, 15)
             kept = _clip_16(rounded_shift(f * cell, 15))
             new = _clip_16(rounded_shift(i * fixed_point.tanh(sums[2], 3, 15), 30 + self._power))
         else:
-            i, f, o = (sigmoid_16(3 * sums[at]) for at in (0, 1, 3))
+            i, f, o = sigmoid_16(3 * sums[[0, 1, 3]])
             kept = _clip_16(self._facts.scaled(f * cell, quantized(2.0**-15)))
             new = _clip_16(self._facts.scaled(i * tanh_16(3 * sums[2]), quantized(2.0 ** (-30 - self._power))))
         cell = _clip_16(kept + new)
