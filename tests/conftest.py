@@ -26,6 +26,7 @@ def pytest_report_header():
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="few items of each test, fewer examples, no long ones")
+    parser.addoption("--no-dots", action="store_true", help="print nothing of a test that passed")
 
 
 def pytest_configure(config):
@@ -50,6 +51,11 @@ def pytest_collection_modifyitems(config, items):
         long = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
+def pytest_report_teststatus(report, config):
+    """With --no-dots print nothing of a test that passed. The run of all parts shows no dots; each is a system call."""
+    return ("passed", "", "") if config.getoption("no_dots") and report.passed and report.when == "call" else None
 
 
 def few(items):

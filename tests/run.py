@@ -58,7 +58,7 @@ def scratch_folder() -> str:
 def run(files: list[str], temporary: str) -> tuple[bool, str]:
     """Whether all tests of the files passed, and what pytest printed."""
     # nothing logs, and to take what is printed from sys, not from the descriptors of the process, is a tenth of a test
-    less = ["-p", "no:cacheprovider", "-p", "no:logging", "--capture=sys"]
+    less = ["--no-dots", "-p", "no:cacheprovider", "-p", "no:logging", "--capture=sys"]
     command = [sys.executable, "-m", "pytest", "--quiet", *less, *sys.argv[1:], *files]
     # a hundred processes import the same modules: compiled once, they are read by all, whatever the caller has set
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -68,7 +68,7 @@ def divided(top, bottom, rounding):
 
 
 def clamp(value, lowest, highest):
-    return max(lowest, min(highest, value))
+    return lowest if value < lowest else highest if value > highest else value
 
 
 UNIT = math.lcm(255, *(zero * (255 - zero) for zero in range(1, 255)))

@@ -10,7 +10,9 @@ SILENT = {"divide": "ignore", "invalid": "ignore", "over": "ignore", "under": "i
 
 def clamp(v, lo, hi):
     """Of an integer, or of an array of int64."""
-    return np.clip(v, lo, hi) if isinstance(v, np.ndarray) else max(lo, min(hi, v))
+    if isinstance(v, np.ndarray):
+        return np.clip(v, lo, hi)
+    return lo if v < lo else hi if v > hi else v  # called a million times: a third of the time of max and min
 
 
 def sat8(v):

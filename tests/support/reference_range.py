@@ -41,7 +41,9 @@ def squared(bins, width, lo, hi, steps):
     total = 0.0
     for place, count in sorted(bins.items()):
         x = (place + 0.5) * width
-        total += count * (min(max(round(x / step), -zero), steps - zero) * step - x) ** 2
+        code = round(x / step)
+        code = -zero if code < -zero else steps - zero if code > steps - zero else code
+        total += count * (code * step - x) ** 2
     return total
 
 
