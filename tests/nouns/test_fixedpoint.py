@@ -20,13 +20,11 @@ def check(x, multiplier, right_shift, rounding):
     got = on_every_tier(apply_multiplier, x, multiplier, right_shift, rounding=rounding)
     assert got.dtype == np.int32
     want = [reference.fixedpoint_apply_multiplier(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
-    np.testing.assert_array_equal(got.ravel(), want)
+    np.testing.assert_array_equal(got.ravel(), want, f"by {multiplier}, shifted by {right_shift}, {rounding}")
 
 
-@pytest.mark.parametrize("rounding", SINGLE_ROUNDINGS)
-@pytest.mark.parametrize("right_shift", range(63))
-def test_apply_multiplier_rounds_ties_on_both_sides_of_zero(rounding, right_shift):
-    """X * multiplier on, one below and one above k + 1/2, for even and odd, negative and positive k."""
+def ties(right_shift):
+    """X on, one below and one above (k + 1/2) * 2**right_shift for even and odd k of both signs; and multipliers."""
     xs, factors = {0}, [1, -1, 3]
     for k in (-5, -4, -3, -2, -1, 0, 1, 2, 3, 4):
         tie = (2 * k + 1) * 2 ** max(0, right_shift - 1)
@@ -38,8 +36,15 @@ def test_apply_multiplier_rounds_ties_on_both_sides_of_zero(rounding, right_shif
         x = np.append(
             x, [s * (2 * k + 1) * 2**half for s in (1, -1) for k in (0, 1, 2) if (2 * k + 1) * 2**half < 2**31]
         )
-    for multiplier in factors:
-        check(x.astype(np.int32), multiplier, right_shift, rounding)
+    return x.astype(np.int32), factors
+
+
+@pytest.mark.parametrize("rounding", SINGLE_ROUNDINGS)
+def test_apply_multiplier_rounds_ties_on_both_sides_of_zero(rounding):
+    for right_shift in range(63):
+        x, factors = ties(right_shift)
+        for multiplier in factors:
+            check(x, multiplier, right_shift, rounding)
 
 
 @pytest.mark.long
@@ -57,13 +62,13 @@ def test_apply_multiplier_matches_twin(x, multiplier, shift, data):
     check(np.array([*x, *EDGES], np.int32), multiplier, shift, rounding)
 
 
-@pytest.mark.parametrize("right_shift", range(63))
 @pytest.mark.parametrize("multiplier", [2**30, 2**31 - 1, -(2**31) + 1, 1518500250, 3 << 29, 0, 1])
-def test_apply_multiplier_gemmlowp_matches_its_two_functions(multiplier, right_shift):
+def test_apply_multiplier_gemmlowp_matches_its_two_functions(multiplier):
     """Left shifts that wrap, ties of both roundings."""
-    ties = [s * (2 * k + 1) * 2 ** max(0, min(29, right_shift - 32)) for s in (1, -1) for k in range(4)]
-    near = [v + d for v in ties for d in (-1, 0, 1) if -(2**31) <= v + d < 2**31]
-    check(np.array([*near, *EDGES], np.int32), multiplier, right_shift, "gemmlowp")
+    for right_shift in range(63):
+        halves = [s * (2 * k + 1) * 2 ** max(0, min(29, right_shift - 32)) for s in (1, -1) for k in range(4)]
+        near = [v + d for v in halves for d in (-1, 0, 1) if -(2**31) <= v + d < 2**31]
+        check(np.array([*near, *EDGES], np.int32), multiplier, right_shift, "gemmlowp")
 
 
 def test_apply_multiplier_gemmlowp_differs_from_one_rounding():

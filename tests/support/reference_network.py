@@ -67,14 +67,14 @@ def pad(codes, pairs, value, lo, hi):
 
 def softmax(codes, lo, hi):
     """The positions of the codes of one row, to 40 digits."""
-    step = (exact32(hi) - exact32(lo)) / 255
+    codes, step = codes.tolist(), (exact32(hi) - exact32(lo)) / 255
+    counts, top = Counter(codes), max(codes)
     with localcontext(prec=40):
-        down = [min(d * step, 1000) for d in range(256)]  # further down, no code but the highest is seen
-        powers = [(Decimal(-x.numerator) / x.denominator).exp() for x in map(Fraction, down)]
-        top = max(codes.tolist())
-        total = sum(count * powers[top - q] for q, count in Counter(codes.tolist()).items())
-        found = {q: Fraction(255 * powers[top - q] / total) for q in {*codes.tolist()}}
-    return [found[q] for q in codes.tolist()]
+        down = {q: Fraction(min((top - q) * step, 1000)) for q in counts}  # further down, no code but the highest is seen
+        powers = {q: (Decimal(-x.numerator) / x.denominator).exp() for q, x in down.items()}
+        total = sum(count * powers[q] for q, count in counts.items())
+        found = {q: Fraction(255 * power / total) for q, power in powers.items()}
+    return [found[q] for q in codes]
 
 
 def farthest(codes, exact):
