@@ -53,46 +53,48 @@ SHRUNK = (0.97, 0.5, 0.125, 1e-2, 1e-3, 1e-6, 1e-9, 1e-12)
 
 
 @PAIRS
-@pytest.mark.parametrize("share", SHRUNK)
-def test_add_8p8to8_with_narrow_guess_matches_twin_within_bound(pair, share):
+def test_add_8p8to8_with_narrow_guess_matches_twin_within_bound(pair):
     (a_min, a_max), (b_min, b_max) = pair
     lo, hi = a_min + b_min, a_max + b_max
     middle = lo + (hi - lo) * 0.4
-    check_8p8to8(*pair, (middle - (hi - lo) * share * 0.4, middle + (hi - lo) * share * 0.6))
-    check_8p8to8(*pair, (0.0, min(HUGE, (hi - lo) * share)))
+    for share in SHRUNK:
+        with case("share", share):
+            check_8p8to8(*pair, (middle - (hi - lo) * share * 0.4, middle + (hi - lo) * share * 0.6))
+            check_8p8to8(*pair, (0.0, min(HUGE, (hi - lo) * share)))
 
 
 @PAIRS
-@pytest.mark.parametrize("factor", [1.0, 1.0625, 1.2, 2.0, 10.0, 1000.0])
-def test_add_8p8to8_keeps_a_guess_that_holds(pair, factor):
+def test_add_8p8to8_keeps_a_guess_that_holds(pair):
     (a_min, a_max), (b_min, b_max) = pair
     lo, hi = reference.add_full_range((None, *rounded(a_min, a_max)), (None, *rounded(b_min, b_max)))
-    more = (factor - 1) * (hi - lo) / 3
-    guess = rounded(max(-HUGE, lo - more), min(HUGE, hi + more))
-    t, info, _ = check_8p8to8(*pair, guess)
-    assert info.passes == 1
-    assert (t.min, t.max) == guess
+    for factor in (1.0, 1.0625, 1.2, 2.0, 10.0, 1000.0):
+        with case("factor", factor):
+            more = (factor - 1) * (hi - lo) / 3
+            guess = rounded(max(-HUGE, lo - more), min(HUGE, hi + more))
+            t, info, _ = check_8p8to8(*pair, guess)
+            assert info.passes == 1
+            assert (t.min, t.max) == guess
 
 
 @PAIRS
-@pytest.mark.parametrize("place", [-2.0, -0.1, 0.0, 0.3, 0.9, 1.0, 1.5])
-def test_add_8p8to8_with_one_end_guessed_matches_twin_within_bound(pair, place):
+def test_add_8p8to8_with_one_end_guessed_matches_twin_within_bound(pair):
     (a_min, a_max), (b_min, b_max) = pair
     lo, hi = a_min + b_min, a_max + b_max
-    end = float(np.clip(lo + place * (hi - lo), -HUGE, HUGE))
-    for guess in ((end, None), (None, end)):
-        t, info, twin = check_8p8to8(*pair, guess)
-        held = float(np.float32(end)) <= twin.found[0] if guess[1] is None else float(np.float32(end)) >= twin.found[1]
-        if held and info.passes == 2:
-            assert (t.min if guess[1] is None else t.max) == float(np.float32(end))
+    ends = [float(np.clip(lo + place * (hi - lo), -HUGE, HUGE)) for place in (-2.0, -0.1, 0.0, 0.3, 0.9, 1.0, 1.5)]
+    for guess in [guess for end in ends for guess in ((end, None), (None, end))]:
+        with case("guess", guess):
+            t, info, twin = check_8p8to8(*pair, guess)
+            end = float(np.float32(guess[0] if guess[1] is None else guess[1]))
+            held = end <= twin.found[0] if guess[1] is None else end >= twin.found[1]
+            if held and info.passes == 2:
+                assert (t.min if guess[1] is None else t.max) == end
 
 
 @PAIRS
-@pytest.mark.parametrize(
-    "guess", [(5.0, None), (None, -5.0), (5.0, 5.0), (-HUGE, HUGE), (TINY, 2 * TINY), (1e30, 1.1e30)]
-)
-def test_add_8p8to8_with_bad_guess_matches_twin_within_bound(pair, guess):
-    check_8p8to8(*pair, guess)
+def test_add_8p8to8_with_bad_guess_matches_twin_within_bound(pair):
+    for guess in [(5.0, None), (None, -5.0), (5.0, 5.0), (-HUGE, HUGE), (TINY, 2 * TINY), (1e30, 1.1e30)]:
+        with case("guess", guess):
+            check_8p8to8(*pair, guess)
 
 
 def test_add_8p8to8_writes_again_for_a_range_of_15_16_or_less():

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import reference
-from cases import RANGE_PAIRS, reals, rounded, spans
+from cases import RANGE_PAIRS, case, reals, rounded, spans
 from hypothesis import given
 from hypothesis import strategies as st
 from ops import on_every_tier
@@ -51,11 +51,12 @@ def check(codes, ends, function, range=None, dtype="uint8"):
     assert reference.farthest(t.data, reference.lookup(codes, results, t.min, t.max)) <= BOUND_LOOKUP
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("ends", RANGES.values(), ids=RANGES)
-def test_lookup_of_every_code_within_bound(ends, name):
-    check(EVERY[np.uint8], ends, FUNCTIONS[name], dtype="int8")
-    check(EVERY[np.int8], ends, FUNCTIONS[name], (-0.5, 1.25))
+def test_lookup_of_every_code_within_bound(ends):
+    for name, function in FUNCTIONS.items():
+        with case(name):
+            check(EVERY[np.uint8], ends, function, dtype="int8")
+            check(EVERY[np.int8], ends, function, (-0.5, 1.25))
 
 
 @given(ends=spans(), kept=st.none() | spans(), slope=reals(100.0), dtype=st.sampled_from(["uint8", "int8"]))

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
+from cases import case
 from hypothesis import example, given
 from hypothesis import strategies as st
 from ops import on_every_tier
@@ -17,10 +18,12 @@ EDGES = np.int32([-(2**31), -(2**31) + 1, -(2**30), -65537, -3, -2, -1, 0, 1, 2,
 
 
 def check(x, multiplier, right_shift, rounding):
-    got = on_every_tier(apply_multiplier, x, multiplier, right_shift, rounding=rounding)
-    assert got.dtype == np.int32
-    want = [reference.fixedpoint_apply_multiplier(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
-    np.testing.assert_array_equal(got.ravel(), want, f"by {multiplier}, shifted by {right_shift}, {rounding}")
+    with case(multiplier, right_shift, rounding):
+        got = on_every_tier(apply_multiplier, x, multiplier, right_shift, rounding=rounding)
+        assert got.dtype == np.int32
+        twin = reference.fixedpoint_apply_multiplier
+        want = [twin(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
+        np.testing.assert_array_equal(got.ravel(), want)
 
 
 def ties(right_shift):

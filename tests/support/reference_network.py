@@ -69,8 +69,8 @@ def softmax(codes, lo, hi):
     """The positions of the codes of one row, to 40 digits."""
     codes, step = codes.tolist(), (exact32(hi) - exact32(lo)) / 255
     counts, top = Counter(codes), max(codes)
-    with localcontext(prec=40):
-        down = {q: Fraction(min((top - q) * step, 1000)) for q in counts}  # further down, no code but the highest is seen
+    with localcontext(prec=40):  # and further down than 1000 no code but the highest is seen
+        down = {q: Fraction(min((top - q) * step, 1000)) for q in counts}
         powers = {q: (Decimal(-x.numerator) / x.denominator).exp() for q, x in down.items()}
         total = sum(count * powers[q] for q, count in counts.items())
         found = {q: Fraction(255 * power / total) for q, power in powers.items()}
