@@ -21,8 +21,8 @@ def check(x, multiplier, right_shift, rounding):
     with case(multiplier, right_shift, rounding):
         got = on_every_tier(apply_multiplier, x, multiplier, right_shift, rounding=rounding)
         assert got.dtype == np.int32
-        twin = reference.fixedpoint_apply_multiplier
-        want = [twin(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
+        how = multiplier, right_shift, rounding
+        want = [reference.fixedpoint_apply_multiplier(v, *how) for v in np.ravel(x).tolist()]
         np.testing.assert_array_equal(got.ravel(), want)
 
 
