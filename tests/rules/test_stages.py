@@ -65,5 +65,5 @@ def test_floats_beyond_int32_become_what_the_row_says(tier, rng, rule, each):
         real = x.astype(np.float32) * np.float32(scales[::-1] if each else scale)
         plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
         info = np.iinfo(dtype)
-        want = [twin.beyond_int32(np.rint(v).item(), shift, row.beyond) for v in real + np.float32(plus)]
+        want = [twin.beyond_int32(v, shift, row.beyond) for v in np.rint(real + np.float32(plus)).tolist()]
         assert got.tolist() == [min(max(v, info.min), info.max) for v in want], (scale, dtype, zero)

@@ -10,7 +10,7 @@ F32 = np.float32
 def each(function, *arrays):
     """`function` of Python numbers, on broadcast arrays."""
     parts = np.broadcast_arrays(*arrays)
-    found = [function(*(x.item() for x in xs)) for xs in zip(*map(np.ravel, parts), strict=True)]
+    found = [function(*xs) for xs in zip(*(np.ravel(part).tolist() for part in parts), strict=True)]
     return np.array(found, object).reshape(parts[0].shape)
 
 
