@@ -5,6 +5,7 @@ import inspect
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import calls
 import numpy as np
@@ -114,8 +115,14 @@ def takes_threads(name):
     return "num_threads" in inspect.signature(kind_of(name).__call__).parameters
 
 
+@pytest.fixture(scope="module")
+def pool():
+    with ThreadPoolExecutor(8) as threads:
+        yield threads
+
+
 @CALLED
-def test_eight_threads_share_an_op(name, changes):
+def test_eight_threads_share_an_op(name, changes, pool):
     """Also with data of other shapes at the same time."""
     of, names = PREPARED[name]
     op, data, want = made(name, changes)
@@ -128,8 +135,14 @@ def test_eight_threads_share_an_op(name, changes):
             if key in data
         }
         calls.append((more, call(of, **more)))
-    with ThreadPoolExecutor(8) as pool:
-        for got, (_, known) in zip(pool.map(lambda given: op(**given[0]), calls * 40), calls * 40, strict=True):
+    start = Barrier(8)
+
+    def work(_):
+        start.wait()
+        return [op(**given) for given, _ in calls * 5]
+
+    for results in pool.map(work, range(8)):
+        for got, (_, known) in zip(results, calls * 5, strict=True):
             same(got, known)
 
 
