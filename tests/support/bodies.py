@@ -79,12 +79,12 @@ def handling(stopped):
     assert not set_action(signal.SIGTRAP, ctypes.byref(before), None)
 
 
-def counted(call):
-    """Give the bodies that run in a call, in this thread, and how many elements they do.
+def counted(calls):
+    """Give for each call the bodies that run in it, in this thread, and how many elements they do.
 
     For a body that returns nothing the number says nothing.
     """
-    done, returns, put = Counter(), {}, ctypes.memmove
+    found, returns, put = [], {}, ctypes.memmove
 
     def stopped(context):
         rax, rsp, rip = (ctypes.c_ssize_t.from_address(context + register) for register in (RAX, RSP, RIP))
@@ -93,7 +93,7 @@ def counted(call):
             code, begun = returns.pop(at)
             put(at, code, 1)
             for body in begun:
-                done[bodies()[body]] += rax.value
+                found[-1][bodies()[body]] += rax.value
                 put(body, BREAK, 1)
         else:
             put(at, bodies()[at].code, 1)
@@ -108,8 +108,10 @@ def counted(call):
         for at in bodies():
             put(at, BREAK, 1)
         try:
-            call()
+            for call in calls:
+                found.append(Counter())
+                call()
         finally:
             for at, body in bodies().items():
                 put(at, body.code, 1)
-    return done
+    return found

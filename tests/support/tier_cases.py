@@ -1,5 +1,6 @@
 """A case for every kernel with SIMD lanes: random arguments, extremes among them, as a call ready to be made."""
 
+import random
 from functools import cache
 
 import numpy as np
@@ -45,9 +46,28 @@ EDGES = {
 }
 
 
+class Source:
+    """Random numbers as numpy's generator gives them. A single one is of Python's, in a tenth of the time."""
+
+    def __init__(self, word):
+        self.one, self.many = random.Random(word), np.random.default_rng([*word.encode()])
+        self.normal = self.many.normal
+
+    def random(self, size=None):
+        return self.one.random() if size is None else self.many.random(size)
+
+    def uniform(self, low, high, size=None):
+        return self.one.uniform(low, high) if size is None else self.many.uniform(low, high, size)
+
+    def integers(self, low, high=None, size=None, dtype=np.int64):
+        if size is not None:
+            return self.many.integers(low, high, size, dtype)
+        return below(self, low) if high is None else low + below(self, high - low)
+
+
 def below(rng, top):
-    """An integer from 0 to below `top`, in a fifth of the time of ``rng.integers``."""
-    return int(rng.random() * top)
+    """An integer from 0 to below `top`."""
+    return int(rng.one.random() * top)
 
 
 def unaligned(rng, n, dtype):
@@ -57,7 +77,7 @@ def unaligned(rng, n, dtype):
     return buffer[start : start + n]
 
 
-PERIOD = 100_003
+PERIOD = 20_011
 """After how many elements the values of a long array repeat: a prime number, so no vector and no block divides it."""
 
 
@@ -89,13 +109,14 @@ def drawn(rng, n, dtype, finite=False):
 
 def ends(rng):
     """A range: around 0, from 0 on, to 0, or anywhere; as float32 values."""
-    lo, hi = sorted(rng.normal(0, 2.0 ** (below(rng, 13) - 6), 2).tolist())
+    size = 2.0 ** (below(rng, 13) - 6)
+    lo, hi = sorted((rng.one.gauss(0, size), rng.one.gauss(0, size)))
     lo, hi = one_of(rng, (-abs(lo), abs(hi)), (0, abs(hi)), (-abs(lo), 0), (lo, hi), (-abs(hi), abs(hi)))
     return float(np.float32(lo)), float(np.float32(hi)) + 2.0**-10
 
 
 def one_of(rng, *values):
-    """One of a few values, in a fraction of the time of ``rng.choice``."""
+    """One of a few values."""
     return values[below(rng, len(values))]
 
 
@@ -206,7 +227,7 @@ def finite(rng, n):
     """Whether all values are finite, where few or none are not."""
     x = drawn(rng, n, np.float32, finite=True)
     if n and rng.integers(2):
-        x[rng.integers(0, n)] = rng.choice(np.float32([np.inf, -np.inf, np.nan]))
+        x[rng.integers(0, n)] = one_of(rng, np.inf, -np.inf, np.nan)
     return lambda: extremes.range_float(x)[2:]
 
 

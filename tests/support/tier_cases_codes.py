@@ -3,6 +3,7 @@
 import numpy as np
 import tier_cases
 
+from qops import codes
 from qops._kernels.stage import clamp
 from qops._kernels.tensorflow import concat
 
@@ -12,7 +13,8 @@ def clamped(dtype):
 
     def case(rng, n):
         x, out = tier_cases.drawn(rng, n, dtype), tier_cases.unaligned(rng, n, dtype)
-        lo, hi = (int(end) for end in rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 2, endpoint=True))
+        row = codes.of(x)
+        lo, hi = (rng.integers(row.lowest, row.highest + 1) for _ in range(2))
         return lambda: (out, clamp.clamp(x, lo, hi, out))
 
     return case

@@ -89,7 +89,7 @@ def requantized(rng, n):
     """Gains of 1 and more, below, and so small that 128 elements change no rule; also of ranges without width."""
     (x, out), (lo, hi) = memory(rng, n, np.int32, np.uint8), ends(rng)
     hi = lo if rng.integers(0, 8) == 0 else hi
-    level = rng.choice([abs(hi - lo) * 2.0 ** rng.uniform(-40, 0), 0.0, 1.0], p=[0.9, 0.05, 0.05])
+    level = tier_cases.one_of(rng, *[abs(hi - lo) * 2.0 ** rng.uniform(-40, 0)] * 18, 0.0, 1.0)
     return lambda: (out, requantize.requantize_32to8(x, level, lo, hi, False, out))
 
 

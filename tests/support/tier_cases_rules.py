@@ -17,9 +17,9 @@ def drawn_numbers(rule, rng, out, scale):
     """The rule with a scale, or some, a zero point in the codes or not, ends that are those of the type or not."""
     row = codes.of(out)
     lowest, highest = row.lowest, row.highest
-    lo, hi = np.sort(rng.integers(lowest, highest, 2, endpoint=True)).tolist()
-    lo, hi = [(lo, hi), (lowest, highest)][rng.integers(0, 2)]
-    zero = int(rng.integers(lowest, highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
+    inner = sorted(rng.integers(lowest, highest + 1) for _ in range(2))
+    lo, hi = tier_cases.one_of(rng, inner, (lowest, highest))
+    zero = rng.integers(lowest, highest + 1) // [1, 1, 2**20][rng.integers(0, 3)]
     factors = (0.37, 2.9) if rules.TABLE[rule].is_stepwise else (1.0, 1.0)
     return Numbers(rules.TABLE[rule], scale, zero, lo, hi, factors)
 
@@ -68,7 +68,7 @@ def quantized(rule):
         row, scale = codes.of(out), 2.0 ** rng.uniform(-6, 6)
         x[::3] = np.float32(scale) * (rng.integers(-300, 300, x[::3].size) + np.float32(0.5))  # quotients next to ties
         made = rules.QUANTIZE[rule]
-        where = {"plus" if made.zero_point == "inside" else "shift": int(rng.integers(row.lowest, row.highest)) // 2}
+        where = {"plus" if made.zero_point == "inside" else "shift": rng.integers(row.lowest, row.highest) // 2}
         stage = stages.FloatStage(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
         return lambda: (out, stage.run(x, out))
 
@@ -97,8 +97,8 @@ def pair(call, rule, beyond=False):
             for name in "aby"
         }
         how["y_scale"] *= 2.0 ** -rng.integers(14, 26) if beyond and rng.integers(0, 3) == 0 else 1
-        zeros = (0, 0) if dtype == np.int16 else (row.lowest, row.highest)
-        how |= {f"{name}_zero_point": int(rng.integers(*zeros, endpoint=True)) for name in "aby"}
+        zeros = (0, 1) if dtype == np.int16 else (row.lowest, row.highest + 1)
+        how |= {f"{name}_zero_point": rng.integers(*zeros) for name in "aby"}
         return lambda: (out, call(a, b, rule, out=out, **how))
 
     return case

@@ -21,9 +21,9 @@ def quantized(dtype):
 
 def scaling(rng, lowest, highest):
     """To any scale, from zero points that wrap to none."""
-    zeros = map(int, rng.choice([0, 5, -9, 2**31 - 1, -(2**31)], 2, p=[0.4, 0.2, 0.2, 0.1, 0.1]))
+    zeros = [one_of(rng, *([0] * 4), 5, 5, -9, -9, 2**31 - 1, -(2**31)) for _ in range(2)]
     multiplier, right_shift = (
-        int(rng.integers(2**30, 2**31)),
+        rng.integers(2**30, 2**31),
         one_of(rng, 1, 30, 31, 31, 32, 32, 33, 50, 51, 52, 62),
     )
     return uniform.Scaling(multiplier, right_shift, *zeros, lowest, highest)
