@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import numpy as np
 import pytest
 import tflite_models
 from tflite_models import GOLDEN, SYSTEMS
@@ -26,8 +25,8 @@ def test_files_of_golden_cases_give_the_bits_of_each_system(kind, tmp_path, monk
         for system in ran:
             want = tflite_models.wanted(case, arrays, system)
             (got,) = load(file, runtime=SYSTEMS[system]).run(inputs).values()
-            assert got.dtype == want.dtype, f"{case['id']}, {system}"
-            np.testing.assert_array_equal(got, want, err_msg=f"{case['id']}, {system}")
+            assert (got.dtype, got.shape) == (want.dtype, want.shape), f"{case['id']}, {system}"
+            assert got.tobytes() == want.tobytes(), f"{case['id']}, {system}"
 
 
 @pytest.mark.parametrize("kind", sorted(path.name.split(".")[0] for path in GOLDEN.glob("*.rejects.json")))

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from npz import read_npz
 
 from qops.models.tensor import Tensor
 from qops.models.tflite_file import Operator
@@ -15,23 +16,10 @@ SYSTEMS = {"ref": "reference", "opt": "optimized", "xnn": "xnnpack", "tflm": "tf
 SUFFIXES = {"ref": "", "opt": "_optimized", "xnn": "_xnnpack", "tflm": "_tflm"}
 
 
-class Arrays(dict):
-    """The arrays of a file, which no test can change. Each is read once, when it is asked for."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.file = np.load(path)
-
-    def __missing__(self, key):
-        found = self[key] = self.file[key]
-        found.flags.writeable = False
-        return found
-
-
 @cache
 def arrays_of(kind):
-    """The arrays of an operator."""
-    return Arrays(GOLDEN / f"{kind}.npz")
+    """The arrays of an operator, each read once; no test can write to one."""
+    return read_npz(GOLDEN / f"{kind}.npz")
 
 
 def cases(kind):

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from npz import read_npz
 
 import qops
 
 PATH = Path(__file__).parents[1] / "golden" / "tflite" / "CONV_2D"
-ARRAYS = np.load(PATH.with_suffix(".npz"))
+ARRAYS = read_npz(PATH.with_suffix(".npz"))
 RULES = {"ref": "tflite-double", "tflm": "tflite-double", "optimized": "half-up-double"}
 RULES |= dict.fromkeys(("xnn", "xnnpack"), "fp32-even")
 ENDS = {"NONE": (None, None), "RELU": (0.0, None), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
