@@ -177,13 +177,11 @@ _HOW = ("zero_point", "qmin", "qmax", "axis", "in_zero_point")
 
 
 def _requantized(dump: Dump) -> Iterator[Candidate]:
-    scales = _scales(dump)
+    scales = {derive: scale.tobytes() for derive, scale in _scales(dump).items()}
     for rule in _requantizing():
-        seen: list[NDArray[Any]] = []
-        for derive in _derivations(rule, dump):
-            if not any(np.array_equal(scales[derive], other) for other in seen):
-                seen.append(scales[derive])
-                yield Candidate(rule, "", _requantized_by(rule, derive))
+        different = {scales[derive]: derive for derive in reversed(_derivations(rule, dump))}
+        for derive in reversed(different.values()):
+            yield Candidate(rule, "", _requantized_by(rule, derive))
     for name, row in BLOCKS.items():
         if _has_blocks_and_tail(row, dump):
             for derive in _derivations(row.whole, dump):

@@ -96,7 +96,7 @@ class _Tried(NamedTuple):
 
 def _tried(dump: Dump, progress: Callable[[str], None]) -> _Tried:
     best: dict[str, Verdict] = {}
-    alike: dict[bytes, list[str]] = {}
+    alike: dict[bytes, tuple[Verdict, list[str]]] = {}
     refused: dict[str, Exception] = {}
     sums: set[int] = set()
     for c in candidates.of(dump):
@@ -106,14 +106,16 @@ def _tried(dump: Dump, progress: Callable[[str], None]) -> _Tried:
         except (ValueError, TypeError) as why:  # a scale or type that this rule does not take
             refused[c.rule] = why
             continue
-        sums.add(int(wanted.sum(dtype=np.int64)))
-        verdict = _verdict(dump, c, wanted)
+        made = sha256(np.ascontiguousarray(wanted).data).digest()
+        if made not in alike:
+            sums.add(int(wanted.sum(dtype=np.int64)))
+            alike[made] = _verdict(dump, c, wanted), []
+        verdict, group = alike[made]
         if c.rule not in best or verdict.differs < best[c.rule].differs:
-            best[c.rule] = verdict
-        group = alike.setdefault(sha256(np.ascontiguousarray(wanted).data).digest(), [])
+            best[c.rule] = verdict._replace(rule=c.rule, before=c.before)
         if c.rule not in group:
             group.append(c.rule)
-    groups = sorted(g for g in alike.values() if len(g) > 1)
+    groups = sorted(g for _, g in alike.values() if len(g) > 1)
     return _Tried(list(best.values()), groups, {rule: why for rule, why in refused.items() if rule not in best}, sums)
 
 
@@ -151,7 +153,7 @@ def _gives(c: Candidate, dump: Dump) -> bool:
         codes = c.codes(dump)
     except (ValueError, TypeError):  # a mistake that cannot have been made
         return False
-    return np.array_equal(codes, dump.y.reshape(codes.shape))
+    return bool((codes == dump.y.reshape(codes.shape)).all())
 
 
 def rules_of(dump: Dump) -> list[str]:
