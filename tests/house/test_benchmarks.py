@@ -277,7 +277,7 @@ def modules_that_run(call):
 def test_every_kernel_has_a_row():
     """A module that runs in a row imports it, or a kernel that is imported uses it."""
     uses, ran = {}, set()
-    for module, names in imports.arrows():
+    for module, names in imports.arrows().items():
         for name in (part for text in names for part in (text, text.rpartition(".")[0])):
             uses.setdefault(module, set()).update({name} if name.startswith("qops._kernels.") else ())
     for case in CASES:

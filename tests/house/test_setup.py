@@ -11,63 +11,81 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import setuptools
+from Cython import Build
 from imports import ROOT
+from setuptools.command.build_ext import build_ext
+
+
+@pytest.fixture
+def setup_py(monkeypatch):
+    """Runs setup.py without setting up; gives its names, and as "told" what it tells `setup`.
+
+    It runs in this process: another one would import Cython and setuptools again.
+    """
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("gc.set_threshold", lambda _: None)  # that would be this process's own
+    monkeypatch.setenv("QOPS_DEBUG", "0")
+
+    def run():
+        told = {}
+        monkeypatch.setattr(setuptools, "setup", lambda **options: told.update(options))
+        return {**runpy.run_path("setup.py"), "told": told}
+
+    return run
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("compiler", ["no_compiler_of_this_name", "neither this -one"])
-def test_setup_says_in_one_line_that_there_is_no_compiler(compiler):
-    done = subprocess.run(
-        [sys.executable, "setup.py", "--version"],
-        cwd=ROOT,
-        env={**os.environ, "CC": compiler},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang\n"
+def test_setup_says_in_one_line_that_there_is_no_compiler(compiler, setup_py, monkeypatch):
+    monkeypatch.setenv("CC", compiler)
+    with pytest.raises(SystemExit) as end:
+        setup_py()
+    assert end.value.code == (
+        f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang"
     )
 
 
-READ_ONLY = """
-import os, runpy, sys, tempfile, Cython.Build, setuptools
-access, tempfile.mkdtemp = os.access, lambda: sys.argv[1]
-os.access = lambda path, mode: path != "." and access(path, mode)
-Cython.Build.cythonize = lambda extensions, build_dir, force, **_: print(build_dir, force)
-setuptools.setup = lambda options, **_: print(*(options[step].popitem()[1] for step in ("build", "egg_info")))
-runpy.run_path("setup.py")["made_of"]([])
-"""
-
-
-def set_up_read_only(folder):
-    """What setup.py says where it must not write into the tree, and takes `folder` instead.
+@pytest.fixture
+def read_only(setup_py, monkeypatch, tmp_path):
+    """What setup.py says where it must not write into the tree, and takes `tmp_path` instead.
 
     That is the folders of the build and of what pip reads, then Cython's folder and whether it makes all C anew.
     """
-    command = [sys.executable, "-c", READ_ONLY, str(folder)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    access, made = os.access, []
+    monkeypatch.setattr(os, "access", lambda path, mode: path != "." and access(path, mode))
+    monkeypatch.setattr("tempfile.mkdtemp", lambda: str(tmp_path))
+    monkeypatch.setattr(Build, "cythonize", lambda _, build_dir, force, **options: made.extend([build_dir, force]))
+
+    def run():
+        made.clear()
+        names = setup_py()
+        names["made_of"]([])
+        return [*(names["told"]["options"][step].popitem()[1] for step in ("build", "egg_info")), *made]
+
+    return run
 
 
 @pytest.mark.long
-def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
-    build, egg_info, cython, _ = set_up_read_only(tmp_path)
+def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(read_only, tmp_path):
+    build, egg_info, cython, _ = read_only()
     assert (cython, build, egg_info) == (f"{tmp_path}/cython", str(tmp_path), str(tmp_path))
 
 
 @pytest.mark.long
-def test_setup_makes_c_anew_for_another_numpy_or_other_directives(tmp_path):
+def test_setup_makes_c_anew_for_another_numpy_or_other_directives(read_only, tmp_path):
     """Declarations of numpy 2.5 make C that the headers of 2.4 do not compile. Cython's None makes what has changed."""
     made_for = tmp_path / "cython/made_for"
-    assert set_up_read_only(tmp_path)[3] == "True", "nothing was made before"
+    assert read_only()[3] is True, "nothing was made before"
     now = made_for.read_text()
     another_numpy, other_directives = now.replace(np.__version__, "2.0"), now.replace("True", "None")
-    for before, anew in ((now, "None"), (another_numpy, "True"), (other_directives, "True")):
+    for before, anew in ((now, None), (another_numpy, True), (other_directives, True)):
         made_for.write_text(before)
-        assert set_up_read_only(tmp_path)[3] == anew, before
+        assert read_only()[3] is anew, before
         assert made_for.read_text() == now
 
 
@@ -82,9 +100,11 @@ echo "$2" >> made
 def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
     """With a compiler that makes empty files, in a copy of what is built; pip builds an editable package so too.
 
-    The kernels of three rooms, which read no others, stand for all.
+    The kernels of two rooms, which read no others, stand for all. Others cimport the one that is edited, and one of
+    those that the header is compiled into names only another header, which includes it.
     """
-    others = shutil.ignore_patterns("conv", "frontdoor", "gemm", "nnlib", "onednn", "pool", "tensorflow", "*.so")
+    rooms = ("conv", "frontdoor", "gemm", "nnlib", "onednn", "pool", "stage", "tensorflow")
+    others = shutil.ignore_patterns(*rooms, "*.so")
     for name in ("qops/_kernels", "build/cython"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=others)
     shutil.copy(ROOT / "setup.py", tmp_path)
@@ -105,50 +125,34 @@ def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
         return {path.relative_to(path.parents[1]).with_suffix("").as_posix() for path in objects}
 
     compiled()  # what was not built before
-    assert compiled("stage/given.pyx", "stage/mul.h") == {"stage/given", "stage/mul"}
-
-
-SETUP = """
-import runpy, setuptools
-setuptools.setup = lambda ext_modules, **_: print(len(ext_modules))
-runpy.run_path("setup.py")
-"""
+    assert compiled("arrays/codes.pyx", "machine/cpu.h") == {"arrays/codes", "machine/caches", "machine/tiers"}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("kernels", "count"), [("no", 0), ("", len([*(ROOT / "qops/_kernels").rglob("*.pyx")]) + 1)])
-def test_pip_leaves_the_kernels_to_a_build_beside_it_only_if_told_so(kernels, count):
-    environment = {**os.environ, "QOPS_KERNELS": kernels}
-    done = subprocess.run(
-        [sys.executable, "-c", SETUP], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) == count
+def test_pip_leaves_the_kernels_to_a_build_beside_it_only_if_told_so(kernels, count, setup_py, monkeypatch):
+    monkeypatch.setenv("QOPS_KERNELS", kernels)
+    assert len(setup_py()["told"]["ext_modules"]) == count
 
 
-FLAGS = """
-import runpy, sys, types, setuptools, Cython.Build, setuptools.command.build_ext
-Cython.Build.cythonize = lambda extensions, **_: extensions
-setuptools.setup = lambda **_: None
-setuptools.command.build_ext.build_ext.build_extensions = lambda self: [
-    print(*extension.extra_compile_args) for extension in self.extensions
-]
-build = runpy.run_path("setup.py")["BuildExtensions"](setuptools.Distribution())
-build.extensions = [types.SimpleNamespace(name=f"qops._kernels.{name}") for name in sys.argv[2:]]
-build.compiler = types.SimpleNamespace(compiler_type=sys.argv[1])
-build.build_extensions()
-"""
+@pytest.fixture
+def flags(setup_py, monkeypatch):
+    """Gives the flags that each kernel is compiled with by a family of compilers."""
+    monkeypatch.setattr(Build, "cythonize", lambda extensions, **_: extensions)
+    monkeypatch.setattr(build_ext, "build_extensions", lambda _: None)
 
+    def found(family, *kernels):
+        build = setup_py()["BuildExtensions"](setuptools.Distribution())
+        build.extensions = [SimpleNamespace(name=f"qops._kernels.{name}") for name in kernels]
+        build.compiler = SimpleNamespace(compiler_type=family)
+        build.build_extensions()
+        return [extension.extra_compile_args for extension in build.extensions]
 
-def flags(family, *kernels):
-    """The flags that each kernel is compiled with."""
-    command = [sys.executable, "-c", FLAGS, family, *kernels]
-    environment = {**os.environ, "QOPS_DEBUG": "0"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-    return [line.split() for line in done.stdout.splitlines()]
+    return found
 
 
 @pytest.mark.long
-def test_setup_gives_a_compiler_flags_that_it_knows():
+def test_setup_gives_a_compiler_flags_that_it_knows(flags):
     (microsoft,), (unix,) = flags("msvc", "stage.clamp"), flags("unix", "stage.clamp")
     assert "/fp:precise" in microsoft
     assert "-ffp-contract=off" in unix
@@ -157,7 +161,7 @@ def test_setup_gives_a_compiler_flags_that_it_knows():
 
 
 @pytest.mark.long
-def test_only_kernels_that_go_over_elements_are_compiled_with_all_optimizations():
+def test_only_kernels_that_go_over_elements_are_compiled_with_all_optimizations(flags):
     """A header with vectors, a loop without the GIL, neither, a loop with the GIL, and what Cython adds."""
     found = flags("unix", "stage.clamp", "gemm.plain", "onednn.gemm", "stage.given", "shared")
     assert [line[0] for line in found] == ["-O3", "-O3", "-O1", "-O1", "-O1"]

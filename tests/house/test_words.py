@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,13 +32,15 @@ def names(source, suffix):
     return re.sub(PROSE.get(suffix, OF_OTHERS), "", source, flags=re.S)
 
 
+@cache
+def named():
+    """The names of each file."""
+    return {path.relative_to(ROOT).as_posix(): names(path.read_text("utf-8"), path.suffix) for path in SOURCES}
+
+
 @pytest.mark.parametrize("word", ROOMS)
 def test_a_word_names_one_thing(word):
-    found = {
-        path.relative_to(ROOT).as_posix()
-        for path in SOURCES
-        if re.search(rf"\b{word}\b", names(path.read_text("utf-8"), path.suffix))
-    }
+    found = {path for path, text in named().items() if re.search(rf"\b{word}\b", text)}
     assert not [path for path in found if not path.startswith(ROOMS[word])]
     assert bool(found) == bool(ROOMS[word])
 

@@ -3,6 +3,8 @@
 import ast
 import re
 import sys
+from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -19,9 +21,17 @@ def modules(suffix):
     return sorted(f"{path.parent.name}.{path.stem}" for path in (ROOT / "qops/_kernels").rglob(f"*.{suffix}"))
 
 
+def statements(block):
+    """The statements of a block, and those inside of them; most nodes of a tree are parts of expressions."""
+    for node in block:
+        yield node
+        for part in map(vars(node).get, ("body", "orelse", "handlers", "finalbody", "cases")):
+            yield from statements(part or ())
+
+
 def imported(source, module, is_package=False):
     """Absolute names that a Python module imports: "qops.add.name" for `from qops.add import name`."""
-    for node in ast.walk(ast.parse(source)):
+    for node in statements(ast.parse(source).body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -92,13 +102,16 @@ def uphill(module, names):
     return [f"{module} imports {name}" for name in barred]
 
 
+@cache
 def arrows():
-    """(module, names that it imports) of every module of the tree."""
+    """Module -> names that it imports, of every module of the tree; a kernel's .pxd and .pyx are one."""
+    found = defaultdict(list)
     for folder in ("qops", "analysis", "benchmarks", "docs"):
         for path in sorted((ROOT / folder).rglob("*.p*")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             if path.suffix == ".py":
-                yield module, list(imported(path.read_text(), module, parts[-1] == "__init__"))
+                found[module] += imported(path.read_text(), module, parts[-1] == "__init__")
             elif path.suffix in {".pyx", ".pxd"}:
-                yield module, list(imported_by_pyx(path.read_text()))
+                found[module] += imported_by_pyx(path.read_text())
+    return found
