@@ -28,7 +28,9 @@ def measure() -> list[Curve]:
     """Run every fused form with guesses from 1/32 to 32 times as wide as the sum."""
     a, b = all_pairs(A, B)
     lo, hi = A[0] + B[0], A[1] + B[1]
-    return [Curve(s, [apply(s, a, b, (w * lo, w * hi)) for w in WIDTHS], apply(s, a, b)) for s in FUSED]
+    guesses = [None, *((w * lo, w * hi) for w in WIDTHS)]
+    found = (apply([s], a, b, guesses) for s in FUSED)
+    return [Curve(s, sums, free) for s, (free, *sums) in zip(FUSED, found, strict=True)]
 
 
 def rows(curve: Curve) -> list[list[str]]:

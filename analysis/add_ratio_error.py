@@ -12,6 +12,7 @@ from analysis.systems import CHAIN, FUSED, Sum, System, all_pairs, apply
 
 RATIOS = tuple(float(np.float32(r)) for r in np.geomspace(1, 4096, 61))
 KINDS = {"one-sided: [0, r] + [0, 1]": (0.0, 1.0), "two-sided: [-r, 1.55 r] + [-1, 1.55]": (-1.0, 1.55)}
+SYSTEMS = (*FUSED, *CHAIN)
 TOPS = (16, 127, 1024, 4096)
 
 
@@ -31,8 +32,8 @@ def measure() -> list[Curve]:
     """Every system at every ratio of both kinds of ranges."""
     curves = []
     for kind, (lo, hi) in KINDS.items():
-        pairs = [all_pairs((lo * r, hi * r), (lo, hi)) for r in RATIOS]
-        curves += [Curve(kind, s, [apply(s, a, b) for a, b in pairs]) for s in (*FUSED, *CHAIN)]
+        sums = [apply(SYSTEMS, *all_pairs((lo * r, hi * r), (lo, hi))) for r in RATIOS]
+        curves += [Curve(kind, s, of) for s, of in zip(SYSTEMS, zip(*sums, strict=True), strict=True)]
     return curves
 
 

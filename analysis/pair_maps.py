@@ -18,7 +18,7 @@ SHOWN: dict[tuple[Range, Range], str] = {
 
 def measure(systems: Sequence[System], count: int = len(SHOWN)) -> list[Sum]:
     """Run every system on all pairs of codes of the first pairs of ranges."""
-    return [apply(s, *all_pairs(*ranges)) for ranges in list(SHOWN)[:count] for s in systems]
+    return [found for ranges in list(SHOWN)[:count] for found in apply(systems, *all_pairs(*ranges))]
 
 
 def row(m: Sum) -> list[str]:

@@ -1,6 +1,7 @@
 """The photograph, added by every system with a good guess, a bad one and none."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,11 +55,9 @@ def measure(picture: Picture | None = None) -> list[Measured]:
     for scene in scenes(picture):
         a, b = quantize(scene.a), quantize(scene.b)
         real = scene.a.astype(np.float64) + scene.b
-        results = []
-        for system in (*FUSED, *CHAIN):
-            for guess, ends in guesses(values(a) + values(b)).items():
-                total = apply(system, a, b, ends)
-                results.append(Result(guess, total, error(total.tensor, real).sqnr))
+        given = guesses(values(a) + values(b))
+        sums = apply((*FUSED, *CHAIN), a, b, given.values())
+        results = [Result(guess, total, error(total.tensor, real).sqnr) for guess, total in zip(cycle(given), sums)]
         found.append(Measured(scene, a, b, results))
     return found
 

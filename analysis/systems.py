@@ -170,10 +170,12 @@ FORMS = {
 HEADS = ("max LSB", "mean LSB", "bias LSB", "SQNR dB")
 
 
-def apply(system: System, a: QTensor, b: QTensor, guess: Range | None = None) -> Sum:
-    """Run a system, and measure the error against the exact result of what the codes stand for."""
-    result, passes = system.run(a, b, guess)
-    return Sum(system, (a, b), result, passes, error(result, system.exact(values(a), values(b))))
+def apply(systems: Iterable[System], a: QTensor, b: QTensor, guesses: Iterable[Range | None] = (None,)) -> list[Sum]:
+    """Run each system of an op with each guess; measure errors against the exact result of what the codes stand for."""
+    systems, guesses = list(systems), list(guesses)
+    exact = systems[0].exact(values(a), values(b))
+    runs = ((system, *system.run(a, b, guess)) for system in systems for guess in guesses)
+    return [Sum(system, (a, b), result, passes, error(result, exact)) for system, result, passes in runs]
 
 
 def cells(e: ErrorReport) -> list[str]:

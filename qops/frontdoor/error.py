@@ -20,7 +20,7 @@ from qops.frontdoor.bound import bound as _bound
 from qops.frontdoor.report import FINEST_BIN, MOST_BINS, ErrorReport, Histogram, Worst, edges_of
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["check_values", "error", "line_of", "reference_of"]
+__all__ = ["check_values", "error", "line_of", "reference_of", "report_on"]
 
 _AT_ONCE = 1 << 15  # elements; the arrays that are computed of so many stay in the cache
 _LARGEST = float(np.finfo(np.float32).max)
@@ -101,6 +101,11 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     """
     if unknown:
         raise _unknown_keyword(error, unknown)
+    return report_on(t, reference, op)
+
+
+def report_on(t: TensorLike, reference: ArrayLike, op: str | None = None, counts: bool = True) -> ErrorReport:
+    """Do what `error` does; without `counts` the histogram, which takes a third of the time, has no bins."""
     data, step, zero, base = line_of(t)
     if data.size == 0:
         raise ValueError(f"t: has no elements, shape {data.shape}")
@@ -109,7 +114,7 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None, **unknown:
     line = [np.asarray(part, np.float64) for part in (step, zero, base)]
     arrays = (data, want, *line) if line[0].ndim else (data, want)
     reports = (
-        _block(got, true, own or line, step, data.shape, start, largest)
+        _block(got, true, own or line, step, data.shape, start, largest, counts)
         for start, (got, true, *own) in _kernels.stretches(arrays, _AT_ONCE)
     )
     return reduce(add, reports)
@@ -123,6 +128,7 @@ def _block(
     shape: tuple[int, ...],
     start: int,
     bound: float | None,
+    counts: bool,
 ) -> ErrorReport:
     """Report on a block of elements; the first one has the flat index `start`."""
     check_values(want)
@@ -146,7 +152,7 @@ def _block(
             (float(got[at]) - zero) * step + base,
             float(want[at]),
         ),
-        histogram=_histogram(off, s["largest"]),
+        histogram=_histogram(off, s["largest"]) if counts else Histogram(np.zeros(0, np.int64), np.zeros(1)),
         bound=bound,
     )
 

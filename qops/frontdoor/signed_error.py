@@ -97,4 +97,8 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
 
 def _values_and_step(t: TensorLike) -> tuple[NDArray[np.float64], Any]:
     data, step, zero, base = _line_of(t)
-    return np.asarray((data.astype(np.float64) - zero) * step + base), step
+    real = data.astype(np.float64)
+    real -= zero
+    real *= step
+    real += base
+    return real, step

@@ -5,6 +5,7 @@ The product reads the left matrix as u8 codes. An s8 matrix is `shifted` to u8 b
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,8 +65,9 @@ def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
     >>> paired(np.uint8([[1, 2, 3]]), (0,)).tolist(), paired(np.uint8([[1, 2, 3]]), (0, 1)).tolist()
     ([[[1, 2], [3, 0]]], [[[1, 0], [2, 3]]])
     """
-    blocks = np.split(rows.astype(np.int32), list(k_starts[1:]), axis=1)
-    even = np.concatenate([np.pad(block, ((0, 0), (0, block.shape[1] % 2))) for block in blocks], axis=1)
+    odd = [end for start, end in pairwise([*k_starts, rows.shape[1]]) if (end - start) % 2]
+    even = rows.astype(np.int32)
+    even = np.insert(even, odd, 0, axis=1) if odd else even
     return even.reshape(len(rows), even.shape[1] // 2, 2)
 
 

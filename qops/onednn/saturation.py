@@ -165,10 +165,12 @@ def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Satu
 
 def _lost(rows: U8 | S8, weights: S8, starts: Sequence[int], saturates: bool) -> tuple[S64, S64]:
     """Give in how many rows each pair of weights (O, P) saturates, and what each sum (M, O) loses by that."""
-    a, w = dot.paired(rows, starts), dot.paired(weights, starts)
+    w = dot.paired(weights, starts)
     counts, lost = np.zeros(w.shape[:2], np.int64), np.zeros((len(rows), len(weights)), np.int64)
-    unsafe = dot.leaves_s16(w, a.max(axis=0, initial=0)) if saturates else np.zeros(w.shape[:2], np.bool_)
-    for o, p in np.argwhere(unsafe):  # only these can saturate
+    if not saturates:
+        return counts, lost
+    a = dot.paired(rows, starts)
+    for o, p in np.argwhere(dot.leaves_s16(w, a.max(axis=0, initial=0))):  # only these can saturate
         pair = a[:, p] @ w[o, p]
         cut = pair - np.clip(pair, S16_MIN, S16_MAX)
         counts[o, p] = np.count_nonzero(cut)

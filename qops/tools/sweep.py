@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import integer, shown
 from qops.codes import of_dtype
-from qops.frontdoor.error import error
+from qops.frontdoor.error import report_on
 from qops.frontdoor.signed_error import values
 from qops.qtensor import QTensor
 from qops.tools.progress import Progress
@@ -254,7 +254,7 @@ def _row(t: Any, true: Any, data: list[NDArray[Any]], ranges: tuple[Range, ...])
     if not (isinstance(t, QTensor) or (isinstance(t, tuple | list) and len(t) == 3)):
         raise TypeError(f"op: expected it to give (data, min, max), got {shown(t)}")
     try:
-        report = error(t, true)
+        report = report_on(t, true, counts=False)
     except (TypeError, ValueError) as wrong:
         what, _, why = str(wrong).partition(": ")
         raise type(wrong)(f"{'exact' if what == 'reference' else 'op'}: {why}") from None

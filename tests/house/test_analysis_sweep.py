@@ -5,6 +5,7 @@ import pickle
 import sys
 from functools import partial
 
+import dask
 import numpy as np
 import pytest
 from distributed import LocalCluster
@@ -29,8 +30,12 @@ def found():
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two processes on loopback."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as started:
+    """Two processes on loopback, forked from one that has imported dask."""
+    forked = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    with (
+        forked,
+        LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as started,
+    ):
         yield started
 
 
