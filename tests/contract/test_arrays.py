@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from calls.parts import CODES, OTHER
 from cases import OUT_WAYS, WAYS, case, lay_out
+from equal import equal
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -85,7 +86,7 @@ def test_an_output_of_a_subclass_is_what_is_returned(name):
     out = np.full(shape_of(name), 77, OPS[name].out).view(Own)
     got = call(name, out=out)
     assert first_array(got) is out
-    np.testing.assert_array_equal(out.view(np.ndarray), first_array(call(name)))
+    equal(out.view(np.ndarray), first_array(call(name)))
 
 
 def test_dtypes_may_have_any_name():
@@ -102,7 +103,7 @@ def test_dtypes_may_have_any_name():
                     tried.add(name)
             for out in other_names(np.full(first_array(want).shape, 77, OPS[name].out)) if OPS[name].out else []:
                 call(name, **good, out=out)
-                np.testing.assert_array_equal(out, first_array(want))
+                equal(out, first_array(want))
     assert tried
 
 
@@ -112,7 +113,7 @@ def test_outputs_between_others_leave_them_alone(name):
     wide = np.full((*want.shape[:-1], 3 * want.shape[-1]), 77, OPS[name].out)
     before, out, after = np.split(wide, 3, axis=-1)
     call(name, out=out)
-    np.testing.assert_array_equal(out, want)
+    equal(out, want)
     assert (before == 77).all()
     assert (after == 77).all()
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from equal import equal
 from ops import on_every_tier
 
 import qops
@@ -32,7 +33,7 @@ def check(whole, alone):
     """`whole`, made of all channels, has the columns that `alone` gives for each."""
     for i in range(CHANNELS):
         got, want = whole[:, i], alone(i)
-        np.testing.assert_array_equal(got, want[:, 0], err_msg=f"channel {i}")
+        equal(got, want[:, 0], why=f"channel {i}")
 
 
 @pytest.mark.parametrize("near_0", [True, False], ids=["around 0", "far from 0"])
@@ -48,7 +49,7 @@ def test_requantize(dtype, to, near_0, rng):
     check(found.data, lambda i: qops.requantize(column(t, i), float(lo[i]), float(hi[i])).data)
     turned = qops.QTensor(np.ascontiguousarray(t.data.T), t.min[:, None], t.max[:, None])
     along = on_every_tier(qops.requantize, turned, lo[:, None], hi[:, None])
-    np.testing.assert_array_equal(along.data.T, found.data)
+    equal(along.data.T, found.data)
 
 
 @pytest.mark.parametrize("near_0", [True, False], ids=["around 0", "far from 0"])
@@ -97,7 +98,7 @@ def test_layers(words, biased, near_0, rng):
     x = qops.QTensor(a.data.reshape(19, 1, 1, 37), a.min, a.max)
     filters = qops.QTensor(w.data.reshape(1, 1, 37, -1), w.min.reshape(1, 1, 1, -1), w.max.reshape(1, 1, 1, -1))
     convolved = on_every_tier(qops.conv2d, x, filters, bias, **words)
-    np.testing.assert_array_equal(convolved.data.reshape(19, -1), found.data)
+    equal(convolved.data.reshape(19, -1), found.data)
 
 
 @pytest.mark.parametrize("rule", ["tflite-double", "tflite-single", "rndnu", "fp32-even", "double-away"])

@@ -10,6 +10,7 @@ from threading import Barrier
 import calls
 import numpy as np
 import pytest
+from equal import equal
 from nested import at, paths
 from ops import OPS, PREPARED, ROOMS, call, changed, first_array, function, is_tensor, on_every_tier, same
 from prepared_ops import CALL, FEW, OTHER_CALLS, kind_of, made, parts, room_of
@@ -94,7 +95,7 @@ def test_out_is_written_and_returned(name, changes):
             continue
         got = op(**data, out=out, **threads)
         assert first_array(got) is out
-        np.testing.assert_array_equal(out, codes, strict=True)
+        equal(out, codes, strict=True)
 
 
 @pytest.mark.parametrize("name", DIRECT)

@@ -11,6 +11,8 @@ import numpy as np
 import onednn_prepared
 import pytest
 from adaptors import onednn as adaptors
+from equal import equal
+from npz import read_npz
 
 from qops import onednn
 from qops.onednn import Attr, Eltwise, Scales, Window
@@ -23,13 +25,13 @@ GOLDEN = Path(__file__).parents[1] / "golden/onednn"
 def test_prepared_ops_give_the_golden_bits(monkeypatch, name):
     for function in onednn_prepared.OPS:
         monkeypatch.setattr(onednn, function.__name__, partial(onednn_prepared.run, function))
-    arrays, cases = np.load(GOLDEN / f"{name}.npz"), json.loads((GOLDEN / f"{name}.json").read_text())
+    arrays, cases = read_npz(GOLDEN / f"{name}.npz"), json.loads((GOLDEN / f"{name}.json").read_text())
     for case in cases:
         inputs = {key: arrays[value] if isinstance(value, str) else value for key, value in case["inputs"].items()}
         attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa") if key in case}
         got = adaptors.ADAPTORS[name](inputs, attrs)
         for key, value in case["outputs"].items():
-            np.testing.assert_array_equal(got[key], arrays[value], err_msg=case["id"])
+            equal(got[key], arrays[value], why=case["id"])
             assert got[key].dtype == arrays[value].dtype
     assert cases
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from npz import read_npz
 
 from qops import onnx
 
@@ -52,7 +53,7 @@ CASES = [(name, case) for name in SETS for case in json.loads((FOLDER / f"{name}
 
 @pytest.fixture(scope="module")
 def arrays():
-    return {name: np.load(FOLDER / f"{name}.npz") for name in SETS}
+    return {name: read_npz(FOLDER / f"{name}.npz") for name in SETS}
 
 
 def test_both_runtimes_are_in_every_set():

@@ -1,11 +1,14 @@
 """onnxruntime's own operators against slow twins, on codes and scales that make many ties, and its recorded results."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import reference_onnxruntime as twin
+from equal import equal as equal_arrays
+from npz import read_npz
 
 from qops import onnx
 
@@ -13,6 +16,7 @@ GOLDEN = Path(__file__).parents[1] / "golden/rules"
 SCALES = (0.5, 0.25, 0.75, 1.0, 1.5, 0.1, 0.03, 2.5)
 TYPES = (np.uint8, np.int8)
 F32 = np.float32
+equal = partial(equal_arrays, strict=True)
 
 
 @pytest.fixture(params=range(40))
@@ -30,10 +34,6 @@ def numbers(rng, dtype, prefix):
 def codes(rng, shape, dtype):
     info = np.iinfo(dtype)
     return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
-
-
-def equal(got, want):
-    np.testing.assert_array_equal(got, want, strict=True)
 
 
 @pytest.mark.parametrize(("function", "slow"), [(onnx.qlinear_add, twin.add), (onnx.qlinear_mul, twin.mul)])
@@ -64,7 +64,7 @@ def test_two_numbers_are_exchanged(shapes):
 
 def recorded(name):
     """What onnxruntime gave: arrays by name, numbers, and the result of each case of a set."""
-    data, cases = np.load(GOLDEN / f"{name}.npz"), json.loads((GOLDEN / f"{name}.json").read_text())
+    data, cases = read_npz(GOLDEN / f"{name}.npz"), json.loads((GOLDEN / f"{name}.json").read_text())
     assert len(cases) > 10
     for case in cases:
         yield {key: data[value] for key, value in case["inputs"].items()}, case["attrs"], data[case["outputs"]["y"]]

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from equal import equal
 from product_models import convolution_model, extreme, uniform
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images
@@ -65,15 +66,15 @@ def test_convolution(tier, rng, case, dtype, saturating):
         want = convolution_model(x, w, stride, dilation, padding, pad_value, groups, saturating)
         how = dict(window=Window(stride, dilation, padding), pad_value=pad_value)
         packed = pack_weights(w, groups=groups, saturating=saturating, neighbours=dilation[1] == 1)
-        np.testing.assert_array_equal(convolve(x, packed, **how), want)
-        np.testing.assert_array_equal(packed.sums, w.sum((1, 2, 3), np.int32))
+        equal(convolve(x, packed, **how), want)
+        equal(packed.sums, w.sum((1, 2, 3), np.int32))
         planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
         wide = np.zeros((2, 2 * height, width + 3, x.shape[3] + 5), dtype)[:, ::2, 1 : width + 1, 2:-3]
         wide[:] = x
         for source, num_threads in ((x, 3), (planes, 1), (wide, 2)):
             for out in orders(want.shape):
                 convolve(source, packed, out, num_threads=num_threads, **how)
-                np.testing.assert_array_equal(out, want)
+                equal(out, want)
 
 
 def test_weights_for_neighbours_take_no_dilation(rng):
@@ -93,7 +94,7 @@ def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
             x = uniform(rng, (1, 5, 6, 6), dtype)
             got = convolve(x, packed, zero_point=zero_point)
             want = convolve(x, packed) - zero_point * sums
-            np.testing.assert_array_equal(got, want.astype(np.int32))
+            equal(got, want.astype(np.int32))
 
 
 def model_less_offsets(x, w, window, pad_value, zero_point, w_zero_point, groups):
@@ -122,10 +123,10 @@ def test_offsets_bias_and_unsigned_weights(tier, rng, x_type, w_type):
             want = model_less_offsets(x, w, window, groups=groups, **offsets)
             how = {"window": Window(*window), **offsets, "num_threads": 2}
             packed = pack_weights(w, groups=groups)
-            np.testing.assert_array_equal(convolve(x, packed, **how), want.astype(np.int32))
+            equal(convolve(x, packed, **how), want.astype(np.int32))
             for out in orders(want.shape):
                 convolve(x, packed, out, bias=bias, **how)
-                np.testing.assert_array_equal(out, (want + bias).astype(np.int32))
+                equal(out, (want + bias).astype(np.int32))
 
 
 @pytest.mark.parametrize("w_type", [np.uint8, np.int8])
@@ -136,7 +137,7 @@ def test_offsets_of_each_output_channel(rng, w_type):
         each = rng.integers(-300, 300, shape[0], np.int32)
         want = model_less_offsets(x, w, window, 100, 7, each.reshape(-1, 1, 1, 1), groups)
         how = {"window": Window(*window), "pad_value": 100, "zero_point": 7}
-        np.testing.assert_array_equal(convolve(x, pack_weights(w, groups=groups), w_zero_point=each, **how), want)
+        equal(convolve(x, pack_weights(w, groups=groups), w_zero_point=each, **how), want)
 
 
 @pytest.mark.parametrize("kind", ["float", "double"])
@@ -160,10 +161,10 @@ def test_codes_are_those_of_the_sums_wherever_they_lie(tier, rng, kind, dtype):
                 made = Numbers(TABLE["double-even-zp-inside"], scales, 3, info.min, info.max).stage()
             want = np.empty(sums.shape, dtype)
             made.run(sums, want)
-            assert len(np.unique(want)) > 20
+            assert len({*want.flat[:: want.size // 5000 + 1].tolist()}) > 20
             for out in orders(sums.shape, dtype):
                 convolve(x, packed, out, codes=made, typenum=np.dtype(dtype).num, num_threads=2, **how)
-                np.testing.assert_array_equal(out, want)
+                equal(out, want)
 
 
 def test_convolution_in_blocks(tier, rng):
@@ -172,7 +173,7 @@ def test_convolution_in_blocks(tier, rng):
     padding = ((1, 1), (1, 1))
     want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, False)
     for out in orders(want.shape):
-        np.testing.assert_array_equal(convolve(x, w, out, window=Window(padding=padding)), want)
+        equal(convolve(x, w, out, window=Window(padding=padding)), want)
 
 
 def test_padding_beyond_all_memory_is_refused():

@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from equal import equal
 from ops import on_every_tier
-from product_models import exact_model, extreme, model, saturating_model, uniform, wrap32
+from product_models import exact_model, extreme, model, product_model, saturating_model, uniform, wrap32
 
 from qops._kernels.gemm import gemm, packed
 from qops._kernels.machine import tiers as isa
@@ -22,9 +23,9 @@ def rng():
 def check(a, b, pairs, **how):
     """On every tier, as the model takes longer than all of these."""
     want = model(a, b, pairs)
-    np.testing.assert_array_equal(on_every_tier(gemm.product, a, b, pairs=pairs, **how), want)
+    equal(on_every_tier(gemm.product, a, b, pairs=pairs, **how), want)
     got = on_every_tier(lambda: gemm.product(a, packed.pack_b(b, pairs=pairs), **how))
-    np.testing.assert_array_equal(got, want)
+    equal(got, want)
 
 
 @pytest.mark.long
@@ -38,7 +39,7 @@ def test_every_edge(rng, dtype, pairs):
         data = extreme if (m + n + k) % 2 else uniform
         a, b = data(rng, (m, k), dtype), data(rng, (k, n), np.int8 if pairs == () or (m + n + k) % 3 else np.uint8)
         got = on_every_tier(gemm.product, a, b, pairs=pairs)
-        np.testing.assert_array_equal(got, model(a, b, pairs), err_msg=f"{m} x {k} x {n}")
+        equal(got, product_model(a, b, pairs), f"{m} x {k} x {n}")
 
 
 @pytest.mark.parametrize("pairs", [None, ()])
@@ -99,11 +100,11 @@ def test_strides(tier, rng, pairs):
         for a, b in itertools.product(views_a, views_b):
             want = model(a, b, pairs)
             for weights, how in ((b, {"pairs": pairs}), (packed.pack_b(b, pairs=pairs), {})):
-                np.testing.assert_array_equal(gemm.product(a, weights, **how), want)
+                equal(gemm.product(a, weights, **how), want)
             out = np.zeros((2 * m, b.shape[1] + 9), np.int32)
             view = out[::2, 2 : 2 + b.shape[1]]
             assert gemm.product(a, b, view, pairs=pairs) is view
-            np.testing.assert_array_equal(view, want)
+            equal(view, want)
             view[:] = 0
             assert not out.any()
 
@@ -118,7 +119,7 @@ def test_accumulate(tier, rng, pairs):
         for weights, how in ((b, {"pairs": pairs}), (packed.pack_b(b, pairs=pairs), {})):
             got = out.copy()
             gemm.product(a, weights, got, accumulate=True, **how)
-            np.testing.assert_array_equal(got, want)
+            equal(got, want)
 
 
 @pytest.mark.parametrize("pairs", [None, ()])
@@ -142,10 +143,10 @@ def test_offsets_bias_and_unsigned_b(tier, rng, a_type, b_type):
         want = wrap32((a.astype(np.int64) - ao) @ (b.astype(np.int64) - bo))  # the lower half of sums that wrap
         for weights in (b, packed.pack_b(b)):
             how = {"offsets": (ao, bo), "num_threads": 2}
-            np.testing.assert_array_equal(gemm.product(a, weights, **how), want)
+            equal(gemm.product(a, weights, **how), want)
             out = old.copy()
             assert gemm.product(a, weights, out, bias=bias, accumulate=True, **how) is out
-            np.testing.assert_array_equal(out, wrap32(want.astype(np.int64) + bias + old))
+            equal(out, wrap32(want.astype(np.int64) + bias + old))
 
 
 def test_offsets_may_be_one_a_row_and_one_a_column(tier, rng):
@@ -154,7 +155,7 @@ def test_offsets_may_be_one_a_row_and_one_a_column(tier, rng):
         ao, bo = extreme(rng, (7, 1), a_type), extreme(rng, 70, b_type)
         want = (a.astype(np.int64) - ao) @ (b.astype(np.int64) - bo)
         for weights in (b, packed.pack_b(b)):
-            np.testing.assert_array_equal(gemm.product(a, weights, offsets=(ao, bo)), want)
+            equal(gemm.product(a, weights, offsets=(ao, bo)), want)
 
 
 def test_offsets_change_nothing_of_what_saturates(tier):
@@ -167,7 +168,7 @@ def test_colsum(tier, rng):
     b = uniform(rng, (1300, 150), np.int8)
     for pairs in (None, (3,)):
         ready = packed.pack_b(b, pairs=pairs)
-        np.testing.assert_array_equal(ready.colsum, b.sum(0, np.int32))
+        equal(ready.colsum, b.sum(0, np.int32))
         assert (ready.shape, ready.tier) == (b.shape, tier)
 
 
@@ -176,7 +177,7 @@ def test_packed_outlives_its_tier_and_its_source(tier, rng):
     ready, want = packed.pack_b(b), exact_model(a, b)
     b[:] = 0
     isa.use("plain")
-    np.testing.assert_array_equal(gemm.product(a, ready), want)
+    equal(gemm.product(a, ready), want)
 
 
 def test_bad_input():

@@ -76,10 +76,10 @@ def requantized(acc, first, second, last, zero, dtype, runtime):
 def matmul(a, b, a_zero, b_zero):
     """int32 sums of a matrix product; zero points are one, or one for each row of a, one for each column of b."""
     za, zb = rows_and_columns(a_zero, True, False), rows_and_columns(b_zero, False, True)
-    y = np.empty((len(a), b.shape[1]), np.int32)
+    y, rows, columns = np.empty((len(a), b.shape[1]), np.int32), a.tolist(), b.T.tolist()
     for i, j in np.ndindex(y.shape):
-        terms = ((int(u) - int(za(i, j))) * (int(v) - int(zb(i, j))) for u, v in zip(a[i], b[:, j], strict=True))
-        y[i, j] = wrapped(sum(terms))
+        u_zero, v_zero = int(za(i, j)), int(zb(i, j))
+        y[i, j] = wrapped(sum((u - u_zero) * (v - v_zero) for u, v in zip(rows[i], columns[j], strict=True)))
     return y
 
 
@@ -106,13 +106,14 @@ def conv(x, w, x_zero, w_zero, auto_pad="NOTSET", dilations=None, group=1, pads=
         (n + sum(p) - (k - 1) * d - 1) // s + 1
         for n, p, k, d, s in zip(sizes, pad, kernel, dilations, strides, strict=True)
     ]
-    y = np.empty((len(x), len(w), *out), np.int32)
+    y, zeros = np.empty((len(x), len(w), *out), np.int32), np.broadcast_to(np.ravel(w_zero), len(w)).tolist()
+    pixels = {place: int(code) - int(x_zero) for place, code in np.ndenumerate(x)}
+    weights = {place: int(code) - zeros[place[0]] for place, code in np.ndenumerate(w)}
     for n, m, *position in np.ndindex(y.shape):
-        first = m // (len(w) // group) * w.shape[1]
-        zero, total = int(np.ravel(w_zero)[m if np.size(w_zero) > 1 else 0]), 0
+        first, total = m // (len(w) // group) * w.shape[1], 0
+        starts = [p * s - before for p, s, (before, _) in zip(position, strides, pad, strict=True)]
         for c, *tap in product(*map(range, w.shape[1:])):
-            place = [p * s + t * d - q[0] for p, s, t, d, q in zip(position, strides, tap, dilations, pad, strict=True)]
-            if all(0 <= p < size for p, size in zip(place, sizes, strict=True)):
-                total += (int(x[(n, first + c, *place)]) - int(x_zero)) * (int(w[(m, c, *tap)]) - zero)
+            place = [start + t * d for start, t, d in zip(starts, tap, dilations, strict=True)]
+            total += pixels.get((n, first + c, *place), 0) * weights[(m, c, *tap)]  # padding adds nothing
         y[(n, m, *position)] = wrapped(total)
     return y

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from equal import equal
 
 from qops import tflite
 
@@ -16,12 +17,12 @@ def test_each_tensor_has_its_numbers_or_all_have_the_same():
         for x, scale, zero in ((FIRST, 1.0, 5), (SECOND, 0.5, 3))
     )
     assert first is not FIRST
-    np.testing.assert_array_equal(first, FIRST)
+    equal(first, FIRST)
     assert second.tolist() == [[4, 4, 5], [129, 7, 7]]
-    np.testing.assert_array_equal(op([FIRST, SECOND]), np.concatenate([first, second]))
+    equal(op([FIRST, SECOND]), np.concatenate([first, second]))
     same = tflite.Concatenation(axis=0, x_scale=np.float32([0.5]), x_zero_point=3, dtype="uint8", **Y)
     for count in (1, 2, 3):
-        np.testing.assert_array_equal(same([SECOND] * count), np.concatenate([second] * count))
+        equal(same([SECOND] * count), np.concatenate([second] * count))
 
 
 @pytest.mark.parametrize(

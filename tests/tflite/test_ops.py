@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from equal import equal
 
 from qops import tflite
 from qops.tflite.kernels import KERNELS
@@ -55,7 +56,7 @@ def test_add_of_all_pairs_is_the_reference():
     for kernel in ("reference", "tflm"):
         assert tflite.add(A, B, **PAIR, kernel=kernel).tolist() == want
     got = tflite.add(A.reshape(256, 256), B.reshape(256, 256)[:1], **PAIR)
-    np.testing.assert_array_equal(got, np.int8(want).reshape(256, 256)[np.ix_(range(256), range(256))])
+    equal(got, np.int8(want).reshape(256, 256)[np.ix_(range(256), range(256))])
 
 
 @pytest.mark.long
@@ -80,7 +81,7 @@ def test_stages_and_the_steps_in_numpy_give_the_same_bits(op, kernel, y_scale):
     made = kind(**PAIR | {"y_scale": y_scale}, kernel=kernel)
     a, b = A[5::31][:2005], B[5::31][:2005]
     plain = made._in_numpy(a.astype(np.int64), b.astype(np.int64), a.shape)
-    np.testing.assert_array_equal(made(a, b), plain)
+    equal(made(a, b), plain)
     assert len({*plain.tolist()}) > 1
 
 
@@ -130,9 +131,9 @@ def test_the_last_channels_of_an_optimised_depthwise_are_the_references():
     given = {"x_scale": 0.5, "x_zero_point": 3, "w_scale": 1.0, "y_scale": 40.0, "y_zero_point": 0}
     how = given | {"depth_multiplier": 3}
     every = {k: tflite.depthwise_conv_2d(x, w, np.zeros(21, np.int32), **how, kernel=k) for k in KERNELS}
-    np.testing.assert_array_equal(every["optimized"][..., 16:], every["reference"][..., 16:])
+    equal(every["optimized"][..., 16:], every["reference"][..., 16:])
     assert (every["optimized"][..., :16] != every["reference"][..., :16]).any()
-    np.testing.assert_array_equal(every["tflm"], every["reference"])
+    equal(every["tflm"], every["reference"])
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
@@ -150,7 +151,7 @@ def test_transpose_conv_scatters(padding, stride):
                 want[n, at[0], at[1], o] += int((x[n, i, j].astype(int) - 2) @ w[o, p, q].astype(int))
     given = {"x_scale": 1.0, "x_zero_point": 2, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
     got = tflite.transpose_conv(x, np.int32([2, *size, 3]), w, stride=stride, padding=padding, **given)
-    np.testing.assert_array_equal(got, np.clip(want, -128, 127))
+    equal(got, np.clip(want, -128, 127))
 
 
 def test_sums_of_16_by_8_bits_that_do_not_fit_are_refused():
