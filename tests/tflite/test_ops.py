@@ -16,12 +16,12 @@ A, B = (x.ravel() for x in np.meshgrid(EVERY, EVERY, indexing="ij"))
 PAIR = {"a_scale": 0.11, "a_zero_point": 3, "b_scale": 0.07, "b_zero_point": -5, "y_scale": 0.13, "y_zero_point": 9}
 
 
-def half_up(x):
-    return math.floor(x + Fraction(1, 2))
+def half_up(x, over=1):
+    return (2 * x + over) // (2 * over)
 
 
-def half_away(x):
-    return half_up(x) if x >= 0 else -half_up(-x)
+def half_away(x, over=1):
+    return half_up(x, over) if x >= 0 else -half_up(-x, over)
 
 
 def multiplier(scale):
@@ -33,8 +33,7 @@ def multiplier(scale):
 def scaled(x, by):
     """MultiplyByQuantizedMultiplier."""
     m, e = by
-    high = half_up(Fraction((x << max(e, 0)) * m, 2**31))
-    return half_away(Fraction(high, 2 ** max(-e, 0)))
+    return half_away(half_up((x << max(e, 0)) * m, 2**31), 2 ** max(-e, 0))
 
 
 def clamp(x):
@@ -120,7 +119,7 @@ def test_conv_is_the_sum_of_products(dtype, groups):
             want = clamp(scaled(sums[at], (m, e)))
         else:
             reduced = min((m + 2**15) >> 16, 0x7FFF)
-            want = max(-top - 1, min(top, half_up(Fraction(sums[at] * reduced) / Fraction(2) ** (15 - e))))
+            want = max(-top - 1, min(top, half_up(sums[at] * reduced, Fraction(2) ** (15 - e))))
         assert got[at] == want, at
     assert len({*got.ravel().tolist()}) > 20
 
