@@ -83,6 +83,8 @@ def same(got, want, name, tolerance=None):
     else:
         assert type(got) is type(want), name
         assert type(got) is int or math.isnan(got) or float(np.float32(got)) == got, f"{name}: {got} is no float32"
+        if repr(got) == repr(want):
+            return
     if tolerance:
         np.testing.assert_allclose(got, want, *tolerance, err_msg=name)
     else:
