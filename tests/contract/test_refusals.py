@@ -14,8 +14,9 @@ import warnings
 import bad
 import numpy as np
 import pytest
+from cases import case
 from nested import at, paths, replaced
-from ops import OPS, OUTPUTS, call, changed, first_array, function, is_tensor, same
+from ops import OPS, OUTPUTS, call, first_array, function, is_tensor, same
 
 ODD = ["x" * 10_000, -1, 1e38, [[1]], (1, 2, 3), {}, np.zeros(3), np.array("a"), range(3)]
 
@@ -39,32 +40,14 @@ def shape_of(name):
     return first_array(call(name)).shape
 
 
-def ops_with(cases):
-    """Each op that has some of these cases: one item of pytest a case takes longer than most cases."""
-    return pytest.mark.parametrize("name", [name for name in OPS if any(True for _ in cases(name))])
+@pytest.mark.parametrize("name", OPS)
+def test_what_is_no_number_word_flag_array_or_tensor_is_refused(name):
+    for key, value, begins in bad.bad_arguments(name):
+        with case(key, value):
+            refused(name, key, value, begins)
 
 
-@ops_with(bad.number_cases)
-def test_what_is_no_number_is_refused(name):
-    for key, _, value in bad.number_cases(name):
-        refused(name, key, value, bad.blamed(key))
-
-
-@ops_with(bad.words)
-def test_what_is_no_word_is_refused(name):
-    for key in bad.words(name):
-        for value in bad.NOT_WORDS:
-            refused(name, key, value)
-
-
-@ops_with(bad.flags)
-def test_what_is_no_flag_is_refused(name):
-    for key in bad.flags(name):
-        for value in bad.NOT_FLAGS:
-            refused(name, key, value, rf"{key}: expected a bool, got ")
-
-
-@ops_with(bad.flags)
+@pytest.mark.parametrize("name", [name for name in OPS if bad.flags(name)])
 def test_flags_may_be_those_of_numpy(name):
     for key, value in itertools.product(bad.flags(name), (True, False)):
         text = refusal(name, **{key: np.bool_(value)})
@@ -91,18 +74,6 @@ def refusal(name, **changes):
     except (TypeError, ValueError) as refused:
         return str(refused)
     return ""
-
-
-@ops_with(bad.array_cases)
-def test_what_is_no_array_is_refused(name):
-    for key, kind in bad.array_cases(name):
-        refused(name, key, changed(name, key, bad.NOT_ARRAYS[kind]))
-
-
-@ops_with(bad.tensor_cases)
-def test_what_is_no_tensor_is_refused(name):
-    for key, kind in bad.tensor_cases(name):
-        refused(name, key, bad.NOT_TENSORS[kind](*OPS[name].good[key]))
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
