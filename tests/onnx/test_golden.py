@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import case
 from npz import read_npz
 
 from qops import onnx
@@ -48,7 +49,7 @@ def matmul(attrs, runtime, acc, a=None, b=None):
 
 
 CALLS = dict(zip(SETS, (quantize, dynamic_quantize, conv, matmul), strict=True))
-CASES = [(name, case) for name in SETS for case in json.loads((FOLDER / f"{name}.json").read_text())]
+CASES = {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in SETS}
 
 
 @pytest.fixture(scope="module")
@@ -57,32 +58,33 @@ def arrays():
 
 
 def test_both_runtimes_are_in_every_set():
-    assert len(CASES) == 240
-    for name in SETS:
-        systems = {case["system"].split()[0] for of, case in CASES if of == name}
+    assert sum(map(len, CASES.values())) == 240
+    for recorded in CASES.values():
+        systems = {one["system"].split()[0] for one in recorded}
         assert systems == {"onnxruntime", "onnx"}
 
 
-@pytest.mark.parametrize(("name", "case"), CASES, ids=[case["id"] for _, case in CASES])
-def test_golden(name, case, arrays):
-    runtime = "ort" if case["system"].startswith("onnxruntime") else "onnx"
-    inputs = {key: arrays[name][value] for key, value in case["inputs"].items()}
-    got = CALLS[name](case["attrs"], runtime, **inputs)
-    assert set(got) == set(case["outputs"])
-    for key, value in case["outputs"].items():
-        want = arrays[name][value]
-        assert got[key].dtype == want.dtype
-        assert got[key].shape == want.shape
-        assert got[key].tobytes() == want.tobytes()
+@pytest.mark.parametrize("name", SETS)
+def test_golden(name, arrays):
+    for recorded in CASES[name]:
+        with case(recorded["id"]):
+            runtime = "ort" if recorded["system"].startswith("onnxruntime") else "onnx"
+            inputs = {key: arrays[name][value] for key, value in recorded["inputs"].items()}
+            got = CALLS[name](recorded["attrs"], runtime, **inputs)
+            assert set(got) == set(recorded["outputs"])
+            for key, value in recorded["outputs"].items():
+                want = arrays[name][value]
+                assert got[key].dtype == want.dtype
+                assert got[key].shape == want.shape
+                assert got[key].tobytes() == want.tobytes()
 
 
 @pytest.mark.parametrize("name", ["ort_qlinearconv", "ort_qlinearmatmul"])
 def test_runtimes_differ_on_the_golden_data(name, arrays):
     """Else a test of one would be a test of the other."""
     found = 0
-    for of, case in CASES:
-        if of == name:
-            inputs = {key: arrays[name][value] for key, value in case["inputs"].items()}
-            one, other = (CALLS[name](case["attrs"], runtime, **inputs)["y"] for runtime in ("onnx", "ort"))
-            found += np.count_nonzero(one != other)
+    for recorded in CASES[name]:
+        inputs = {key: arrays[name][value] for key, value in recorded["inputs"].items()}
+        one, other = (CALLS[name](recorded["attrs"], runtime, **inputs)["y"] for runtime in ("onnx", "ort"))
+        found += np.count_nonzero(one != other)
     assert found > 100

@@ -1,12 +1,14 @@
 """onnxruntime's own operators against slow twins, on codes and scales that make many ties, and its recorded results."""
 
+import inspect
 import json
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 
 import numpy as np
 import pytest
 import reference_onnxruntime as twin
+from cases import case
 from equal import equal as equal_arrays
 from npz import read_npz
 
@@ -19,9 +21,18 @@ F32 = np.float32
 equal = partial(equal_arrays, strict=True)
 
 
-@pytest.fixture(params=range(40))
-def rng(request):
-    return np.random.default_rng(request.param)
+def of_40_draws(test):
+    """The test with 40 sources of random numbers, its first argument, in one item; the error names the seed."""
+
+    @wraps(test)
+    def of_all(**given):
+        for seed in range(40):
+            with case("seed", seed):
+                test(np.random.default_rng(seed), **given)
+
+    drawn = inspect.signature(test)
+    of_all.__signature__ = drawn.replace(parameters=[*drawn.parameters.values()][1:])
+    return of_all
 
 
 def numbers(rng, dtype, prefix):
@@ -37,6 +48,7 @@ def codes(rng, shape, dtype):
 
 
 @pytest.mark.parametrize(("function", "slow"), [(onnx.qlinear_add, twin.add), (onnx.qlinear_mul, twin.mul)])
+@of_40_draws
 def test_pairs(rng, function, slow):
     for dtype in TYPES:
         a, b, c = (numbers(rng, dtype, name) for name in "ABC")
@@ -66,8 +78,8 @@ def recorded(name):
     """What onnxruntime gave: arrays by name, numbers, and the result of each case of a set."""
     data, cases = read_npz(GOLDEN / f"{name}.npz"), json.loads((GOLDEN / f"{name}.json").read_text())
     assert len(cases) > 10
-    for case in cases:
-        yield {key: data[value] for key, value in case["inputs"].items()}, case["attrs"], data[case["outputs"]["y"]]
+    for one in cases:
+        yield {key: data[value] for key, value in one["inputs"].items()}, one["attrs"], data[one["outputs"]["y"]]
 
 
 @pytest.mark.parametrize("name", ["add", "mul"])
@@ -88,6 +100,7 @@ def test_average_pools_give_what_onnxruntime_gave(name):
         equal(got, want)
 
 
+@of_40_draws
 def test_leaky_relu(rng):
     for dtype in TYPES:
         x, y, alpha = numbers(rng, dtype, "X"), numbers(rng, dtype, "Y"), float(rng.choice([0.01, 0.5, -1, 0.3]))
@@ -98,6 +111,7 @@ def test_leaky_relu(rng):
         )
 
 
+@of_40_draws
 def test_softmax(rng):
     """Along each axis; before version 13 along an axis and all behind it."""
     for dtype in TYPES:
@@ -165,6 +179,7 @@ def test_sigmoid_gives_what_onnxruntime_gave(dtype, x, y, recorded):
     equal(onnx.qlinear_sigmoid(every, *x, *y), np.frombuffer(bytes.fromhex(recorded), dtype))
 
 
+@of_40_draws
 def test_sigmoid_is_near_the_exact_one(rng):
     x, y = numbers(rng, np.int8, "X"), {"Y_scale": 2**-8, "Y_zero_point": -128}
     every = np.arange(-128, 128).astype(np.int8)
@@ -173,6 +188,7 @@ def test_sigmoid_is_near_the_exact_one(rng):
     assert np.abs(got - np.clip(exact * 256 - 128, -128, 127)).max() < 0.5001
 
 
+@of_40_draws
 def test_concat(rng):
     for dtype in TYPES:
         x, z, y = (numbers(rng, dtype, name) for name in "XZY")
@@ -200,6 +216,7 @@ def window(rng):
     return sizes, how | {"auto_pad": word}
 
 
+@of_40_draws
 def test_average_pool(rng):
     for dtype in TYPES:
         (sizes, how), x, y = window(rng), numbers(rng, dtype, "x"), numbers(rng, dtype, "y")
@@ -216,6 +233,7 @@ def test_average_pool_beyond_int32_is_the_lowest_code():
     equal(got, np.uint8([[[0, 0, 9]]]))
 
 
+@of_40_draws
 def test_global_average_pool(rng):
     for dtype in TYPES:
         x, y, sizes = numbers(rng, dtype, "x"), numbers(rng, dtype, "y"), [int(n) for n in rng.integers(1, 6, 2)]
@@ -226,6 +244,7 @@ def test_global_average_pool(rng):
         equal(last, np.moveaxis(want, 1, -1))
 
 
+@of_40_draws
 def test_max_pool(rng):
     for dtype in TYPES:
         sizes, how = window(rng)
@@ -244,6 +263,7 @@ def matrices(rng):
     return a, b, zeros, F32(rng.choice(SCALES)), rng.choice(SCALES, n).astype(F32)
 
 
+@of_40_draws
 def test_gemm(rng):
     a, b, zeros, a_scale, b_scale = matrices(rng)
     y, alpha = numbers(rng, a.dtype, "y"), F32(rng.choice([1, 0.5, 0.3]))
@@ -257,6 +277,7 @@ def test_gemm(rng):
     equal(onnx.qgemm(a.T.copy(), *given, y["y_scale"], zero, alpha=float(alpha), transA=1, transB=1), want)
 
 
+@of_40_draws
 def test_matrices_to_float(rng):
     a, b, zeros, a_scale, b_scale = matrices(rng)
     bias, b_zero = rng.normal(0, 5, b.shape[1]).astype(F32), np.full(len(b_scale), zeros[1], b.dtype)

@@ -41,8 +41,9 @@ def table(function, x, x_scale, x_zero, scale, zero):
 
 def softmax(x, x_scale, scale, zero):
     """The codes of one row: exponentials as large as float32 allows, their sum in float32, one after the other."""
-    shift = max(0.0, float(F32(log(np.finfo(F32).max / F32(len(x))))) - 5) / float(F32(x_scale))
-    each = [F32(exp((int(q) - int(x.max()) + shift) * float(F32(x_scale)))) for q in x]
+    step, largest = float(F32(x_scale)), int(x.max())
+    shift = max(0.0, float(F32(log(np.finfo(F32).max / F32(len(x))))) - 5) / step
+    each = [F32(exp((q - largest + shift) * step)) for q in x.tolist()]
     total = F32(0)
     for value in each:
         total = total + value
