@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +57,12 @@ def _clamped(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[
 def of_another_scale(dump: Dump) -> Iterator[Candidate]:
     """Give rules of requantize with a scale that the systems of the rule would not form."""
     if dump.kind == "requantize" and dump.numbers.get("scale") is None and "integers" not in dump.numbers:
-        scales = _scales(dump)
-        for rule in _requantizing():
+        scales = dump.scales
+        for rule in _FORMED:
             if TABLE[rule].is_stepwise:  # with one scale it is fp32-even-zp-inside
                 continue
             own = [scales[derive] for derive in _derivations(rule, dump)]
-            for derive in get_args(Derivation):
+            for derive in scales:
                 if not any(np.array_equal(scales[derive], other) for other in own):
                     yield Candidate(rule, f"scale {derive}", _requantized_by(rule, derive))
 
@@ -100,7 +100,7 @@ def _on_the_other_side(rule: str, derive: Derivation) -> Callable[[Dump], NDArra
 
     def codes(d: Dump) -> NDArray[Any]:
         x = d.x.astype(np.int64) - d.numbers.get("in_zero_point", 0)
-        scale = d.scale(derive)
+        scale = d.scales[derive]
         if row.multiplier in FLOATS:
             found = _in_floats(row, d.along_axis(scale), x, d.numbers["zero_point"])
         else:
@@ -144,43 +144,38 @@ def _quantized_inside(rule: str) -> Callable[[Dump], NDArray[Any]]:
     return codes
 
 
-def _requantizing() -> list[str]:
-    return [rule for rule in TABLE if TABLE[rule].multiplier != "given"]
-
-
-def _scales(dump: Dump) -> dict[Derivation, NDArray[Any]]:
-    return {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
+_FORMED = {
+    rule: cast("list[Derivation]", ["double"] if row.is_stepwise else row.scales.split(", "))
+    for rule, row in TABLE.items()
+    if row.multiplier != "given"
+}
+"""How the systems of a rule form the scale; one of the ways where they form none."""
 
 
 def _derivations(rule: str, dump: Dump) -> list[Derivation]:
-    """How the systems of a rule form the scale; one of them where the dump has it already, or they form none."""
-    words = TABLE[rule].scales.split(", ")
-    has_one = "in_scale" not in dump.numbers or TABLE[rule].is_stepwise
-    return ["double"] if has_one else cast("list[Derivation]", words)
+    """How the systems of a rule form the scale; one of the ways where the dump has it already."""
+    return _FORMED[rule] if "in_scale" in dump.numbers else ["double"]
 
 
 def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:
+    is_stepwise = rule in TABLE and TABLE[rule].is_stepwise
+
     def codes(d: Dump) -> NDArray[Any]:
-        how = {name: d.numbers[name] for name in _HOW if d.numbers.get(name) is not None}
-        if "integers" in d.numbers:
-            how["integers"] = d.numbers["integers"]
-        elif rule in TABLE and TABLE[rule].is_stepwise and d.numbers.get("scale") is None:
-            how["scales"] = tuple(d.numbers[name] for name in ("in_scale", "w_scale", "out_scale"))
-        else:
-            how["scale"] = d.scale(derive)
-        return requantize(d.x, rule, dtype=d.y.dtype, **how)
+        n, how = d.numbers, d.how
+        if "integers" in n:
+            return requantize(d.x, rule, dtype=d.y.dtype, integers=n["integers"], **how)
+        if is_stepwise and n.get("scale") is None:
+            scales = n["in_scale"], n["w_scale"], n["out_scale"]
+            return requantize(d.x, rule, dtype=d.y.dtype, scales=scales, **how)
+        return requantize(d.x, rule, dtype=d.y.dtype, scale=d.scales[derive], **how)
 
     return codes
 
 
-_HOW = ("zero_point", "qmin", "qmax", "axis", "in_zero_point")
-
-
 def _requantized(dump: Dump) -> Iterator[Candidate]:
-    scales = {derive: scale.tobytes() for derive, scale in _scales(dump).items()}
-    for rule in _requantizing():
-        different = {scales[derive]: derive for derive in reversed(_derivations(rule, dump))}
-        for derive in reversed(different.values()):
+    scales = {derive: np.asarray(scale).tobytes() for derive, scale in dump.scales.items()}
+    for rule in _FORMED:
+        for derive in {scales[derive]: derive for derive in _derivations(rule, dump)}.values():
             yield Candidate(rule, "", _requantized_by(rule, derive))
     for name, row in BLOCKS.items():
         if _has_blocks_and_tail(row, dump):

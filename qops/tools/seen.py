@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ __all__ = ["KINDS", "Dump"]
 KINDS = ("requantize", "add", "mul", "quantize", "average_pool")
 _WIDEST = 64  # how many elements some rules compute together
 _SAMPLE = 4096  # how many elements a sample has
+_HOW = ("zero_point", "qmin", "qmax", "axis", "in_zero_point")
 _CHANNELS, _ROWS = 16, 256  # how many channels and rows a sample has if each channel has a scale
 
 
@@ -92,6 +94,16 @@ class Dump:
             return n["scale"]
         return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
 
+    @cached_property
+    def scales(self) -> dict[Derivation, Any]:
+        """The same for all derivations, by their names."""
+        return {derive: self.scale(derive) for derive in DERIVATIONS}
+
+    @cached_property
+    def how(self) -> dict[str, Any]:
+        """The other arguments of a requantization, where they are given."""
+        return {name: self.numbers[name] for name in _HOW if self.numbers.get(name) is not None}
+
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Give the exact results of some elements, in code steps from the zero point; None for a pool."""
         n, x = self.numbers, self.x.reshape(-1)[where].astype(np.float64)
@@ -131,7 +143,11 @@ class Dump:
 
     def of_one_channel(self) -> "Dump":
         """Give a few elements of the first channel, whose scale is one number: most wrong rules fail on them."""
-        return self._rows(lambda count, rows: 0) if self.is_by_channel else self
+        if not self.is_by_channel:
+            return self
+        x, y = (v.take(0, self.numbers.get("axis", -1)).reshape(-1) for v in (self.x, self.y.reshape(self.x.shape)))
+        few = _spread(x.size, _ROWS)
+        return replace(self.of_some(0).but(axis=-1), x=x[few], y=y[few])
 
     def _rows(self, which: Callable[[int, int], Any]) -> "Dump":
         """Give some channels, chosen by how many there are and how many rows are taken, of a few rows."""
