@@ -15,6 +15,7 @@ __all__ = ["array", "comment", "constants", "inline_rules", "names", "rules_text
 
 _COLUMN = 100
 _TYPES = {"float32": "float", "float64": "double"}
+_LOWEST = {str(x): f"({x + 1} - 1)" for x in (-(2**31), -(2**63))}  # what C has no literal for
 
 
 def names(wanted: Iterable[str]) -> list[str]:
@@ -43,8 +44,8 @@ def _numbers(values: Any) -> list[str]:
         if not np.isfinite(flat).all():
             raise ValueError(f"no finite number: {flat[~np.isfinite(flat)][0]}")
         return [x.hex() + "f" * (flat.dtype == np.float32) for x in flat.tolist()]
-    lowest = (-(2**31), -(2**63))  # what C has no literal for
-    return [f"({x + 1} - 1)" if x in lowest else str(x) for x in flat.astype(np.int64).tolist()]
+    words = [*map(str, flat.astype(np.int64).tolist())]
+    return words if _LOWEST.keys().isdisjoint(words) else [_LOWEST.get(word, word) for word in words]
 
 
 def array(name: str, values: Any) -> str:

@@ -59,7 +59,8 @@ def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str
         found.append("tail only")
     if everywhere(lambda at: _are_ties(dump, wanted, at)):
         found.append("ties only")
-    if everywhere(lambda at: all(bool(np.isin(v[at], dump.ends).all()) for v in (y, wanted))):
+    lo, hi = dump.ends
+    if everywhere(lambda at: all(bool(((v[at] == lo) | (v[at] == hi)).all()) for v in (y, wanted))):
         found.append("saturation only")
     if not found and dump.kind in ("requantize", "quantize"):
         sign = int(np.sign(x[few[0]]))

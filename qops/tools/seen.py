@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class Dump:
     @cached_property
     def scales(self) -> dict[Derivation, Any]:
         """The same for all derivations, by their names."""
-        return {derive: self.scale(derive) for derive in DERIVATIONS}
+        return {derive: self.scale(derive) for derive in get_args(Derivation)}
 
     @cached_property
     def how(self) -> dict[str, Any]:
