@@ -14,7 +14,7 @@ import qops
 
 digits = load_digits()
 x, labels = digits.data / 16, digits.target
-net = MLPClassifier((48, 32), random_state=1, max_iter=500).fit(x[:1200], labels[:1200])
+net = MLPClassifier((48, 32), learning_rate_init=0.004, random_state=1).fit(x[:1200], labels[:1200])
 layers = [*zip(net.coefs_, net.intercepts_, [(0, None), (0, None), None], strict=True)]
 
 
