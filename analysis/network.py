@@ -59,8 +59,13 @@ def patches(x: F32) -> F32:
 
 def convolved(x: F32, layer: Layer) -> F32:
     """Convolve, keep what is positive."""
-    out = np.maximum(patches(x) @ layer.weights.reshape(len(layer.bias), -1).T + layer.bias, 0)
-    return out.reshape(len(x), *x.shape[2:], -1).transpose(0, 3, 1, 2)
+    return answers(patches(x), layer, x.shape)
+
+
+def answers(rows: F32, layer: Layer, shape: Sequence[int]) -> F32:
+    """What a convolution makes of the patches of images of this shape."""
+    out = np.maximum(rows @ layer.weights.reshape(len(layer.bias), -1).T + layer.bias, 0)
+    return out.reshape(shape[0], *shape[2:], -1).transpose(0, 3, 1, 2)
 
 
 def pooled(x: F32) -> F32:
@@ -73,17 +78,16 @@ def features(x: NDArray) -> NDArray:
     return x.transpose(0, 2, 3, 1).reshape(len(x), -1)
 
 
-def learn_filters(name: str, x: F32, count: int, silent: float, contrast: bool, seed: int) -> Layer:
-    """Learn a convolution from images: the filters are the k-means of patches, the bias comes from `silent`."""
+def learn_filters(name: str, every: F32, count: int, silent: float, contrast: bool, seed: int) -> Layer:
+    """Learn a convolution from the patches of images: the filters are k-means of them, the bias comes from `silent`."""
     from sklearn.cluster import KMeans
 
     rng = np.random.default_rng(seed)
-    every = patches(x)
     sample = rng.permutation(every[np.ptp(every, axis=1) > 0])[:SAMPLE]
     means = KMeans(count, n_init=1, random_state=seed).fit(_unit(sample, contrast)).cluster_centers_
     weights = _unit(means, contrast).astype(np.float32)
     bias = -np.quantile(sample @ weights.T, silent, axis=0)
-    return Layer(name, weights.reshape(count, x.shape[1], *TAPS), bias.astype(np.float32))
+    return Layer(name, weights.reshape(count, -1, *TAPS), bias.astype(np.float32))
 
 
 def _unit(rows: NDArray, contrast: bool) -> NDArray:
@@ -99,8 +103,9 @@ def learn(data: Digits, contrast: bool, seed: int = 0) -> list[Layer]:
     layers, x = [], data.images
     with threadpool_limits(1):
         for i, (count, silent) in enumerate(zip(FILTERS, SILENT, strict=True), 1):
-            layers.append(learn_filters(f"convolution {i}", x, count, silent, contrast, seed))
-            x = convolved(x, layers[-1])
+            rows = patches(x)
+            layers.append(learn_filters(f"convolution {i}", rows, count, silent, contrast, seed))
+            x = answers(rows, layers[-1], x.shape)
         found = LogisticRegression(max_iter=2000).fit(features(pooled(x)), data.labels)
     classes = Layer("inner product", found.coef_.astype(np.float32), found.intercept_.astype(np.float32))
     return [*layers, classes]
