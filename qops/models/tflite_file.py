@@ -168,9 +168,9 @@ class _Reader:
         name = name if name not in names else f"{name}:{i}"
         if given.Sparsity() is not None:
             raise _Refused(f"tensor {name!r} is sparse, which qops does not read")
-        if given.Type() not in TYPES:
+        dtype = TYPES.get(given.Type())
+        if dtype is None:
             raise _Refused(f"tensor {name!r} is of type {given.Type()}, which qops does not know")
-        dtype = TYPES[given.Type()]
         shape = tuple(int(n) for n in self._vector(given.Shape))
         if any(n < 0 for n in shape) or prod(shape) * _itemsize(dtype) > _MOST_BYTES:
             raise ValueError(f"tensor {name!r} announces shape {shape}")

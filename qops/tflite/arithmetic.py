@@ -61,8 +61,7 @@ def power_of_two(scale: float) -> int | None:
 
 def wrap(x: Any, bits: int = 32) -> Codes:
     """Give the low bits as a signed integer."""
-    half = np.int64(1) << np.int64(bits - 1)
-    return np.asarray(((np.asarray(x, np.int64) + half) & (2 * half - 1)) - half)
+    return np.asarray(np.asarray(x, np.int64) << (64 - bits) >> (64 - bits))
 
 
 def clip_s32(x: Any) -> Codes:
@@ -73,7 +72,9 @@ def clip_s32(x: Any) -> Codes:
 def double_high(a: Any, b: Any, bits: int = 31) -> Codes:
     """Give ``half_up(a * b / 2**bits)``, saturated: gemmlowp's SaturatingRoundingDoublingHighMul of bits + 1 bits."""
     product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
-    return np.minimum((product + (1 << (bits - 1))) >> bits, 2**bits - 1)
+    product += 1 << (bits - 1)
+    product >>= bits
+    return np.minimum(product, 2**bits - 1)
 
 
 def rounded_shift(x: Any, right_shift: Any) -> Codes:

@@ -42,7 +42,7 @@ def tensor(name, case, array, data):
     axis = attrs.get(f"{name}_axis", 0) if isinstance(scale, list) and len(scale) > 1 else None
     if scale is not None:
         scale = np.float32(scale).reshape(-1 if axis is not None else ())
-    zero = None if scale is None else np.broadcast_to(np.int64(attrs.get(f"{name}_zp", 0)), scale.shape).copy()
+    zero = None if scale is None else np.full(scale.shape, attrs.get(f"{name}_zp", 0), np.int64)
     dtype = attrs.get("w_type", array.dtype.name) if name == "w" else array.dtype.name
     return Tensor(name, array.shape, dtype, scale, zero, axis, array if data else None)
 
