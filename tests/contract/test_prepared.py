@@ -40,8 +40,9 @@ def outputs(good):
 
 @CALLED
 def test_the_bits_are_those_of_the_function(name, changes):
-    """Called twice with names, once without, and on every tier."""
+    """Called twice with names, once without, and on every tier; `shape_of` is the shape of the result."""
     op, data, want = made(name, changes)
+    assert op.shape_of(shape_of_data(name, data)) == first_array(want).shape
     for _ in range(2):
         same(op(**data), want)
     same(on_every_tier(op, **data), want)
@@ -78,12 +79,6 @@ def shape_of_data(name, data):
     if isinstance(first, list):
         return [x.shape for x in first]
     return (first[0] if is_tensor(first) else first).shape
-
-
-@CALLED
-def test_shape_of_is_the_shape_of_the_result(name, changes):
-    op, data, want = made(name, changes)
-    assert op.shape_of(shape_of_data(name, data)) == first_array(want).shape
 
 
 @CALLED
