@@ -115,7 +115,7 @@ def fewest_bits(
     p, q = value.as_integer_ratio()
     starts = [min(max(-((1 - 2 * c) * q // (2 * p)), lo), hi + 1) for c in steps]  # where each code begins
     begins = np.array(steps, np.int64), np.array(starts, np.int64)
-    ratios = [_ratios([2 * c - half for c in steps], starts, lo, hi) for half in (0, 1)]
+    ratios = [_ratios(2 * begins[0] - half, begins[1], lo, hi) for half in (0, 1)]
     tried: dict[tuple[bool, Fraction], Tradeoff] = {}
     for n in range(63):
         exact, near = _exact(ratios[n > 0], n), _near(value, n)
@@ -142,29 +142,39 @@ def _front(tried: list[Tradeoff]) -> list[Tradeoff]:
 _Ratio = tuple[int, int] | None
 
 
-def _ratios(twice: list[int], starts: list[int], lo: int, hi: int) -> tuple[list[_Ratio], list[_Ratio]] | None:
+def _ratios(
+    twice: NDArray[np.int64], starts: NDArray[np.int64], lo: int, hi: int
+) -> tuple[list[_Ratio], list[_Ratio]] | None:
     """Give bounds of the ratio m / 2**n between which every code begins where it should; None if no ratio will do.
 
     A code begins at accumulator `first` if ``first * ratio >= need`` and ``(first - 1) * ratio < need``; `twice` has
     2 * need of each code. Given are the largest lower bounds, one that the ratio may equal and one that it must exceed,
     then the smallest upper bounds in the same way. None stands for a bound that there is not.
     """
-    least: list[_Ratio] = [(0, 1), None]
-    most: list[_Ratio] = [None, None]
-    for need, first in zip(twice, starts, strict=True):
-        for x, is_first in ((first, True), (first - 1, False)):
-            if (is_first and x > hi) or (not is_first and x < lo):
-                continue
-            if x == 0:
-                if is_first == (need > 0):
-                    return None
-                continue
-            bounds, strict = (least if is_first == (x > 0) else most), not is_first
-            p, q = (need, 2 * x) if x > 0 else (-need, -2 * x)
-            known = bounds[strict]
-            if known is None or (p * known[1] > known[0] * q) == (bounds is least):
-                bounds[strict] = p, q
-    return least, most
+    least: list[_Ratio] = []
+    most: list[_Ratio] = []
+    for x, is_first in ((starts, True), (starts - 1, False)):
+        counts = x <= hi if is_first else x >= lo
+        if (counts & (x == 0) & ((twice > 0) == is_first)).any():
+            return None
+        p, q = np.where(x > 0, twice, -twice), 2 * np.abs(x)
+        for bounds, is_positive in ((least, is_first), (most, not is_first)):
+            some = counts & (x > 0 if is_positive else x < 0)
+            bounds.append(_extreme(p[some], q[some], bounds is least))
+    reached = least[0]
+    return [reached if reached and reached[0] > 0 else (0, 1), least[1]], most
+
+
+def _extreme(p: NDArray[np.int64], q: NDArray[np.int64], is_largest: bool) -> _Ratio:
+    """Give the largest of the ratios p / q, or the smallest: those that float64 does not tell apart are compared."""
+    if not p.size:
+        return None
+    near = p / q
+    best = near.max() if is_largest else near.min()
+    some = np.abs(near - best) <= 2.0**-50 * abs(best)
+    shared = np.gcd(p[some], q[some])
+    ratios = {*zip((p[some] // shared).tolist(), (q[some] // shared).tolist(), strict=True)}
+    return (max if is_largest else min)(ratios, key=lambda ratio: Fraction(*ratio))
 
 
 def _exact(ratios: tuple[list[_Ratio], list[_Ratio]] | None, n: int) -> Tradeoff | None:
