@@ -1,8 +1,7 @@
 """A dump of one op on a device: its inputs, its result, and its numbers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -35,6 +34,10 @@ class Dump:
         The second operand of add and mul.
     numbers : dict
         Scales, zero points, qmin, qmax, kernel, axis, by their names in a dump file.
+    scales : dict
+        The real scale of a requantization, or those of channels, by how a system forms it; made of the numbers.
+    how : dict
+        The other arguments of a requantization, where they are given.
     """
 
     kind: str
@@ -42,6 +45,14 @@ class Dump:
     y: NDArray[Any]
     b: NDArray[Any] | None
     numbers: dict[str, Any]
+    scales: dict[Derivation, Any] = field(init=False, repr=False, compare=False)
+    how: dict[str, Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        scaled = get_args(Derivation) if self.kind == "requantize" else ()
+        object.__setattr__(self, "scales", {derive: self.scale(derive) for derive in scaled})
+        given = {name: self.numbers[name] for name in _HOW if self.numbers.get(name) is not None}
+        object.__setattr__(self, "how", given)
 
     def but(self, **numbers: Any) -> "Dump":
         """Give the same dump with other numbers."""
@@ -93,16 +104,6 @@ class Dump:
         if n.get("scale") is not None:
             return n["scale"]
         return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
-
-    @cached_property
-    def scales(self) -> dict[Derivation, Any]:
-        """The same for all derivations, by their names."""
-        return {derive: self.scale(derive) for derive in get_args(Derivation)}
-
-    @cached_property
-    def how(self) -> dict[str, Any]:
-        """The other arguments of a requantization, where they are given."""
-        return {name: self.numbers[name] for name in _HOW if self.numbers.get(name) is not None}
 
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Give the exact results of some elements, in code steps from the zero point; None for a pool."""
