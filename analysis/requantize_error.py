@@ -61,10 +61,10 @@ def in_and_beyond(requantize: Op, t: QTensor, out: Range) -> tuple[ErrorReport, 
     """Error of values within the range of the result, and the largest one in LSB of those beyond it."""
     result = requantize(t, *out)
     true = values(t)
-    off = signed_error(result, true.clip(result.min, result.max))
     fits = (true >= result.min) & (true <= result.max)
-    within = error(QTensor(result.data[fits], result.min, result.max), true[fits])
-    return within, float(np.abs(off[~fits]).max(initial=0))
+    within, beyond = (QTensor(result.data[part], result.min, result.max) for part in (fits, ~fits))
+    off = signed_error(beyond, true[~fits].clip(result.min, result.max))
+    return error(within, true[fits]), float(np.abs(off).max(initial=0))
 
 
 def measure() -> Measured:
