@@ -107,7 +107,7 @@ def test_sizes_that_no_cache_has():
 @pytest.mark.long
 def test_tiers_and_caches_may_change_while_products_run(rng):
     """Each op takes them once, when it begins."""
-    a, b = extreme(rng, (97, 520), S8), extreme(rng, (520, 130), S8)
+    a, b = extreme(rng, (97, 1100), S8), extreme(rng, (1100, 130), S8)
     unsigned, x, w = b.view(U8), extreme(rng, (1, 9, 10, 40), U8), extreme(rng, (70, 40, 3, 3), S8)
     ready, images, done = pack_b(b), Images(x, Window(), 0, 0), threading.Event()
     bare = (1, 1), (1, 1), ((0, 0), (0, 0)), 0, 1, False
