@@ -38,7 +38,7 @@ def pytest_configure(config):
 def pytest_generate_tests(metafunc):
     """Keep for --quick the items of each test that stand evenly among them, the first and the last too.
 
-    Pytest has no public name for what an item is made of. To make all 22,000 items takes a tenth of the run.
+    Pytest has no public name for what an item is made of. To make all 18,000 items takes a tenth of the run.
     """
     yield
     if metafunc.config.getoption("quick"):

@@ -1,6 +1,6 @@
 """Run all tests on all cores: what `make test` and `make quick` do. Options are those of pytest.
 
-Each part is a process of pytest with some of the files. (pytest-xdist has every worker collect all 22,000 tests, and
+Each part is a process of pytest with some of the files. (pytest-xdist has every worker collect all 18,000 tests, and
 sends each of them out and its three reports back. That takes longer than most of these tests.) With --quick most of the
 time is that of starting and of collecting, so there is one part a core.
 """
