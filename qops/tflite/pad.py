@@ -51,7 +51,7 @@ class Padding(Op):
         if prod(shape) * self._dtype.itemsize > maxsize:
             raise ValueError(f"paddings: numpy has no array of shape {shape} and {self._dtype}")
         check.out(out, self._dtype, shape, data)
-        made = np.full(shape, self._code, self._dtype) if out is None else out
+        made = np.empty(shape, self._dtype) if out is None else out
         made[...] = self._code
         made[tuple(slice(before, before + n) for n, (before, _) in zip(data.shape, self._pads, strict=True))] = data
         return made

@@ -100,7 +100,7 @@ def test_prepared_op_gives_the_codes_of_the_function(rng, rule):
         op([1.0, np.nan])
 
 
-@pytest.mark.parametrize("shape", [(), (7,), (8,), (9,), (3, 21)])
+@pytest.mark.parametrize("shape", [(), (7,), (8,), (9,), (3, 21), (3, *(1,) * 62, 7)])
 def test_the_last_elements_go_by_another_rule(rng, shape):
     x = (rng.integers(-60, 60, shape) + np.float32(0.5)).astype(np.float32)
     got = rules.quantize(np.asfortranarray(x), "tflite-opt", scale=1.0, zero_point=5, dtype=np.int8)

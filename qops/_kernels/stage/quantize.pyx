@@ -77,8 +77,8 @@ cdef class Quantization:
         if not (stage_unless_nan(&self.stage.stage, values, made) if self.stage else self.in_double(values, made)):
             raise ValueError("x: has NaN, which has no code")
         rest = cnp.PyArray_SIZE(values) % self.width
-        if rest:
-            (<object>made).flat[-rest:] = self.tail((<object>values).flat[-rest:])
+        if rest:  # numpy's flat takes 32 dimensions; those of one element do not matter
+            (<object>made).squeeze().flat[-rest:] = self.tail((<object>values).squeeze().flat[-rest:])
         return out if made is out else made
 
     cdef bint in_double(self, x, out) except -1:
