@@ -133,7 +133,7 @@ def _block(
     """Report on a block of elements; the first one has the flat index `start`."""
     off = np.empty(got.shape)
     n, s = off.size, _kernels.sums(got, want, line, off)
-    if not s["signal"] <= _LARGEST**2:  # the sum of the squares of true values, of which one may be too large, or NaN
+    if not s["signal"] <= _LARGEST**2:  # one true value that is too large, or NaN, makes the sum of squares so
         check_values(want)
     if s["noise"] and not line[0].all() and off[line[0] == 0].any():
         raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")

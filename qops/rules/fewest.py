@@ -166,7 +166,7 @@ def _ratios(
 
 
 def _extreme(p: NDArray[np.int64], q: NDArray[np.int64], is_largest: bool) -> _Ratio:
-    """Give the largest of the ratios p / q, or the smallest: those that float64 does not tell apart are compared."""
+    """Give the largest of the ratios p / q, or the smallest. Fractions decide where float64 does not tell two apart."""
     if not p.size:
         return None
     near = p / q
