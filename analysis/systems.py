@@ -171,7 +171,7 @@ HEADS = ("max LSB", "mean LSB", "bias LSB", "SQNR dB")
 
 
 def apply(systems: Iterable[System], a: QTensor, b: QTensor, guesses: Iterable[Range | None] = (None,)) -> list[Sum]:
-    """Run each system of an op with each guess; measure errors against the exact result of what the codes stand for."""
+    """Run each system of an op with each guess. Errors are those against the exact result of what the codes mean."""
     systems, guesses = list(systems), list(guesses)
     exact = systems[0].exact(values(a), values(b))
     runs = ((system, *system.run(a, b, guess)) for system in systems for guess in guesses)

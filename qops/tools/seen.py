@@ -35,7 +35,8 @@ class Dump:
     numbers : dict
         Scales, zero points, qmin, qmax, kernel, axis, by their names in a dump file.
     scales : dict
-        The real scale of a requantization, or those of channels, by how a system forms it; made of the numbers.
+        Each way in which systems form the real scale of a requantization from the numbers: the scale, or those of
+        channels.
     how : dict
         The other arguments of a requantization, where they are given.
     """

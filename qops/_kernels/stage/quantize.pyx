@@ -77,7 +77,7 @@ cdef class Quantization:
         if not (stage_unless_nan(&self.stage.stage, values, made) if self.stage else self.in_double(values, made)):
             raise ValueError("x: has NaN, which has no code")
         rest = cnp.PyArray_SIZE(values) % self.width
-        if rest:  # numpy's flat takes 32 dimensions; those of one element do not matter
+        if rest:  # `flat` of numpy takes 32 dimensions, so those of one element are left out
             (<object>made).squeeze().flat[-rest:] = self.tail((<object>values).squeeze().flat[-rest:])
         return out if made is out else made
 
