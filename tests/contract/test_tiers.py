@@ -4,6 +4,7 @@ On a CPU without lanes the plain loop is compared with itself: QOPS_EXPECT=avx51
 """
 
 import os
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +37,19 @@ BEST = isa.name()
 LOOPS_ON_AVX2 = ["shifted_half_even", "nnlib_scaled"]  # AVX2 has no bodies for these
 LANES = {"avx2": "avx2", "avxvnni": "avx2", "avx512": "avx512", "vnni": "avx512", "amx": "avx512", "vbmi": "avx512"}
 LANES |= dict.fromkeys(["neon", "dotprod", "i8mm"], "neon")
-"""The tier of lanes in which each tier goes through elements. Those of the same lanes differ in products only."""
-TIERS = [*{LANES[name]: name for name in isa.available()[1:]}.values()] or ["plain"]
+"""The tier of lanes in which each tier goes through elements."""
+HAS_VBMI = sys.platform == "linux" and "avx512vbmi" in Path("/proc/cpuinfo").read_text()
+
+
+def bodies_of(tier):
+    """What tells tiers apart that run other bodies: their lanes, and whether they look bytes up by VBMI.
+
+    Tiers of the same bodies differ in products only.
+    """
+    return LANES.get(tier), HAS_VBMI and tier in ("vnni", "amx")
+
+
+TIERS = [*{bodies_of(name): name for name in isa.available()[1:]}.values()] or ["plain"]
 needs_counts = pytest.mark.skipif(not CAN_COUNT, reason="breakpoints are set as on Linux on x86-64")
 
 
@@ -111,8 +123,8 @@ def test_lanes_do_the_work(name, done):
 
 
 def alike(tier):
-    """The tier of the same lanes on which every length is tried."""
-    return next((name for name in TIERS if LANES.get(name) == LANES.get(tier)), tier)
+    """The tier of the same bodies on which every length is tried."""
+    return next((name for name in TIERS if bodies_of(name) == bodies_of(tier)), tier)
 
 
 @needs_counts
@@ -121,8 +133,7 @@ def test_every_body_runs(done):
     ran = {body for bodies in done.values() for body in bodies}
     for tier in isa.available():
         ran.update(*counted_on(tier, [good_calls, lambda: list(tier_cases_product.tiles())]))
-    has_vbmi = "avx512vbmi" in Path("/proc/cpuinfo").read_text()
-    tiers = {*isa.available(), *(["vbmi"] if has_vbmi else [])}
+    tiers = {*isa.available(), *(["vbmi"] if HAS_VBMI else [])}
     assert sorted({body.name for body in {*bodies().values()} - ran if body.tier in tiers}) == []
 
 
