@@ -7,8 +7,7 @@ Each function draws on the axes it is given, or on new ones in `STYLE`, and retu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import ceil
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,6 @@ STYLE: Mapping[str, Any] = MappingProxyType(
 """How pictures look, as matplotlib's rcParams: one type size, few lines, colours that the colour-blind can tell."""
 _SCALE = 1.25  # LSB: the end of the colours and of a histogram, unless an error or bound is larger or a scale is given
 _MOST_TICKS = 33
-_CODE, _VALUE = 22, 40  # points: room for a code, and for a real value of 3 digits
 
 
 def _axes(ax: Axes | None, colour: str = _BLUE) -> Axes:
@@ -159,7 +157,8 @@ def error_map(
     if explained:
         beside = ax.figure.colorbar(shown, ax=ax, extend="both", label="error in LSB").ax
         for end in () if bound is None else (-bound, bound):
-            beside.axhline(end, color=BOUND_COLOUR, lw=2)
+            for colour, width in (("white", 5), (BOUND_COLOUR, 2)):  # it has to be seen on the darkest colours too
+                beside.axhline(end, color=colour, lw=width)
     return ax
 
 
@@ -281,7 +280,8 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
         A tensor with one range. Up to 33 of its codes are drawn, from the lowest to the highest, each where its value
         is, and as many of these are labelled as there is room for.
     points : array_like of float, optional
-        Real values; an arrow leads from each to the nearest code that is drawn.
+        Real values, also beyond the range; an arrow leads from each to the nearest code that is drawn. As many are
+        labelled as there is room for.
     ax : matplotlib.axes.Axes, optional
         Where it is drawn.
 
@@ -308,27 +308,39 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     codes, lo = np.unique(given.data), given.min
     if codes.size == 0 or np.ndim(lo):
         raise ValueError(f"t: expected codes of one range, got shape {given.shape} and ends of shape {np.shape(lo)}")
-    at = _finite(_as_array(points, "points"), "points").ravel()
+    at = np.sort(_finite(_as_array(points, "points"), "points"), axis=None)
     ax = _axes(ax)
     shown = codes[np.unique(np.linspace(0, codes.size - 1, min(codes.size, _MOST_TICKS)).round().astype(int))]
     where = _values(QTensor(shown, lo, given.max, given.code_type))
     ax.axhline(0, color=_INK, lw=1.2)
     ax.plot(where, np.zeros(shown.size), "|", color=_BLUE, ms=18, mew=1.6)
-    wide = ax.bbox.width / ax.figure.dpi * 72
-    each, every = (slice(None, None, ceil(shown.size * room / wide)) for room in (_CODE, _VALUE))
-    for code, x in zip(shown[each].tolist(), where[each].tolist(), strict=True):
-        ax.annotate(str(code), (x, 0), (0, 12), textcoords="offset points", ha="center", color=_BLUE)
-    for x in at.tolist():
-        near = float(where[np.abs(where - x).argmin()])
-        arrow: dict[str, Any] = {"arrowstyle": "->", "color": BOUND_COLOUR}
-        ax.annotate("", (near, 0), (x, -0.6), arrowprops=arrow)
-        ax.annotate(f"{x:g}", (x, -0.62), ha="center", va="top", color=BOUND_COLOUR)
-    ax.set(ylim=(-1, 1), yticks=[], xticks=where[every], xticklabels=[f"{x:.3g}" for x in where[every]])
+    ends = (*where, *at)
+    margin = (max(ends) - min(ends) or 1) / 20
+    ax.set_xlim(min(ends) - margin, max(ends) + margin)
+    for code, x in _apart(ax, [*map(str, shown.tolist())], where):
+        ax.annotate(code, (x, 0), (0, 12), textcoords="offset points", ha="center", color=_BLUE)
+    for x in at:
+        near = where[np.abs(where - x).argmin()]
+        ax.annotate("", (near, 0), (x, -0.6), arrowprops={"arrowstyle": "->", "color": BOUND_COLOUR})
+    for point, x in _apart(ax, [f"{x:g}" for x in at], at):
+        ax.annotate(point, (x, -0.62), ha="center", va="top", color=BOUND_COLOUR)
+    labels, ticks = zip(*_apart(ax, [f"{x:.3g}" for x in where], where), strict=True)
+    ax.set(ylim=(-1, 1), yticks=[], xticks=ticks, xticklabels=labels)
     ax.grid(False)
     ax.set_xlabel("real value; the codes stand above the line")
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
     return ax
+
+
+def _apart(ax: Axes, words: list[str], at: NDArray[np.float64]) -> Iterator[tuple[str, float]]:
+    """Give the labels, from left to right, that do not touch the one before, each with its place."""
+    free = -np.inf
+    for word, x in zip(words, at.tolist(), strict=True):
+        place, half = ax.transData.transform((x, 0))[0] / ax.figure.dpi * 72, 3 * len(word) + 2  # points
+        if place - half >= free:
+            free = place + half
+            yield word, x
 
 
 def _largest(off: NDArray[np.float64], bound: float | None) -> str:

@@ -79,12 +79,19 @@ def test_a_number_line_marks_codes_where_they_are(ax):
 
 @pytest.mark.parametrize("width", [3, 6.4, 12])
 @pytest.mark.parametrize("count", [1, 9, 16, 256])
-def test_labels_of_a_number_line_do_not_touch(width, count):
+@pytest.mark.parametrize("power", [1, 3])
+def test_labels_of_a_number_line_do_not_touch(width, count, power):
     ax = plt.subplots(figsize=(width, 2))[1]
-    qops.plot.number_line((np.arange(count, dtype=np.uint8), -1.0, 1.55), ax=ax)
+    codes = np.int32(np.arange(count) ** power * (2**31 // 256**power))
+    qops.plot.number_line((codes, -1.0, 1.0), points=[-2.0, 0.1, 0.11, 3.0], ax=ax)
     ax.figure.canvas.draw()
-    codes = [text for text in ax.texts if text.get_text()]
-    for row in (codes, ax.get_xticklabels()):
+    assert ax.get_xlim() == pytest.approx((-2.25, 3.25)), "points beyond the range are in the picture"
+    texts = [text for text in ax.texts if text.get_text()]
+    for row in (
+        [t for t in texts if t.get_va() == "top"],
+        [t for t in texts if t.get_va() != "top"],
+        ax.get_xticklabels(),
+    ):
         assert row
         ends = [(text.get_window_extent().x0, text.get_window_extent().x1) for text in row]
         assert all(before[1] < after[0] for before, after in pairwise(ends))
