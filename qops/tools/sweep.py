@@ -185,7 +185,10 @@ def sweep(
             raise TypeError(f"{name}: expected a function, got {shown(function)}")
     if not (executor is None or isinstance(executor, Executor) or callable(executor)):
         raise TypeError(f"executor: expected a concurrent.futures.Executor, or what opens one, got {shown(executor)}")
-    if not (isinstance(codes, str) and codes == "all"):
+    if isinstance(codes, str):
+        if codes != "all":
+            raise ValueError(f"codes: expected 'all' or a number, got {shown(codes)}")
+    else:
         codes = integer(codes, "codes", 1, 2**31 - 1)
     for given in chosen:
         if codes == "all" and (len(given) > 2 or row.dtype.itemsize > 1):

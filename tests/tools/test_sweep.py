@@ -133,7 +133,7 @@ def test_the_table_as_a_file(tmp_path):
             "executor: expected what opens a concurrent.futures.Executor, it opened object",
         ),
         ({"codes": 0}, ValueError, "codes: "),
-        ({"codes": "some"}, TypeError, "codes: "),
+        ({"codes": "some"}, ValueError, "codes: expected 'all' or a number, got 'some'"),
         ({"dtype": "int16"}, ValueError, "codes: 'all' is for"),
         ({"dtype": "float32"}, TypeError, "dtype: "),
     ],
