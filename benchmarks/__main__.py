@@ -22,8 +22,8 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "TF_NUM_IN
 HEADER = f"{'op':<28}{'n':>9}{'per s':>13}{'share':>7}{'ahead':>8}{'qops us':>11}{'best us':>11}  best peer"
 
 
-def size(text: str) -> int:
-    """Read a size, such as 1000 or 1e3."""
+def count(text: str) -> int:
+    """Read how many elements or samples, such as 1000 or 1e3."""
     if float(text) < 1 or not float(text).is_integer():
         raise ValueError
     return int(float(text))
@@ -40,12 +40,13 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--ops", nargs="+", choices=names, metavar="OP", help="time only these ops")
     parser.add_argument(
-        "--sizes", nargs="+", type=size, metavar="N", help="elements, such as 1e5; default: those of each op"
+        "--sizes", nargs="+", type=count, metavar="N", help="elements, such as 1e5; default: those of each op"
     )
     parser.add_argument("--peers", nargs="*", choices=NAMES, default=NAMES, help="default: all that are installed")
     parser.add_argument("--quick", action="store_true", help="few rounds and few sizes")
-    parser.add_argument("--rounds", type=int, help="samples of each candidate; default: 31, with --quick 5")
-    parser.add_argument("--cpu", type=int, help="CPU to run on; default: the last one that is allowed")
+    parser.add_argument("--rounds", type=count, help="samples of each candidate; default: 31, with --quick 5")
+    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    parser.add_argument("--cpu", type=int, choices=cpus, help="CPU to run on; default: the last one that is allowed")
     parser.add_argument(
         "--json", type=Path, default=Path("build/bench.json"), help="file to write; default: %(default)s"
     )
@@ -55,6 +56,11 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     found = parser.parse_args(words)
     try:
         found.old = compare.read(found.compare) if found.compare else None
+        found.json.parent.mkdir(parents=True, exist_ok=True)
+        if found.json.is_dir():
+            raise ValueError(f"--json {found.json}: this is a folder")
+    except OSError as why:
+        parser.error(f"--json {found.json}: {why}")
     except ValueError as why:
         parser.error(str(why))
     return found
@@ -98,7 +104,6 @@ def main(words: Sequence[str] | None = None) -> int:
             rows.append(found)
             beside = compare.line(args.old, found) if args.old else ""
             print(table_line(found, case.rate) + beside, flush=True)
-    args.json.parent.mkdir(parents=True, exist_ok=True)
     args.json.write_text(json.dumps({"machine": on, "rows": rows}, indent=1) + "\n")
     return 0
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import qops
-from benchmarks.__main__ import size
+from benchmarks.__main__ import count
 from benchmarks.case import Candidate, Case, WrongResult, check, shared
 from benchmarks.cases import CASES
 from benchmarks.measure import SEED, placed
@@ -95,7 +95,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Print a line for each op."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.threads", description=__doc__)
     p.add_argument("--ops", nargs="+", choices=ALL, default=USUAL, metavar="OP", help="ops to time, such as quantize")
-    p.add_argument("--size", type=size, default=1_000_000, metavar="N", help="elements; default: 1e6")
+    p.add_argument("--size", type=count, default=1_000_000, metavar="N", help="elements; default: 1e6")
     p.add_argument("--rounds", type=int, default=100, help="samples of each op; default: %(default)s")
     args = p.parse_args(words)
     lock = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -182,6 +182,14 @@ def test_a_file_that_is_no_table_is_named(tmp_path, capsys):
         assert f"--compare {path}: no table" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--rounds 0", "--rounds -3", "--sizes 0", "--cpu 99999", "--cpu -1", "--json ."])
+def test_a_bad_option_is_named_before_anything_is_timed(option, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        bench.main(["--ops", "quantize", *option.split()])
+    assert f"error: {'' if 'json' in option else 'argument '}{option.split()[0]}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("rate", [peak.EXACT, peak.SATURATING], ids=["exact", "saturating"])
 def test_peak_of_little_work_is_many_times_that(rate):
     for operations in (2, 1000, 2 * peak.AT_LEAST):
