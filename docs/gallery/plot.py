@@ -22,6 +22,7 @@ def sigmoid(t):
     return np.uint8(256 / (1 + np.exp(-qops.values(t)))), 0.0, 255 / 256
 
 
+plt.rcParams.update(qops.plot.STYLE)
 down, across = np.mgrid[-3:3:64j, -3:3:64j]
 a, b = qops.quantize(np.sin(down + across), -1, 1), qops.quantize(np.cos(down * across), -1, 1)
 off = qops.signed_error(average(a, b), (qops.values(a) + qops.values(b)) / 2)
