@@ -139,7 +139,9 @@ def test_every_op_has_a_twin_that_tests_use():
 
 def test_every_public_op_is_in_the_registry_and_all_its_arguments_are_known():
     """Arguments whose default is None, True or False, or an object that a system's tests know, may be left out."""
-    assert sorted(ops.public()) == sorted(ops.OPS)
+    lacking, beyond = sorted({*ops.public()} - {*ops.OPS}), sorted({*ops.OPS} - {*ops.public()})
+    assert not lacking, f"public functions without a good call in tests/support/calls/ROOM.py: {lacking}"
+    assert not beyond, f"good calls in tests/support/calls/ROOM.py of what is not public: {beyond}"
     for name, op in ops.OPS.items():
         parameters = inspect.signature(ops.function(name)).parameters
         assert ("out" in parameters) == (op.out is not None), name

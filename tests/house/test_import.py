@@ -90,13 +90,17 @@ def test_public_names_are_the_same_wherever_they_stand():
     tree = ast.parse(SOURCE.read_text())
     (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     seen = {alias.name: node.module for node in block.body for alias in node.names}
-    assert sorted([*seen, "isa_tier"]) == sorted(qops.__all__) == sorted(dir(qops))
-    assert {name: module[5:] for name, module in seen.items() if module != "qops"} == qops._HOME
+    once = sorted({*seen, "isa_tier"} ^ {*qops.__all__})
+    assert not once, f"qops/__init__.py has these in __all__ or in the import under TYPE_CHECKING, not in both: {once}"
+    assert sorted(qops.__all__) == sorted(dir(qops))
+    homes = {(name, module[5:]) for name, module in seen.items() if module != "qops"} ^ {*qops._HOME.items()}
+    assert not homes, f"qops/__init__.py has these in _HOMES or in the import under TYPE_CHECKING, not in both: {homes}"
     for name, module in seen.items():
         value = getattr(qops, name)
         assert value is getattr(sys.modules[module], name)
     listed = re.findall(r"\w+", " ".join(line[:52] for line in qops.__doc__.splitlines()[2:]))
-    assert own_functions(qops).keys() <= {*listed}
+    unlisted = sorted(own_functions(qops).keys() - {*listed})
+    assert not unlisted, f"the docstring of qops lists all of its functions, and lacks {unlisted}"
 
 
 def test_what_is_pickled_is_read_in_a_process_that_has_not_used_qops(tmp_path):

@@ -86,7 +86,7 @@ def test_every_room_has_a_row_for_every_name_with_its_first_sentence_and_its_bou
         table = PAGES[f"{room}/index.md"]
         for name in (name for group in stems.values() for name in group if "BOUND" not in name):
             assert f"<{name}>` | {systems.summary(name)}" in table, name
-            assert systems.summary(name).endswith("."), name
+            assert systems.summary(name).endswith("."), f"the docstring of {name} must begin with a whole sentence"
     rows = PAGES["frontdoor/index.md"]
     assert re.search(r"<qops\.add>` .* \*Error, in output LSB:\* 0\.6; int32 0\.5 \+ 2\\\*\\\*-7 \|", rows)
     assert re.search(r"<qops\.quantize>` .* 0\.5 \+ 2\\\*\\\*-13; uint16, int16 0\.5 \+ 2\\\*\\\*-5 \|", rows)
