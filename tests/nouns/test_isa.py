@@ -63,8 +63,9 @@ def test_vasr_masks_its_shift_and_rounds_half_up(dtype, source, count, rng):
 
 def test_vmpa_wraps_and_vavg_floors():
     a, b = np.meshgrid(np.arange(256, dtype=np.uint8), np.arange(256, dtype=np.uint8))
-    want = (a.astype(int) * -128 + b.astype(int) * 127 + 2**15) % 2**16 - 2**15
-    assert np.array_equal(isa.hvx_vmpa(a, b, -128, 127), want)
+    for scale_a, scale_b in ((-128, 127), (-128, -128), (127, 127)):
+        want = (a.astype(int) * scale_a + b.astype(int) * scale_b + 2**15) % 2**16 - 2**15
+        assert np.array_equal(isa.hvx_vmpa(a, b, scale_a, scale_b), want)
     assert isa.hvx_vavg(np.int16([-3, 3]), np.int16([0, 0])).tolist() == [-2, 1]
 
 
