@@ -11,7 +11,7 @@ from qops import rules
 acc = np.arange(-42_000, 42_001)
 names = [name for name in rules.TABLE if name not in ("gemmlowp-legacy", "xnnpack-cvt", "rndnu16")]
 names = [name for name in names if not name.startswith("textbook")]  # 7 bits make 0 of this scale
-names.remove("torch-onednn-conv")  # of one scale it is torch-onednn
+names = [name for name in names if not name.startswith("torch-onednn-")]  # of one scale they are torch-onednn
 codes = np.array([rules.requantize(acc, name, scale=0.0033, zero_point=3) for name in names])
 differ = (codes[:, None] != codes[None]).sum(axis=2)
 figure, axes = plt.subplots(figsize=(7.6, 6.4), layout="constrained")

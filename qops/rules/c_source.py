@@ -152,9 +152,10 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
     `qops.rules.integers` gives the multiplier and the shift. The function of any other rule takes
-    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. torch-onednn and torch-onednn-conv have three
+    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. The rules of torch on oneDNN have three
     floats instead of the scale, ``1 / (1 / in_scale)``, ``1 / (1 / w_scale)`` and ``1 / out_scale``, each rounded to
-    float32; the second is just ``w_scale`` for convolutions. The text begins with the systems of the rule. x is
+    float32; the second is just ``w_scale`` for convolutions. On AMX they are 1, the product of the first two, and
+    the last. The text begins with the systems of the rule. x is
     int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t. double-away refuses those
     too: beyond int32 TFLite's op wraps where the rule clamps. C that does so stands in what `Hunt.reduce` writes.
 

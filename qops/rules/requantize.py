@@ -152,7 +152,7 @@ def requantize(
         multiplier (cmsis-s64) is ``15 - right_shift``.
     scales : (float, float, float), optional
         Instead of a scale: ``(in_scale, w_scale, out_scale)``. The rule forms its scale of them in the way that its
-        `Rule.scales` names first; torch-onednn and torch-onednn-conv multiply by one after another. ``w_scale`` may
+        `Rule.scales` names first; the rules of torch on oneDNN multiply by one after another. ``w_scale`` may
         have one for each channel.
     in_zero_point : int
         Subtracted from `acc` first.

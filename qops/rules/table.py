@@ -33,7 +33,8 @@ class Rule(NamedTuple):
         code, whatever its sign; "" for rules in integers.
     scales : str
         How its systems form the real scale, as `real_scale` names it: one word, or two. Or "stepwise", if they multiply
-        by the three scales one after another; "stepwise-conv", if they do so and w_scale is not rounded twice.
+        by the three scales one after another; with "conv" w_scale is not rounded twice, with "amx" the product of
+        in_scale and w_scale is one factor.
     systems : str
         Who computes so.
     """
@@ -51,7 +52,7 @@ class Rule(NamedTuple):
 
     @property
     def is_stepwise(self) -> bool:
-        """Whether its systems multiply by three scales one after another."""
+        """Whether its systems multiply by the scales one after another."""
         return self.scales.startswith("stepwise")
 
 
@@ -94,6 +95,7 @@ systems     the systems that use the rule
 half_up, half_away and half_even go to the nearest integer: they send ties up, away from 0, and to the even one.
 floor goes down, truncate goes toward 0.
 at 31 and past 31 shift by 31 first, but past 31 rounds a shift up to 31 once. last bit leaves 1 to the second step.
+stepwise-amx: the first of two steps is by in_scale * w_scale.
 16 bits: the accumulator is shifted into 16 bits, saturating, and the second step is the shift of its product by 15.
 """
 
@@ -128,6 +130,10 @@ _ROWS = [
      "torch 2.13 and 2.14 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"),
     ("torch-onednn-conv", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-conv",
      "torch 2.13 and 2.14 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale)"),
+    ("torch-onednn-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-amx",
+     "torch 2.13 and 2.14 linear on oneDNN where that uses AMX: acc * (in_scale * w_scale) * (1 / out_scale)"),
+    ("torch-onednn-conv-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-conv-amx",
+     "torch 2.13 and 2.14 conv2d on oneDNN, x86, where that uses AMX: as torch-onednn-amx, with w_scale itself"),
     ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "f32",
      "onnxruntime 1.31 and 1.32 QLinearMul"),
     ("fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "double", "ports by hand"),

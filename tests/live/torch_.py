@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from draws import (
     TYPES,
+    Known,
     codes,
     length,
     moves,
@@ -28,6 +29,8 @@ ENGINES = [name for name in ("x86", "onednn", "qnnpack") if name in torch.backen
 KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
 LINEAR = {"x86": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
 CONVOLUTION = LINEAR | dict.fromkeys(("x86", "onednn"), "torch-onednn-conv")  # x86 gives them to oneDNN
+AMX = "where oneDNN uses AMX, it multiplies by in_scale * w_scale: the rows torch-onednn-amx, torch-onednn-conv-amx"
+HAS_AMX = torch.cpu._is_amx_tile_supported()
 NEWER = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 ADD, QUANTIZE = ("torch-2.14", "inv-even-wraps") if NEWER else ("torch", "fma-zp-inside")
 ADDS = {"x86": ADD, "onednn": ADD, "qnnpack": "torch-qnnpack"}
@@ -66,32 +69,39 @@ def elementwise(engine, op, rule, kind, rng):
     return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
 
-def layer(rule, rng):
-    """The scales and zero points of a layer, x and y of uint8, and what makes its codes of sums along an axis."""
+def layer(rng):
+    """The scales and zero points of a layer, x and y of uint8, and what makes codes of its sums by a rule."""
     (sx, zx), sw, zy = (scale(rng), zero_point(rng, np.uint8)), scale(rng), zero_point(rng, np.uint8)
     sy = result_scale(rng, sx, sw)
 
-    def coded(sums):
+    def coded(sums, rule):
         return rules.requantize(sums, rule, scales=(sx, sw, sy), zero_point=zy, dtype="uint8")
 
     return {"sx": sx, "zx": zx, "sw": sw, "sy": sy, "zy": zy}, coded
 
 
+def of_layer(rule, real, sums, coded, arguments):
+    """A layer and its rule; oneDNN does not tell whether it uses AMX for it."""
+    known = Known(AMX, lambda theirs, _: np.array_equal(theirs[0], coded(sums(), f"{rule}-amx")))
+    known = known if HAS_AMX and f"{rule}-amx" in rules.TABLE else None
+    return of_rule(real, lambda: coded(sums(), rule), arguments)._replace(known=known)
+
+
 def linear(engine, rng):
-    given, coded = layer(LINEAR[engine], rng)
-    m, k, n = length(rng, 9), length(rng, 65), length(rng, 40)
+    given, coded = layer(rng)
+    m, k, n = (length(rng, 65) for _ in "mkn")
     x, w = codes(rng, (m, k), np.uint8, given["zx"]), codes(rng, (n, k), np.int8, 0)
 
     def real():
         packed = torch.ops.quantized.linear_prepack(tensor(w, given["sw"], 0), None)
         return torch.ops.quantized.linear(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
 
-    ours = partial(onnx.matmul_integer, x, w.T.copy(), given["zx"])
-    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given})
+    sums = partial(onnx.matmul_integer, x, w.T.copy(), given["zx"])
+    return of_layer(LINEAR[engine], on(engine, real), sums, coded, {"x": x, "w": w, **given})
 
 
 def convolution(engine, rng):
-    given, coded = layer(CONVOLUTION[engine], rng)
+    given, coded = layer(rng)
     group, channels, out = pick(rng, [(1, 3, 5), (1, 16, 16), (8, 8, 8), (2, 4, 6)])
     taps, steps, pads = int(rng.integers(1, 4)), int(rng.integers(1, 3)), int(rng.integers(2))
     x = codes(rng, (1, channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), np.uint8, given["zx"])
@@ -103,8 +113,8 @@ def convolution(engine, rng):
         return torch.ops.quantized.conv2d(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
 
     how = {"strides": [steps] * 2, "pads": [pads] * 4, "group": group}
-    ours = partial(onnx.conv_integer, x, w, given["zx"], **how)
-    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given, **how})
+    sums = partial(onnx.conv_integer, x, w, given["zx"], **how)
+    return of_layer(CONVOLUTION[engine], on(engine, real), sums, coded, {"x": x, "w": w, **given, **how})
 
 
 def average_pool(engine, is_nhwc, rng):

@@ -52,8 +52,8 @@ def numbers_of(rule, scale):
     """What the C takes, and what `requantize` does."""
     if rules.TABLE[rule].is_stepwise:
         one, three = np.float32(1), np.float32([0.37, scale, 0.37])
-        w = three[1] if rule == "torch-onednn-conv" else one / (one / three[1])
-        return [one / (one / three[0]), w, one / three[2]], {"scales": three.tolist()}
+        x, w = one / (one / three[0]), three[1] if "conv" in rule else one / (one / three[1])
+        return [*((one, x * w) if rule.endswith("amx") else (x, w)), one / three[2]], {"scales": three.tolist()}
     if rules.TABLE[rule].multiplier.startswith("float"):
         return [scale], {"scale": scale}
     if rule == "gemmlowp-legacy":

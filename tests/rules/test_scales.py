@@ -55,6 +55,28 @@ def test_torch_rounds_the_scale_of_weights_of_a_convolution_once(x, w, y, zero, 
     assert abs(of_linear - code) == abs(of_fbgemm - code) == 1
 
 
+ON_AMX = [  # rule, scales of x, w, y, zero point, sum, and the code of torch 2.13.0 and 2.14.1 on Sapphire Rapids
+    ("torch-onednn", 0.24674320220947266, 0.4375, 1.0795015096664429, 65, -335, 32),
+    ("torch-onednn", 0.015426686964929104, 0.0546875, 0.0016872938722372055, 254, -231, 139),
+    ("torch-onednn", 3.0, 0.007499999832361937, 0.13499999046325684, 2, 81, 15),
+    ("torch-onednn", 0.005810495465993881, 0.47999998927116394, 0.02789037674665451, 97, -395, 58),
+    ("torch-onednn", 0.0003906250058207661, 0.00023437499476131052, 5.493163826031378e-07, 201, -717, 82),
+    ("torch-onednn-conv", 0.02500000037252903, 0.029999999329447746, 0.007500000298023224, 82, -435, 38),
+    ("torch-onednn-conv", 0.008571102283895016, 1.5518869161605835, 0.026602763682603836, 216, -249, 91),
+    ("torch-onednn-conv", 0.875, 0.00011718749738065526, 0.0006152343703433871, 163, -303, 112),
+    ("torch-onednn-conv", 0.0003906250058207661, 0.11999999731779099, 9.375000081490725e-05, 33, 353, 210),
+    ("torch-onednn-conv", 0.2270558774471283, 112.0, 50.86051559448242, 56, -89, 11),
+]
+
+
+@pytest.mark.parametrize(("rule", "x", "w", "y", "zero", "acc", "code"), ON_AMX)
+def test_on_amx_torch_multiplies_the_scales_of_x_and_w_first(rule, x, w, y, zero, acc, code):
+    """Each case has a code that no other row of torch gives."""
+    rows = [name for name in rules.TABLE if name.startswith("torch-")]
+    how = {"scales": (x, w, y), "zero_point": zero, "dtype": "uint8"}
+    assert [name for name in rows if rules.requantize([acc], name, **how).item() == code] == [f"{rule}-amx"]
+
+
 @pytest.mark.parametrize("derive", ["double", "f32-product", "f32", "f32-reciprocal"])
 def test_real_scales_of_arrays_are_those_of_each_number(derive):
     random = np.random.default_rng(31)

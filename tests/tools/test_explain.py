@@ -111,13 +111,19 @@ def test_a_rule_of_blocks_of_channels_is_found_in_many_rows(rng):
     assert rules_of(dump_of("requantize", x, y, None, {"scale": scale})) == ["tflite-opt-depthwise"]
 
 
-def test_three_scales_one_after_another_are_named():
-    x, parts = np.int32([[-6048, 5], [77, 3000]]), {"in_scale": 0.03125, "w_scale": 0.3120425343513489}
-    parts["out_scale"] = 0.6240850687026978
-    y = rules.requantize(x, "torch-onednn", scales=tuple(parts.values()), zero_point=198, dtype=np.uint8)
+@pytest.mark.parametrize(
+    ("rule", "scales", "tie", "others"),
+    [
+        ("torch-onednn", (0.03125, 0.3120425343513489, 0.6240850687026978), -6048, set()),
+        ("torch-onednn-amx", (80.0, 1.75, 840.0), -441, {"torch-onednn"}),
+    ],
+)
+def test_three_scales_one_after_another_are_named(rule, scales, tie, others):
+    x, parts = np.int32([[tie, 5], [77, 3000]]), dict(zip(("in_scale", "w_scale", "out_scale"), scales, strict=True))
+    y = rules.requantize(x, rule, scales=scales, zero_point=198, dtype=np.uint8)
     found = qops.explain(x, y, **parts, zero_point=198)
-    assert "torch-onednn" in found.exact
-    assert {"fp32-even", "fp32-even-zp-inside", "torch-fbgemm"} <= {v.rule for v in found.excluded}
+    assert rule in found.exact
+    assert {"fp32-even", "fp32-even-zp-inside", "torch-fbgemm"} | others <= {v.rule for v in found.excluded}
 
 
 def test_kinds_of_differences_are_told(rng):

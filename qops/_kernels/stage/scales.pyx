@@ -46,10 +46,12 @@ def derived(str derive, a, b, y):
 
 
 cdef double formed_scale(str derive, double a, double w, double y) noexcept:
-    """The scale that a system forms, or that of w if it multiplies by one scale after another: "stepwise"."""
-    if derive == "stepwise-conv":
-        return <float>w
-    return twice_reciprocal(w) if derive == "stepwise" else derived_scale(derive, a, w, y)
+    """The scale that a system forms; of "stepwise" that of w, or its product with that of a."""
+    cdef float scale
+    if not derive.startswith("stepwise"):
+        return derived_scale(derive, a, w, y)
+    scale = <float>w if "conv" in derive else twice_reciprocal(w)
+    return <float>twice_reciprocal(a) * scale if derive.endswith("amx") else scale
 
 
 cdef double twice_reciprocal(float x) noexcept:
@@ -61,8 +63,8 @@ cpdef tuple formed(tuple scales, str derive):
     """Give the real scale that a system forms of three scales, and the factors before and after it.
 
     `derive` is a word of `real_scale`, or "stepwise": then the scale is that of w, and the factors are ``in_scale`` and
-    ``1 / out_scale``. The first two are reciprocals of reciprocals, so they are rounded twice; "stepwise-conv" takes
-    w itself.
+    ``1 / out_scale``. The first two are reciprocals of reciprocals, so they are rounded twice; with "conv" it takes w
+    itself. With "amx" the scale is the product of both, and the first factor is 1.
     """
     cdef double a = scales[0], y = scales[2], before = 1, after = 1
     cdef cnp.ndarray each = np.array(scales[1], np.float64)
@@ -72,7 +74,7 @@ cpdef tuple formed(tuple scales, str derive):
     if derive == "given":
         raise ValueError("scales: the rule makes no integers of scales, give it integers")
     if derive.startswith("stepwise"):
-        before, after = twice_reciprocal(a), <float>1 / <float>y
+        before, after = 1 if derive.endswith("amx") else twice_reciprocal(a), <float>1 / <float>y
     fits = 0 < before < INFINITY and 0 < after < INFINITY
     for i in range(cnp.PyArray_SIZE(each)):
         scale[i] = formed_scale(derive, a, scale[i], y)
