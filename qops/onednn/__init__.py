@@ -8,6 +8,15 @@ and `version` name the machine to be reproduced; what differs between machines s
 >>> int(qops.onednn.gemm_u8s8s32(a, b).item()), int(qops.onednn.gemm_u8s8s32(a, b, isa="avx2").item())
 (64770, 32767)
 
+On CPUs with AMX nothing saturates and no weights are halved, as with VNNI. AMX is not modelled, but most results have
+the bits of VNNI: 2.6.3, 3.2.0 and 3.13.2 were run on an Intel Sapphire Rapids. There they differ in this:
+
+* GEMM cuts k elsewhere, so an alpha other than 1 rounds elsewhere; sums above 2**24 may lose other bits as floats.
+* Kernels of 3.13 that use AMX multiply by src_scale*wei_scale, as 3.2 does. The sizes decide which kernels these are.
+* matmul of 3.13 gives other sums at each call for some K above 64 that are no multiples of 64.
+* Some groups of a convolution of 3.13 take the zero point of other filters; see `convolution`.
+* matmul of 2.6 ends the process by an illegal instruction for some sizes, such as 65 rows and K = 127.
+
 Not modelled: ``deconvolution``, ``softmax``, ``layer_normalization``, ``batch_normalization``, ``resampling``,
 ``concat``, ``prelu``, ``shuffle``, ``reduction``, ``rnn_vanilla``, ``lbr_gru``, ``augru``; other versions than 2.6, 3.2
 and 3.13; SSE4.1, AMX and ARM; packed GEMM of the C interface; k split over threads.

@@ -200,6 +200,8 @@ def convolution(
 
     Not modelled: such groups on 2.6 with AVX-512, where GEMM pairs channels of different taps; s8 sums above 2**24 of
     padded images, which 3.13 with VNNI keeps exact; on 3.13 an image of one channel, stored nchw, with a zero point.
+    Nor is a fault of 3.13: from the second group on, src_zp*sum(w) may be that of other filters, for some sizes of the
+    layer. On VNNI it was seen in groups of one input and more than 16 outputs, on AMX with more inputs, too.
 
     **Hazards.** A sum of 5*5*3 ones is 75 with VNNI. Halved weights of 1 are rounded to 0, and so is the sum:
 
