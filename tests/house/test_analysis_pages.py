@@ -156,7 +156,7 @@ def test_rows_that_are_far_off_are_explained(found):
         assert all(row[0] in told for row, x in zip(table.rows, column, strict=True) if x > reasons.FAR), table.title
 
 
-def test_an_error_far_off_without_a_reason_is_seen():
+def test_rows_that_are_far_off_for_one_reason_share_a_note():
     assert reasons.notes({"x": (3.0, "why"), "y": (4.0, "why"), "z": (1.0, "")}) == ["x (3 LSB); y (4 LSB): why"]
 
 

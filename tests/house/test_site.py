@@ -3,6 +3,7 @@
 Sphinx is not needed here. `make docs` makes the pages of these sources, with warnings as errors, and checks those.
 """
 
+import inspect
 import json
 import re
 from fractions import Fraction
@@ -138,6 +139,15 @@ def test_links_of_readme_lead_to_files():
     links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text("utf-8"))
     assert len(links) > 8
     assert not [link for link in links if not (ROOT / link).exists()]
+
+
+def test_readme_names_every_room():
+    rows = re.findall(r"^\| (`qops.+?) \|", (ROOT / "README.md").read_text("utf-8"), flags=re.M)
+    named = {*re.findall(r"`qops\.(\w+)`", " ".join(rows))}
+    rooms = {name for name in qops.__all__ if inspect.ismodule(getattr(qops, name))} - {"frontdoor"}
+    lacking, beyond = sorted(rooms - named), sorted(named - {*qops.__all__})
+    assert not lacking, f"the table of rooms in README lacks these of qops.__all__: {lacking}"
+    assert not beyond, f"the table of rooms in README has these, which are not in qops.__all__: {beyond}"
 
 
 def test_every_rule_has_a_page_with_its_c():
