@@ -273,6 +273,17 @@ def test_add_8p8to8_any_ranges_match_twin_within_bound(a, b, guess):
     check_8p8to8(a, b, guess)
 
 
+def test_add_8p8to8_takes_no_range_that_is_narrower_than_its_ends_are_known():
+    """A guessed end that holds, beside an end that is found: between them is less than 2**-31 of all sums."""
+    a, b, guess = (0.0, 1.0), (0.0, 2.0**19), (None, 0.75306)
+    x, y = np.full(70, 192, np.uint8), np.zeros(70, np.uint8)
+    t, info = on_every_tier(qops.quantized_add_8p8to8, (x, *a), (y, *b), guess, return_info=True)
+    twin = reference.quantized_add_8p8to8((x, *a), (y, *b), guess)
+    assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
+    assert t.max - t.min >= (1 + 2**19) / 2**31
+    np.testing.assert_array_equal(t.data, twin.codes)
+
+
 @given(data=st.data(), shapes=shape_pairs(), a=spans(100), b=spans(100))
 def test_add_broadcasts_as_numpy_does(data, shapes, a, b):
     x, y = (data.draw(codes(np.uint8, shape)) for shape in shapes)

@@ -82,5 +82,5 @@ def farthest(codes, exact):
     steps = (codes.ravel().astype(int) - LOWEST[codes.dtype.name]).tolist()
     exact = [position.as_integer_ratio() for position in np.ravel(exact).tolist()]
     off = {(abs(q * bottom - top), bottom) for q, (top, bottom) in zip(steps, exact, strict=True)}
-    most = max((top / bottom for top, bottom in off), default=0) * (1 - 2**-50)  # rounded; those near it are exact
-    return max((Fraction(top, bottom) for top, bottom in off if top / bottom >= most), default=0)
+    most = max((top / bottom for top, bottom in off), default=0)  # rounded, as those that are equal to it are
+    return max((Fraction(top, bottom) for top, bottom in off if top / bottom == most), default=0)
