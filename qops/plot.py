@@ -106,7 +106,8 @@ def error_map(
 ) -> Axes:
     """Show errors as a picture: blue is too low, white right, red too high, black beyond the scale.
 
-    A ring marks the largest error. The colours differ for the colour-blind too.
+    A ring marks the largest error. The colours differ for the colour-blind too. The map fills the axes;
+    ``ax.set_aspect("equal")`` gives it the shape of the picture.
 
     Parameters
     ----------
