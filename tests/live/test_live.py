@@ -145,6 +145,17 @@ def test_a_pool_of_xnnpack_in_a_graph_keeps_the_scale_of_the_layer_that_it_may_b
         assert (len({float(op.outputs[0].scale) for op in net.operators}) > 1) == differs
 
 
+def test_the_file_says_the_shape_of_a_result_though_no_kernels_take_the_whole_graph():
+    """Only XNNPACK takes the scale of the LOGISTIC, and all but XNNPACK that of the convolution, 512."""
+    net = Net(np.random.default_rng(1), "xnnpack", "int8")
+    net.op("LOGISTIC", [net.input((1, 4, 6, 4), s=0.5, z=0)], net.tensor("int8", 0.5, 127))
+    net.shaped()
+    weights, bias = net.constant(np.ones((8, 2, 1, 4), np.int8), 1024.0), net.constant(np.ones(8, np.int32), 512.0)
+    moves = {"StrideH": 1, "StrideW": 1, "DilationHFactor": 1, "DilationWFactor": 1}
+    net.op("CONV_2D", [net.x, weights, bias], net.tensor("int8", 1.0, 0), Padding=1, **moves)
+    assert net.finished() == net.bytes({net.x.name: (1, 3, 6, 8)}) != net.bytes({})
+
+
 def test_a_call_is_drawn_by_its_seed_op_and_number():
     def make(rng):
         return [draws.quantized(rng, 9, np.int8), draws.values(rng, 9, 0.5)]

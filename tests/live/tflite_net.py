@@ -84,11 +84,11 @@ class Net:
         s = draws.result_scale(self.rng, *whole) if self.rng.random() < 0.9 else pick(self.rng, LIMITS)
         return self.tensor(dtype, min(max(s, float(np.prod(whole)) / 64), 2.0**12), zero_point(self.rng, dtype))
 
-    def bytes(self, shapes):
-        """The file, with these shapes of results."""
+    def bytes(self, shapes, operators=None, fed=None):
+        """The file, with these shapes of results; `operators` are all if not given, and `fed` is what a call takes."""
         tensors = [replace(t, shape=shapes.get(t.name, t.shape)) for t in self.tensors]
-        fed = [t for t in tensors if t.name in self.fed]
-        return tflite_bytes(tensors, self.operators, fed, [self.x])
+        inputs = [t for t in tensors if t.name in (fed or self.fed)]
+        return tflite_bytes(tensors, operators or self.operators, inputs, [self.x])
 
     def load(self, content, kernel):
         """The graph of qops, by way of a file."""
@@ -98,15 +98,20 @@ class Net:
             return models.load(path, runtime=kernel)
 
     def finished(self):
-        """The file, with the shapes that results have by the first kernels of qops that take it."""
-        content = self.bytes({})
-        for kernel in (self.kernel, *KERNELS):
-            try:
-                found = self.load(content, kernel).run(self.fed, keep="all")
-                return self.bytes({name: x.shape for name, x in found.items()})
-            except (ValueError, TypeError):
-                continue
-        return content
+        """The file, with the shapes that results have by the first kernels of qops that take it, or its last operator.
+
+        LiteRT's XNNPACK leaves an operator to other kernels if the file does not say the shape of its result.
+        """
+        last = self.operators[-1:]
+        alone = {t.name: np.zeros(t.shape, t.dtype) for t in last[0].inputs if t.data is None}
+        for operators, fed in ((self.operators, self.fed), (last, alone)):
+            for kernel in (self.kernel, *KERNELS):
+                try:
+                    found = self.load(self.bytes({}, operators, fed), kernel).run(fed, keep="all")
+                    return self.bytes({name: x.shape for name, x in found.items()})
+                except (ValueError, TypeError):
+                    continue
+        return self.bytes({})
 
     def described(self):
         """What a difference shows."""
