@@ -20,6 +20,7 @@ from analysis.systems import all_pairs
 from qops import QTensor, Sweep, SweepRow, error, plot, quantize, range_of, signed_error, sweep, values
 
 HEAD = ("ranges", "result", "max LSB", "mean LSB", "bias LSB", "SQNR dB", "worst case")
+COUNTS = {1: "one operand", 2: "two operands"}
 SHOWN = 12  # rows of the table of a page
 Ranges = tuple[tuple[float, float], ...]
 
@@ -37,10 +38,27 @@ def read(options: Namespace) -> Own:
     """Import both functions, also from the folder that Python was started in."""
     sys.path.insert(0, str(Path.cwd()))
     op, exact = _function(options.op, "--op"), _function(options.exact, "--exact")
-    count = len(signature(exact).parameters) if not isinstance(exact, np.ufunc) else exact.nin
-    if count not in (1, 2):
-        raise BadOption(f"--exact {options.exact}: expected one or two operands, got {count}")
-    return Own(options.op.rpartition(":")[2], op, exact, count)
+    counts = [count for count in COUNTS if _takes(exact, count)]
+    if not counts:
+        raise BadOption(f"--exact {options.exact}: expected a function of one or two operands")
+    found = [count for count in counts if _takes(op, count)]
+    if not found:
+        words = " or ".join(COUNTS[count] for count in counts)
+        raise BadOption(f"--op {options.op}: expected a function of {words}, as --exact is")
+    return Own(options.op.rpartition(":")[2], op, exact, found[0])
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether the function can be called with so many operands, as far as it says."""
+    if isinstance(function, np.ufunc):
+        return function.nin == count
+    try:
+        signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # some functions of C have no signature
+        return True
+    return True
 
 
 def _function(text: str, option: str) -> Callable[..., Any]:

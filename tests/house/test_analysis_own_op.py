@@ -40,6 +40,10 @@ def refuses(t):
     raise ValueError("t: not today")
 
 
+def exact_sum(a, b, c):
+    return a + b + c
+
+
 three = 3
 """
 
@@ -103,6 +107,9 @@ def test_an_op_of_one_operand(tmp_path, capsys):
     [
         ("none", "mean", "--op mine_of_a_user:none: expected MODULE:FUNCTION"),
         ("average", "three", "--exact mine_of_a_user:three: expected a function, got 3"),
+        ("root", "exact_sum", "--exact mine_of_a_user:exact_sum: expected a function of one or two operands"),
+        ("average", "exact_root", "--op mine_of_a_user:average: expected a function of one operand, as --exact is"),
+        ("root", "mean", "--op mine_of_a_user:root: expected a function of two operands, as --exact is"),
         ("refuses", "exact_root", "it refuses every choice of ranges"),
     ],
 )
