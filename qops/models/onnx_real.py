@@ -58,19 +58,19 @@ def _divided(a: Any, b: Any) -> Any:
     return a / b
 
 
-def _softmax(node: Node, given: Given) -> Values:
+def _log_softmax(node: Node, given: Given) -> Values:
     """Up to version 12 over all axes from one on, then over one axis."""
     x = given[0]
     if node.opset < 13:
         axis = node.get("axis", 1) % max(x.ndim, 1)
         flat = x.reshape(*x.shape[:axis], prod(x.shape[axis:]))
-        return _softmax_over(flat, -1).reshape(x.shape)
-    return _softmax_over(x, node.get("axis", -1))
+        return _log_softmax_over(flat, -1).reshape(x.shape)
+    return _log_softmax_over(x, node.get("axis", -1))
 
 
-def _softmax_over(x: Values, axis: int) -> Values:
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return np.asarray(e / e.sum(axis, keepdims=True))
+def _log_softmax_over(x: Values, axis: int) -> Values:
+    far = x - x.max(axis, keepdims=True)
+    return np.asarray(far - np.log(np.exp(far).sum(axis, keepdims=True)))
 
 
 def _clip(node: Node, given: Given) -> Any:
@@ -159,8 +159,8 @@ REAL: dict[str, Callable[[Node, Given], Any]] = {
     "Softsign": _one(lambda x: x / (1 + np.abs(x))),
     "Gelu": _gelu,
     "Erf": _one(_erf),
-    "Softmax": _softmax,
-    "LogSoftmax": lambda node, given: np.log(_softmax(node, given)),
+    "Softmax": lambda node, given: np.exp(_log_softmax(node, given)),
+    "LogSoftmax": _log_softmax,
     "BatchNormalization": _batch_norm,
     "InstanceNormalization": _instance_norm,
     "LayerNormalization": _layer_norm,

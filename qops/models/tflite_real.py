@@ -154,6 +154,11 @@ def _softmax(x: Values, beta: float = 1.0) -> Values:
     return np.asarray(e / e.sum(-1, keepdims=True))
 
 
+def _log_softmax(x: Values) -> Values:
+    far = x - x.max(-1, keepdims=True)
+    return np.asarray(far - np.log(np.exp(far).sum(-1, keepdims=True)))
+
+
 def _logistic(x: Values) -> Values:
     return np.asarray(0.5 * (1 + np.tanh(x / 2)))
 
@@ -222,7 +227,7 @@ REAL: dict[str, Callable[[Operator, Given], Values]] = {
     "REDUCE_MAX": _reduced(np.max),
     "REDUCE_MIN": _reduced(np.min),
     "SOFTMAX": lambda op, given: _softmax(given[0], op.options.get("Beta", 1.0)),
-    "LOG_SOFTMAX": _one(lambda x: np.log(_softmax(x))),
+    "LOG_SOFTMAX": _one(_log_softmax),
     "L2_NORMALIZATION": _one(lambda x: x / np.maximum(np.sqrt((x * x).sum(-1, keepdims=True)), 1e-6)),
     "LOGISTIC": _one(_logistic),
     "TANH": _one(np.tanh),

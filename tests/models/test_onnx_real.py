@@ -146,10 +146,11 @@ CUT = of(3, 4)[:2, 1:]
         ("Div", [np.int32([7, -7, 6, -9]), np.int32([2, 2, -4, -3])], {}, np.int32([3, -3, -1, 3])),
         ("Pad", [of(3, 4), INT([1, -1, -1, 2]), F32(7)], {}, np.pad(CUT, [(1, 0), (0, 2)], constant_values=7)),
         ("Pad", [of(3, 4), INT([0, -1, -1, 0])], {"mode": "edge"}, CUT),
+        ("LogSoftmax", [F32([-900, 0, -2000])], {}, F32([-900, 0, -2000])),
     ],
 )
 def test_what_the_reference_does_otherwise(load, kind, inputs, how, want):
-    """Integers are divided toward zero, and negative pads cut."""
+    """Integers are divided toward zero, negative pads cut, and no exp of a logarithm becomes 0."""
     model, _ = one(kind, inputs, dtype=helper.np_dtype_to_tensor_dtype(want.dtype), **how)
     (got,) = load(model).run(inputs[0]).values()
     np.testing.assert_array_equal(got, want, strict=True)
