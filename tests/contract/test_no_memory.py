@@ -95,6 +95,8 @@ for name, call in CALLS.items():
 
 def in_a_new_process(code):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT.parent, SUPPORT)))}
+    # else a build with sanitizers keeps what is freed for a while
+    environment["ASAN_OPTIONS"] = f"{os.environ.get('ASAN_OPTIONS', '')}:quarantine_size_mb=0"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

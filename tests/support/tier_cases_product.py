@@ -51,7 +51,7 @@ def real_means(rng, n):
 def tiles():
     """Products in tiles of each height and width, and on a matrix unit: all types, B packed or not, all ways to add."""
     rng = np.random.default_rng(5)
-    sizes = [*itertools.product(range(1, 7), (28, 32), (8, 16, 32, 48, 64)), (70, 256, 64)]
+    sizes = [*itertools.product(range(1, 7), (28, 32), (8, 16, 32, 48, 64)), (70, 256, 64), (70, 268, 64)]
     ways = [(t, u, None) for t in (np.uint8, np.int8) for u in (np.uint8, np.int8)]
     ways += [(t, np.int8, ()) for t in (np.uint8, np.int8)]
     for (m, k, n), (left, right, pairs) in itertools.product(sizes, ways):
