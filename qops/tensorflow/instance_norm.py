@@ -142,7 +142,7 @@ def _normalized(
     mean = ((often @ np.arange(256)).astype(F32) / F32(count))[:, np.newaxis]
     values = step * (ALL_CODES - mean)
     with np.errstate(over="ignore"):
-        squares = np.where(often, np.square(values), 0).astype(np.float64)
+        squares = np.where(often, np.square(values), 0)
         total = (often * squares).sum(1, keepdims=True)
         var = np.where(np.isinf(total.astype(F32)), np.inf, total / count).astype(F32)
     if not (var + epsilon > 0).all():

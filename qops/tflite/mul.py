@@ -69,7 +69,8 @@ class Mul(Binary):
     def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
         za, zb, zy = self._zeros
         near = self._facts.scaled((a - za) * (b - zb), self._by)
-        near = wrap(near, 16) if by_one and self._dtype == np.uint8 else np.clip(near, -(2**15), 2**15 - 1)
+        if not by_one or self._dtype != np.uint8:
+            near = np.clip(near, -(2**15), 2**15 - 1)
         return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
 
 

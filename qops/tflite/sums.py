@@ -129,7 +129,7 @@ class Total(Binary):
         x, y = a - za, b - zb
         if self._kind == "powers of two":
             x, y = (rounded_shift(one, -e) for one, (_, e) in zip((x, y), self._factors, strict=True))
-            return np.clip(np.clip(x + self._sign * y, -(2**15), 2**15 - 1), *self._ends)
+            return np.clip(x + self._sign * y, *self._ends)
         if self._kind == "xnnpack":
             (ma, e), (mb, _) = self._factors
             return np.clip(((x * ma + self._sign * y * mb + (1 << (-e - 1))) >> -e) + zy, *self._ends)

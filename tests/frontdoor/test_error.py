@@ -192,6 +192,11 @@ def test_reports_of_other_tensors_add_up_too():
     both = one + other
     assert (both.max, both.mean, both.count, both.worst) == (3.0, 1.75, 2, other.worst)
     assert math.isnan(both.lsb)
+    far = qops.error((np.uint8([3]), 0.0, 255.0), 253.0) + qops.error((np.uint8([3]), 0.0, 255.0), 504.0)
+    counts, edges = far.histogram
+    found = {(edges[i], edges[i + 1]): n for i, n in enumerate(counts.tolist()) if n}
+    assert len(found) == 2
+    assert [lo <= off < hi for (lo, hi), off in zip(found, (-501, -250), strict=True)] == [True, True]
     assert (one + one).lsb == 1.0
     with pytest.raises(TypeError, match="unsupported operand"):
         one + 1

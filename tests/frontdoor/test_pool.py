@@ -84,6 +84,12 @@ def test_avg_pool_of_large_windows(dtype, height, width):
             assert got == round(exact)
 
 
+@pytest.mark.parametrize("padding", [2, ((2, 0), (0, 0)), ((0, 0), (1, 2))])
+def test_no_padding_holds_a_whole_window(padding):
+    with pytest.raises(ValueError, match=r"^padding: expected less than the kernel, \(2, 2\), got"):
+        qops.max_pool((np.zeros((1, 4, 4, 1), np.uint8), 0.0, 1.0), 2, padding=padding)
+
+
 def test_padding_does_not_count():
     codes = np.full((1, 2, 2, 1), -100, np.int8)
     for op in POOLS:

@@ -21,8 +21,9 @@ def again(path, made, runtime):
     """Write a model, read it and run it on its inputs."""
     path.write_bytes(made.file())
     graph = load(path, runtime=runtime)
-    (op,) = graph.ops
-    return op, graph.run(made.inputs)
+    (op,), values = graph.ops, graph.run(made.inputs)
+    assert all(y.shape == graph.tensors[name].shape or not graph.tensors[name].shape for name, y in values.items())
+    return op, values
 
 
 def taken(path, inputs):
@@ -166,6 +167,24 @@ def softmax(path, rng, opset, axis):
     x, numbers = rng.integers(0, 256, (3, 4, 5), np.uint8), [np.float32(0.07), np.uint8(9)]
     more = {"domain": "com.microsoft", "opset": opset, "axis": axis}
     return x, one_node(path, "QLinearSoftmax", x, *numbers, np.float32(1 / 256), np.uint8(0), **more)
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        ("MaxPool", {}),
+        ("MaxPool", {"dilations": [1, 2]}),
+        ("MaxPool", {"ceil_mode": 1}),
+        ("AveragePool", {}),
+        ("AveragePool", {"count_include_pad": 1}),
+    ],
+)
+def test_only_whole_windows_of_neighbours_are_cut(kind, how, tmp_path):
+    net, x = Network(), np.arange(35, dtype=np.float32).reshape(1, 1, 5, 7)
+    y = net.node(kind, net.input(x.shape), kernel_shape=[2, 2], strides=[2, 2], **how)
+    (tmp_path / "pool.onnx").write_bytes(net.model(y).SerializeToString())
+    (op,) = load(tmp_path / "pool.onnx").ops
+    assert (op.alone([x], op.call(x), (0, 0, 1, 1)) is None) == bool(how)
 
 
 def matrices(path, rng, w_zero):

@@ -124,6 +124,22 @@ def test_layers_say_their_sums_and_scales(load):
     assert [op.layer.kind for op in graph.ops if op.layer is not None] == ["requantize", "add", "requantize"]
 
 
+def test_layers_of_random_networks_requantize_their_sums(load):
+    """Also with a scale for each channel, of an image or of a matrix."""
+    seen = set()
+    for seed in (0, 6, 10, 14, 15, 19):
+        model, x = drawn(seed, dtype=np.uint8)
+        graph = load(model, "ort")
+        kept = graph.run(x, keep="all")
+        for op in graph.ops:
+            if op.layer is None or op.layer.kind != "requantize":
+                continue
+            sums = op.layer.sums(kept[op.reads[0]], op.layer.bias)
+            equal(op.layer.requantize(sums.astype(np.int32)), kept[op.outputs[0]])
+            seen.add((op.kind, np.size(op.layer.numbers["w_scale"]) > 1))
+    assert seen >= {(kind, many) for kind in ("QLinearConv", "QLinearMatMul", "QGemm") for many in (True, False)}
+
+
 def test_a_float_model_is_a_float_twin(load):
     """Values of a float model equal those of the reference where float32 holds them."""
     net, rng = Network(), np.random.default_rng(2)

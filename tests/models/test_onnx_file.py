@@ -57,9 +57,10 @@ def test_unknown_operators_are_named_with_their_places(refused):
     x = net.input([None, 2])
     y = net.node("Relu", x)
     made = [net.node("NonZero", y), net.node("Tan", x), net.node("QAttention", x, domain="com.microsoft")]
+    made.append(net.node("RandomNormal", shape=[2]))
     text = refused(net.model(*made))
-    assert text.startswith("3 operators cannot be read:")
-    for words in ("node 1, NonZero (NonZero_1)", "node 2, Tan (Tan_2)", "node 3, QAttention (QAttention_3)"):
+    assert text.startswith("4 operators cannot be read:")
+    for words in ("node 1, NonZero (NonZero_1)", "node 2, Tan (Tan_2)", "node 3, QAttention (QA", "node 4, RandomNorm"):
         assert words in text
 
 

@@ -96,6 +96,7 @@ def test_bias_saturates_and_output_scale_requantizes():
         ),
         (lambda: workflow.quantize_bias(BIAS, Scales(1.0), Scales([1, 1], 1)), ValueError, "bias: expected 2 values"),
         (lambda: workflow.dequantize(np.int32([1, 2, 3]), Scales(1.0), Scales([1, 1], 1)), ValueError, "2 channels"),
+        (lambda: workflow.dequantize(np.int32([1, 2]), Scales(1.0), Scales([1, 1], 1), 1), ValueError, "^axis: "),
     ],
 )
 def test_rejects_bad_input(call, error, words):

@@ -244,6 +244,17 @@ def test_global_average_pool(rng):
         equal(last, np.moveaxis(want, 1, -1))
 
 
+def test_pools_refuse_what_onnxruntime_refuses():
+    x = np.uint8([[[7, 9]]])
+    for scale in (2.0**-32, 2.0**-31.99):
+        onnx.qlinear_global_average_pool(x, 2 * scale, 0, 1.0, 0)
+    for scale in (2.0**-32.01, 256.0):
+        with pytest.raises(ValueError, match=r"^x_scale, y_scale: .* it is not in 2\*\*-32 to 256"):
+            onnx.qlinear_global_average_pool(x, 2 * scale, 0, 1.0, 0)
+    with pytest.raises(ValueError, match=r"^channels_last: expected an integer in \[0, 1\], got 2"):
+        onnx.qlinear_global_average_pool(x, 1.0, 0, 1.0, 0, channels_last=2)
+
+
 @of_40_draws
 def test_max_pool(rng):
     for dtype in TYPES:

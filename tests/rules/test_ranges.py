@@ -30,6 +30,23 @@ def test_the_range_of_nothing_but_0_has_a_scale_of_no_sign(rule):
     assert {"tflite": 0, "tensorflow-nudge": 0, "ort": 1, "ort-dynamic": 1, "torch": 0.1}.get(rule, scale) == scale
 
 
+@pytest.mark.parametrize(
+    ("ends", "dtype", "scale", "zero"),
+    [
+        ((-1.0, 3.0), "uint8", 4 / 255, 64),
+        ((-1.0, 3.0), "int8", 4 / 255, -64),
+        ((0.0, 1e-3), "int8", None, -128),
+        ((-1e-3, 0.0), "int8", None, 127),
+        ((-1e-3, 0.0), "uint8", None, 255),
+        ((-1e-3, 2e-3), "uint8", None, 85),
+    ],
+)
+def test_torch_stretches_a_narrow_range(ends, dtype, scale, zero):
+    """Its least scale is 6.1e-5."""
+    found = rules.choose_range(*ends, "torch", dtype=dtype)
+    assert found[:2] == (pytest.approx(6.1e-5 if scale is None else scale, rel=1e-7), zero)
+
+
 def test_a_range_without_a_scale_is_refused():
     with pytest.raises(ValueError, match=r"^min, max: tflite gives no scale for 0\.0 to 5e-324"):
         rules.choose_range(0.0, 5e-324, "tflite")

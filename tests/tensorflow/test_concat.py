@@ -75,6 +75,7 @@ T = np.zeros((2, 3), np.uint8), 0.0, 1.0
         (0, None, r"values: expected a sequence of tensors, got NoneType"),
         (0, [T, (T[0].astype(np.int32), 0.0, 1.0)], r"values\[1\]: expected uint8 data like the first, got int32"),
         (0, [T, (T[0], 0.0, 1e-37)], r"values\[1\] min, max: the range .* steps too small"),
+        (0, [(T[0].astype(np.int32), 0.0, 1e-29)] * 2, r"values\[0\] min, max: the range .* steps too small"),
         (0, [(T[0], -2e38, 0.0), (T[0], 0.0, 2e38)], r"values: the range .* is wider than float32"),
         (0, [T, (T[0], np.nan, 1.0)], r"values\[1\] min: nan"),
     ],

@@ -67,6 +67,10 @@ def test_windows_that_do_not_fit_give_no_elements():
     for empty in (X[:0], X[..., :0]):
         assert quantized_avg_pool((empty, *R), (1, 2, 2, 1), (1, 1, 1, 1), "SAME").data.shape == empty.shape
         assert ends_of(quantized_avg_pool((empty, *R), (1, 2, 2, 1), (1, 1, 1, 1), "SAME", onednn=True)) == R
+    call, out = ((X[:0], *R), (1, 2, 2, 1), (1, 2, 1, 1), "SAME"), np.empty((0, 2, 4, 2), np.uint8)
+    assert quantized_avg_pool(*call, out=out).data is out
+    with pytest.raises(ValueError, match=r"^out: shape .* expected \(0, 2, 4, 2\)"):
+        quantized_avg_pool(*call, out=out[:, 1:])
 
 
 def test_the_step_along_channels_plays_no_part():

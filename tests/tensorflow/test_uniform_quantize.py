@@ -70,6 +70,7 @@ BAD = [
     ((X, [1.0], [0]), {"quantization_axis": 0}, "scales: .* rank 1 and size 2"),
     ((X, np.nan, 0), {}, "scales: nan"),
     ((X, 1e-38, 0), {}, r"scales: expected 0 or at least 2\*\*-124"),
+    ((X, [1.0, 1e-38], [0, 0]), {"quantization_axis": 0}, r"scales: expected 0 or at least 2\*\*-124"),
     ((X, 1.0, 2**31), {}, "zero_points: expected an integer"),
     ((X, 1.0, 0, "quint16"), {}, "Tout: 'quint16' is not"),
     ((X.astype(np.float64), 1.0, 0), {}, "input: expected float32 data"),

@@ -96,9 +96,9 @@ def test_a_scale_near_a_power_of_two_is_taken_for_one():
 @pytest.mark.parametrize(("dtype", "block", "lowest"), [(np.int8, 16, -128), (np.uint8, 8, 0)])
 @pytest.mark.parametrize("kernel", ["optimized", "xnnpack"])
 def test_mul_wraps_in_whole_blocks(kernel, dtype, block, lowest):
-    """32767 + 9 is beyond 16 bits; XNNPACK leaves this scale of 2**9 to the optimised kernel."""
+    """32767 + 1 is beyond 16 bits; XNNPACK leaves this scale of 2**9 to the optimised kernel."""
     x = np.full(3 * block + block - 1, 9, dtype)
-    y = tflite.mul(x, x, **numbers((1.0, 0), (2.0**9, 0), (1.0, 9)), kernel=kernel)
+    y = tflite.mul(x, x, **numbers((1.0, 0), (2.0**9, 0), (1.0, 1)), kernel=kernel)
     assert y.tolist() == [lowest] * 3 * block + [np.iinfo(dtype).max] * (block - 1)
 
 

@@ -162,6 +162,12 @@ def test_fully_connected_of_16_bits_without_a_bias(kernel, want):
     assert tflite.fully_connected(x, np.int8([[1]]), **how, kernel=kernel).ravel().tolist() == want
 
 
+def test_fully_connected_of_16_by_16_bits_adds_its_bias():
+    how = {**LAYER, "y_scale": 1.0, "w_type": "int16"}
+    for bias in (np.int32([100]), np.int64([100])):
+        assert tflite.fully_connected(np.int16([[3, -4]]), np.int16([[50, 7]]), bias, **how).item() == 150 - 28 + 100
+
+
 def test_fully_connected_of_16_bits_with_a_wide_bias_has_a_scale_of_double():
     """In float32 the scale is 0.5, in double a little less."""
     how = {"x_scale": 0.05000000074505806, "x_zero_point": 0, "w_scale": 27.12230110168457}

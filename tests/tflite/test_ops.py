@@ -151,6 +151,9 @@ def test_transpose_conv_scatters(padding, stride):
     given = {"x_scale": 1.0, "x_zero_point": 2, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
     got = tflite.transpose_conv(x, np.int32([2, *size, 3]), w, stride=stride, padding=padding, **given)
     equal(got, np.clip(want, -128, 127))
+    made = tflite.TransposeConv(np.int32([2, *size, 3]), w, stride=stride, padding=padding, **given)
+    cut = dict(zip(("pad_top", "pad_left"), before, strict=True))
+    assert made.integers == {"stride_h": stride[0], "stride_w": stride[1], **cut}
 
 
 def test_sums_of_16_by_8_bits_that_do_not_fit_are_refused():

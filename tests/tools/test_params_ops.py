@@ -14,7 +14,10 @@ from qops.tools.params import params
 
 PORTS = {"tflm": "tflm", "xnnpack": "xnn"}  # and what golden cases call the runtimes of these names
 F32 = np.float32
-MANY_FORMS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM")
+MANY_FORMS = (
+    *("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    *("MEAN", "SUM", "TRANSPOSE_CONV"),
+)
 
 
 @pytest.mark.long
@@ -150,6 +153,13 @@ def of_node(kind, dtype, folder):
 def test_c_gives_the_codes_of_every_node_of_onnxruntime(kind, tmp_path, tried):
     for dtype in (np.uint8, np.int8):
         tried.add((kind, dtype), *of_node(kind, dtype, tmp_path / f"{kind} {dtype.__name__}"))
+
+
+def test_c_of_a_mean_counts_the_pixels_of_an_image(tmp_path):
+    for shape, how in (((2, 3, 4, 5), {}), ((2, 4, 5, 3), {"channels_last": 1})):
+        (tmp_path / "one.onnx").write_bytes(of_one("QLinearGlobalAveragePool", shape, **how).SerializeToString())
+        (layer,) = params(load(tmp_path / "one.onnx", runtime="ort"), "onnxruntime").layers
+        assert layer.constants["count"] == 20
 
 
 def test_a_graph_between_codes_and_floats(tmp_path, tried):
