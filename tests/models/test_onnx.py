@@ -195,3 +195,17 @@ def test_scales_stand_at_tensors(load):
     x = net.input([None, 2], TensorProto.INT8)
     tensor = load(net.model(net.dequantize(x, 0.5, np.int8(3)))).tensors[x]
     assert (tensor.dtype, float(tensor.scale), int(tensor.zero_point)) == ("int8", 0.5, 3)
+
+
+def test_scales_of_tensors_that_become_one(load):
+    net = Network()
+    parts = [net.input([2, size], TensorProto.UINT8) for size in (1, 3)]
+    numbers = [[net.constant(F32(scale)), net.constant(np.uint8(zero))] for scale, zero in ((1, 0), (0.5, 3), (2, 7))]
+    y = net.node(
+        "QLinearConcat", *numbers[0], parts[0], *numbers[1], parts[1], *numbers[2], domain="com.microsoft", axis=1
+    )
+    graph = load(net.model(y, dtype=TensorProto.UINT8), "ort")
+    found = [graph.tensors[name] for name in (y, *parts)]
+    assert [(float(t.scale), int(t.zero_point)) for t in found] == [(1.0, 0), (0.5, 3), (2.0, 7)]
+    real = graph.real({parts[0]: F32([[1], [2]]), parts[1]: F32([[3, 4, 5], [6, 7, 8]])})[y]
+    assert real.tolist() == [[1, 3, 4, 5], [2, 6, 7, 8]]

@@ -156,6 +156,38 @@ def test_what_the_reference_does_otherwise(load, kind, inputs, how, want):
     np.testing.assert_array_equal(got, want, strict=True)
 
 
+HUGE = of(2**15)
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "how"),
+    [
+        *((kind, [HUGE, HUGE.reshape(-1, 1)], {}) for kind in ("Add", "Max")),
+        ("Where", [HUGE > 0, HUGE, HUGE.reshape(-1, 1)], {}),
+        ("Expand", [HUGE, INT([2**15, 1])], {}),
+        ("Tile", [HUGE, INT([2**15])], {}),
+        ("Gather", [HUGE.reshape(1, -1), np.zeros(2**15, INT)], {}),
+        ("Pad", [HUGE, INT([0, 2**29])], {}),
+        ("ConstantOfShape", [INT([2**15, 2**15])], {}),
+        ("Range", [INT(0), INT(2**29), INT(1)], {}),
+        ("ConvTranspose", [X, of(4, 3, 1, 1)], {"strides": [2**14, 2**14]}),
+    ],
+)
+def test_results_too_large_to_be_meant_are_refused(load, kind, inputs, how):
+    """Of 2**29 elements and more."""
+    with pytest.raises(ValueError, match=r"network\.onnx: .* is too large$"):
+        load(one(kind, inputs, **how)[0]).run(inputs[0])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"pads": [0, -1, 0, 0]}, {"output_padding": [-1, 0]}, {"strides": [0, 1]}, {"dilations": [1, 0]}],
+)
+def test_a_transposed_convolution_refuses_what_it_cannot_mean(load, how):
+    with pytest.raises(ValueError, match=r"its attributes do not fit$"):
+        load(one("ConvTranspose", [X, of(4, 3, 3, 2)], **how)[0]).run(X)
+
+
 def test_an_old_softmax_is_that_of_all_axes_from_one_on(load):
     flat = load(one("Softmax", [M.reshape(3, 20)])[0])
     (want,) = flat.run(M.reshape(3, 20)).values()

@@ -169,3 +169,7 @@ def test_gru_rejects_bad_input(options, error, words):
 def test_rejects_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_state_may_have_a_scale_below_1():
+    assert StateQuant(scale=0.5).scale == 0.5
