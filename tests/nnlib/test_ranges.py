@@ -102,6 +102,7 @@ BAD = [
     (lambda: nnlib.mul_by_quantized_multiplier(np.int64([1]), 1, 0), "x: expected int32"),
     (lambda: nnlib.mul_by_quantized_multiplier(np.int32([1]), 2**31, 0), "multiplier"),
     (lambda: nnlib.mul_by_quantized_multiplier(np.int32([1]), 1, 32), "shift: expected .*got 32"),
+    (lambda: nnlib.mul_by_quantized_multiplier(np.int32([1]), 1, -63), "shift: expected .*got -63"),
     (lambda: nnlib.mul_by_quantized_multiplier(np.int32([1]), 1.5, 1), "multiplier: expected an integer"),
     (lambda: nnlib.mul_by_quantized_multiplier(np.int32([1]), 1, 1.0), "shift: expected an integer"),
     (lambda: nnlib.rounding_divide_by_pot(np.int32([1]), -1), "exponent: expected .*got -1"),

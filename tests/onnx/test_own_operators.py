@@ -317,6 +317,7 @@ REFUSED = [
     (lambda: onnx.max_pool(IMAGE, kernel_shape=[9, 1]), ValueError, "X, kernel_shape: a window of 9"),
     (lambda: onnx.max_pool(IMAGE, kernel_shape=[2]), ValueError, "X: expected 1 spatial axes"),
     (lambda: onnx.max_pool(IMAGE, kernel_shape=[2, 2], pads=[2, 0, 0, 0]), ValueError, "pads: expected less than"),
+    (lambda: onnx.max_pool(IMAGE, kernel_shape=[2, 2], pads=[0, 0, 0, 2]), ValueError, "pads: expected less than a"),
     (
         lambda: onnx.max_pool(IMAGE, kernel_shape=[2, 2], pads=[0] * 4, auto_pad="VALID"),
         ValueError,
