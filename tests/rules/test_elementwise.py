@@ -53,6 +53,17 @@ def test_scales_of_an_optimised_add_may_be_2_20_apart(rng, rule):
             rules.add(**codes, rule=rule, **scales | {f"{word}_scale": 2.0**-21})
 
 
+def test_sums_of_integers_that_reach_beyond_32_bits(tier):
+    """With integers of a caller a sum and its half, or a shift to the left, need more bits."""
+    m, half, a = 2**22 - 1, (2**30, 31), np.full(200, 255, np.uint8)
+    zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
+    for n in (0, 1, 2, 3, 4, 24, 25, 26, 30):
+        want = min((510 * m + (1 << n >> 1)) >> n, 255)
+        for rule in ("xnnpack", "qnnpack"):
+            assert (rules.add(a, a, rule, integers=((m, 0), (m, 0), (1, n)), **zeros) == want).all()
+    assert (rules.add(a // 255, a - a, "tflite-single", integers=(half, half, (2**11, 0)), **zeros) == 255).all()
+
+
 @pytest.mark.parametrize(("rule", "width", "tail"), [(n, r.width, r.tail) for n, r in rules.ADD.items() if r.width])
 def test_the_tail_goes_by_another_rule(rng, rule, width, tail):
     a, b = rng.integers(0, 256, (2, 100_000)).astype(np.uint8)

@@ -229,7 +229,8 @@ cdef BinaryStage optimised_sum(Operands o, Words rule, SumMultipliers p, bint is
 
 cdef BinaryStage sum_of_ratios(Operands o, Words rule, SumMultipliers p):
     """Two multipliers and one shift."""
-    cdef int wider = max(0, 34 - p.y.right_shift)  # the same factor; lanes need only the upper half of the product
+    # the same factor: lanes mostly need only the upper half of the product, and 64 bits hold every product
+    cdef int wider = min(30, max(0, 34 - p.y.right_shift))
     if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
         raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
     last = last_stage(o, rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
