@@ -60,9 +60,10 @@ def test_every_rule_is_reached():
         requantize_32_integers(0.5, 0, 255, 128, True)["rule"],
         requantize_32_integers(0.5, 0, 255, 128, False)["rule"],
         requantize_32_integers(0.5, 0, 255, 127, False)["rule"],
-        requantize_32_integers(2.0**-22, 0, 255, 128, False)["rule"],
+        requantize_32_integers(1024 * 2.0**-31, 0, 255, 128, False)["rule"],
+        requantize_32_integers(1023 * 2.0**-31, 0, 255, 128, False)["rule"],
     ]
-    assert rules == ["real", "scalar", "whole_vectors", "short", "short"]
+    assert rules == ["real", "scalar", "whole_vectors", "short", "whole_vectors", "short"]
 
 
 @pytest.mark.long

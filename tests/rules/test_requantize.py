@@ -57,6 +57,9 @@ def test_a_sum_with_a_far_zero_point_wraps_where_the_rule_says_so():
         got = rules.requantize(x, "q31-wrap", scale=0.5, zero_point=zero, dtype=np.int32)
         near = np.int64([2**30, -(2**30), 0, 5])  # 2**30 - 1/2 and 4.5, half away
         np.testing.assert_array_equal(got, (near + zero).astype(np.int32))
+        wide = np.int64([2**31 - 1, 1 - 2**31, 7])
+        got = rules.requantize(2 * wide, "q31-wrap", scale=0.5, zero_point=zero, dtype=np.int32)
+        np.testing.assert_array_equal(got, (wide + zero).astype(np.int32))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
