@@ -167,7 +167,7 @@ static inline ptrdiff_t sum_codes_8__simd(int tier, const void *a, const void *b
     const int64_t zeros = (int64_t)p.zero * p.multiplier + (int64_t)s.zero * s.multiplier;
     int shift = f->first.right_shift;
     same.high_wraps = 0; /* int32 holds all sums, so the shift gets no wrapped one */
-    for (int64_t power = unit; power > 1 && power % 2 == 0; power /= 2)
+    for (int64_t power = unit; power > 1; power /= 2)
         shift--;
     if (unit < 1 || (unit & (unit - 1)) || add * unit != f->first.add || shift < 0 || shift > 31 || !has_one_shift(&same) ||
         !by_addend(f->first) || most > INT32_MAX || llabs(zeros) > INT32_MAX - most ||

@@ -140,8 +140,6 @@ cdef class BinaryStage:
     def with_tail(self, Py_ssize_t width, BinaryStage tail):
         """Give this stage for whole groups of `width` elements, with `tail` for the elements behind the last group."""
         cdef BinaryStage made = BinaryStage.__new__(BinaryStage)
-        if width < 1 or tail.params.typenum != self.params.typenum:
-            raise ValueError(f"width, tail: expected 1 or more, and a tail of the same dtype, got {width}")
         made.params, made.alive = self.params, (self.alive, tail)
         made.params.width, made.params.tail = width, &tail.params
         return made
