@@ -136,4 +136,6 @@ def test_functions_refuse_an_out_that_shares_memory_with_the_weights():
     with pytest.raises(ValueError, match=r"^out: shares memory"):
         qops.matmul(A[0], (b, -1.0, 1.0), out=room[:10].reshape(2, 5))
     with pytest.raises(ValueError, match=r"^out: shares memory"):
+        qops.matmul(A[0], qops.QTensor(b, -1.0, 1.0), out=room[:10].reshape(2, 5))
+    with pytest.raises(ValueError, match=r"^out: shares memory"):
         qops.conv2d(X[0], [w, -1.0, 1.0], out=room[:40].reshape(1, 4, 5, 2))

@@ -70,6 +70,7 @@ CALLS = {  # op, data, all other arguments
     ),
     "matmul, nothing": ("MatMulInteger", some((3, 0), np.uint8), {"B": some((0, 4), np.int8)}),
     "qmatmul": ("QLinearMatMul", MATRIX, {"b": B, **PLAIN, "b_scale": scales(530), "b_zero_point": some(530, np.int8)}),
+    "qmatmul, zeros": ("QLinearMatMul", MATRIX, {"b": B, **PLAIN, "a_zero_point": some((301,), np.uint8)}),
     "qmatmul, ort": ("QLinearMatMul", MATRIX, {"b": B, **PLAIN, "runtime": "ort"}),
     "qmatmul, int8": ("QLinearMatMul", MATRIX.view(np.int8), {"b": B, **PLAIN, "y_zero_point": np.uint8(9)}),
     "qmatmul, rows": ("QLinearMatMul", MATRIX, {"b": B, **PLAIN, "a_scale": scales(301), "b_scale": scales(530)}),
