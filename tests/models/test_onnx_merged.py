@@ -77,6 +77,19 @@ def test_a_pair_that_others_read_stays(load):
     assert numbers(load(model)) == [(0.24901960790157318, 6)]
 
 
+@pytest.mark.parametrize(
+    ("again", "second"),
+    [((0.5, np.uint8(3)), (0.5, np.int8(3))), ((0.25, np.uint8(3)),) * 2, ((0.5, np.uint8(4)),) * 2],
+)
+def test_pairs_of_unlike_numbers_or_types_stay(load, again, second):
+    """A DequantizeLinear of other numbers than its QuantizeLinear, or another type: onnxruntime 1.32.0 keeps both."""
+    net = Network()
+    x = net.dequantize(net.quantize(net.input([None]), 0.5, np.uint8(3)), *again)
+    graph = load(net.model(net.both(x, *second)))
+    assert [op.kind for op in graph.ops] == ["QuantizeLinear", "DequantizeLinear"] * 2
+    assert not graph.fused
+
+
 def test_moves_keep_pairs_apart(load):
     net = Network()
     x = net.both(net.input([4, 4]), 0.5, np.uint8(3))
@@ -147,6 +160,50 @@ def test_a_gemm_of_codes_needs_zero_points(load, left_out):
         )
         graph = load(net.model(net.both(net.node(kind, x, w), 0.5, np.uint8(0))))
         assert (kind if kind == "Gemm" and left_out else own) in [op.kind for op in graph.ops]
+
+
+@pytest.mark.parametrize(
+    ("kind", "weights", "own"), [("Gemm", np.int8, "QGemm"), ("Gemm", np.uint8, None), ("MatMul", np.int8, None)]
+)
+def test_data_of_int8_are_taken_by_a_gemm_of_int8_alone(load, kind, weights, own):
+    """As the optimised model of onnxruntime 1.32.0 has it."""
+    net = Network()
+    x = net.dequantize(net.input([2, 4], TensorProto.INT8), 0.5, np.int8(3))
+    w = net.dequantize(net.constant(np.ones((4, 3), weights)), 0.5, weights(0))
+    graph = load(net.model(net.quantize(net.node(kind, x, w), 0.5, np.int8(0)), dtype=TensorProto.INT8))
+    assert [op.kind for op in graph.ops] == ([own] if own else ["DequantizeLinear", kind, "QuantizeLinear"])
+
+
+@pytest.mark.parametrize(("how", "want"), [({"beta": 0.5}, [2.5, 3.0, 3.5]), ({"alpha": 0.5}, [2.0, 3.0, 4.0])])
+def test_a_gemm_that_multiplies_its_bias_or_its_sums_stays(load, how, want):
+    """The kinds and the results are those of onnxruntime 1.32.0."""
+    net = Network()
+    x, w = net.both(net.input([2, 4]), 0.5, np.uint8(3)), net.constant(np.ones((4, 3), np.int8))
+    bias = net.dequantize(net.constant(np.int32([4, 8, 12])), 0.25, np.int32(0))
+    y = net.node("Gemm", x, net.dequantize(w, 0.5, np.int8(0)), bias, **how)
+    graph = load(net.model(net.both(y, 0.5, np.uint8(0))))
+    assert "Gemm" in [op.kind for op in graph.ops]
+    assert graph.run(np.ones((2, 4), F32))[graph.outputs[0]].tolist() == [want] * 2
+
+
+def test_a_bias_beyond_int32_is_the_lowest_code(load):
+    """Also one that is too high, as in the optimised model of onnxruntime 1.32.0."""
+    net = Network()
+    x, w = net.both(net.input([2, 4]), 0.5, np.uint8(3)), net.constant(np.ones((4, 3), np.int8))
+    bias = net.constant(F32([2.0**29, 2, -1e12]))
+    y = net.node("Gemm", x, net.dequantize(w, 0.5, np.int8(0)), bias)
+    graph = load(net.model(net.both(y, 0.5, np.uint8(0))))
+    assert graph.ops[1].layer.bias.tolist() == [-(2**31), 8, -(2**31)]
+
+
+def test_codes_without_a_zero_point_have_their_own_type(load):
+    """The DequantizeLinear of codes of int8 has none, and its reader gives int8: onnxruntime 1.32.0 fuses them."""
+    net = Network()
+    x = net.node("DequantizeLinear", net.input([4], TensorProto.INT8), net.constant(F32(0.5)))
+    y = net.quantize(net.node("LeakyRelu", x, alpha=0.5), 0.5, np.int8(0))
+    (op,) = load(net.model(y, dtype=TensorProto.INT8)).ops
+    assert op.kind == "QLinearLeakyRelu"
+    assert op.call(np.int8([-128, -4, 4, 127]))[0].tolist() == [-64, -2, 4, 127]
 
 
 def test_a_softmax_between_codes(load):
