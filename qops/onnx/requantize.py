@@ -45,8 +45,6 @@ def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[
 
 def _repeated(scale: NDArray[Any], shape: tuple[int, ...]) -> tuple[NDArray[Any], int]:
     """Give the scales in their order along accumulators of this shape, and how many neighbours share one."""
-    while scale.ndim > 1 and len(scale) == 1:
-        scale = scale[0]
     if scale.size == 1:
         return scale.reshape(1), 1
     inner = shape[-1] if scale.shape[-1] == 1 else 1

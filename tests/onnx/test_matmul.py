@@ -90,9 +90,16 @@ def test_qlinear_matmul_is_its_twin(rng, a_type, b_type, per, runtime):
 
 def test_scales_of_each_row(rng):
     a, b, scale = codes(rng, (3, 4), np.uint8), codes(rng, (4, 3), np.int8), np.float32([0.5, 1, 2])
-    whole = onnx.qlinear_matmul(a, scale, np.uint8([1, 2, 3]), b, 0.25, 0, 2.0, 128)
+    whole = onnx.qlinear_matmul(a, scale, np.uint8([1, 2, 3]), b, 0.25, 0, 99.0, 128)
     for i in range(3):
-        same(whole[i], onnx.qlinear_matmul(a[i], scale[i], i + 1, b, 0.25, 0, 2.0, 128))
+        same(whole[i], onnx.qlinear_matmul(a[i], scale[i], i + 1, b, 0.25, 0, 99.0, 128))
+    both = np.stack([scale, scale[::-1]])
+    made = onnx.qlinear_matmul(
+        np.stack([a, a])[:, None], both.reshape(2, 1, 3, 1), np.uint8([1, 2, 3]), np.stack([b, b]), 0.25, 0, 99.0, 128
+    )
+    for each, own in zip(made, both, strict=True):
+        want = onnx.qlinear_matmul(a, own, np.uint8([1, 2, 3]), b, 0.25, 0, 99.0, 128)
+        same(each, np.stack([want, want]))
 
 
 def test_the_factor_has_the_type_of_the_scales():

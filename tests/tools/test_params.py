@@ -119,6 +119,23 @@ def test_the_constants_are_what_the_systems_derive(tmp_path):
     assert str(tflm).splitlines()[1].split() == ["conv_2d", "CONV_2D:", "tflite-double,", "25", "constants"]
 
 
+def test_packed_biases_of_onnx_are_the_sums_of_codes_of_0(tmp_path):
+    """The weights of a convolution, and of a QGemm with transB, have the outputs on axis 0, others on the last axis."""
+    x = small_onnx.file(tmp_path / "small.onnx")
+    graph = load(tmp_path / "small.onnx", runtime="ort")
+    made = graph.run(x, keep="all")
+    layers = [
+        pair
+        for pair in zip(graph.ops, params(graph, "xnnpack").layers, strict=True)
+        if pair[0].layer and pair[0].layer.weights is not None
+    ]
+    assert [op.kind for op, _ in layers] == ["QLinearConv", "QLinearConv", "QGemm", "QLinearMatMul"]
+    for op, layer in layers:
+        sums = op.layer.sums(np.zeros_like(made[op.reads[0]]), op.layer.bias)[0]
+        of_channels = sums[:, 1, 1] if sums.ndim > 1 else sums  # at a place where no window reads a pad
+        np.testing.assert_array_equal(layer.constants["packed_bias"], of_channels)
+
+
 @pytest.mark.long
 def test_a_network_of_onnx_as_xnnpack_has_it(tmp_path):
     """XNNPACK rounds as onnxruntime does, so C of its constants gives onnxruntime's codes."""
