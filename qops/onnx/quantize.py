@@ -97,7 +97,7 @@ class QuantizeLinear(Prepared):
             return put(self._float_codes(quotient, zero), out)
         if np.isnan(quotient).any():
             raise ValueError(NAN)
-        sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
+        sums = np.rint(quotient) + zero.astype(np.float64)
         return put(np.asarray(np.clip(sums, *check.ends(zero.dtype)).astype(zero.dtype)), out)
 
     def _quotient(self, data: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
