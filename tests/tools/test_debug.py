@@ -129,6 +129,20 @@ def test_without_data_it_says_that_the_inputs_are_noise(small):
     assert str(found) == str(qops.debug(small[0]))
 
 
+def test_an_array_alone_in_a_file_is_the_input_under_any_name(small, tmp_path):
+    """Of real numbers codes are made; in a dict, names are those of the model."""
+    _, graph, x, _ = small
+    want = str(qops.debug(graph, x))
+    for data in (x, graph.tensors["image"].values(x).astype(np.float32)):
+        np.savez(tmp_path / "data.npz", any=data)
+        assert str(qops.debug(graph, tmp_path / "data.npz")) == want
+    with pytest.raises(ValueError, match=r"^data: .* has no input 'any'"):
+        qops.debug(graph, {"any": x})
+    np.savez(tmp_path / "data.npz", image=x, any=x)
+    with pytest.raises(ValueError, match=r"^data: .* has no input 'any'"):
+        qops.debug(graph, tmp_path / "data.npz")
+
+
 def test_a_float_model_stands_for_the_real_numbers(small, tmp_path):
     """A float model of the same weights, whose tensors have the same names: float32 is all that tells it apart."""
     path, graph, x, _ = small
