@@ -143,7 +143,7 @@ build/debug/built: $(VENV)/dev setup.py $(shell find qops -name '*.py') $(KERNEL
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
 	@touch $@
 
-SANITIZED = QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:use_sigaltstack=0
+SANITIZED = QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:use_sigaltstack=0
 debug: build/debug/built  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	cd build/debug && $(SANITIZED) PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests \
 		--deselect tests/product/test_threads.py::test_a_child_forked_during_products_has_workers_of_its_own

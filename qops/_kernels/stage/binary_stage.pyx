@@ -7,11 +7,11 @@
     staged     a's part + b's part. b's part is of_b((b - b_zero) << b_multiplier), where of_b is a stage; a's part is
                the same with a stage of_a, or without one (a - a_zero) << a_multiplier
 
-Integers are int32; fma is one rounding to float32.
+Integers are int32, and sums of two parts wrap; fma is one rounding to float32.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
 from qops._kernels.arrays.checks cimport array, output
 from qops._kernels.arrays.concat cimport plain
@@ -20,7 +20,7 @@ from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.stage.rounding cimport fma_f32
+from qops._kernels.stage.rounding cimport fma_f32, wrap_s32
 from qops._kernels.stage.stage cimport BLOCK, INTEGER, REAL, stage_run
 
 import numpy as np
@@ -70,7 +70,7 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
             whole[i] = (b[i] - s.zero) * (1 << s.multiplier)
     elif form == ONTO:
         for i in range(i, n):
-            whole[i] += (a[i] - p.zero) * (1 << p.multiplier)
+            whole[i] = wrap_s32(<int64_t>whole[i] + (a[i] - p.zero) * (1 << p.multiplier))
     elif form == SUM:
         for i in range(i, n):
             whole[i] = (a[i] - p.zero) * p.multiplier + (b[i] - s.zero) * s.multiplier
@@ -94,7 +94,7 @@ cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, c
         values_of(b, a, near, n, p.b, p.a, SHIFTED)
         stage_run(&p.of_a, near, cnp.NPY_INT32, part, cnp.NPY_INT32, 0, n)
         for i in range(n):
-            sum[i] += part[i]
+            sum[i] = wrap_s32(<int64_t>sum[i] + part[i])
     elif p.form == SHIFTED:
         values_of(a, b, x, n, p.a, p.b, ONTO)
 
