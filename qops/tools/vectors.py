@@ -126,9 +126,9 @@ def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None
         multiplier, right_shift = n.integers
         for step in (-1, 1):
             given = Multiplier(multiplier + step, right_shift)
-            if abs(given.multiplier) < 2**31:
+            if given.multiplier < 2**31:
                 yield f"multiplier {step:+}", rule, Numbers(rule, given, n.zero_point, n.lo, n.hi)
-            if 0 <= right_shift + step <= 62:
+            if right_shift + step <= 62:
                 given = Multiplier(multiplier, right_shift + step)
                 yield f"right shift {step:+}", rule, Numbers(rule, given, n.zero_point, n.lo, n.hi)
 

@@ -81,6 +81,20 @@ def test_integers_of_a_port_stand_for_the_scale(tmp_path):
     assert json.loads((tmp_path / "vectors.json").read_text())["acc"] == found.acc.tolist()
 
 
+@pytest.mark.parametrize("rule", ["rndnu", "tflite-double", "tflite-single"])
+@pytest.mark.parametrize(
+    ("given", "steps"),
+    [
+        ((2**31 - 1, 62), {"multiplier -1", "right shift -1"}),
+        ((2**30, 61), {"multiplier -1", "multiplier +1", "right shift -1", "right shift +1"}),
+        ((2**30, 0), {"multiplier -1", "multiplier +1", "right shift +1"}),
+    ],
+)
+def test_mistakes_are_integers_that_a_rule_can_have(rule, given, steps):
+    found = qops.vectors(rule, integers=given)
+    assert {name for name in (*found.killed, *found.alike) if name.startswith(("multiplier", "right shift"))} == steps
+
+
 def test_hex_npz_and_json_hold_the_same(tmp_path):
     v = qops.vectors("fp32-even", scale=0.01, zero_point=-3, qmin=-100, qmax=90)
     numbers = ["--scale", "0.01", "--zero-point", "-3", "--qmin", "-100", "--qmax", "90"]
