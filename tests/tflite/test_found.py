@@ -37,6 +37,15 @@ def test_batch_matmul_of_tflm_has_a_scale_of_double(kernel, want):
     assert tflite.batch_matmul(np.int8([[-123, -119]]), np.int8([[-20], [5]]), **how, kernel=kernel).item() == want
 
 
+@pytest.mark.parametrize("kernel", ["optimized", "xnnpack"])
+def test_batch_matmul_that_xnnpack_does_not_take_has_the_scale_of_the_next_kernels(kernel):
+    """Matrices of 16 bits, and a zero point of the second one: XNNPACK's scale of float32 would give -60 and 4058."""
+    how = numbers((0.58, 0), (0.2, 1), (19.077, 0))
+    assert tflite.batch_matmul(np.int8([[127, -43]]), np.int8([[-77], [2]]), **how, kernel=kernel).item() == -61
+    how = numbers((0.37, 0), (0.45, 0), (6243.01220703125, 0))
+    assert tflite.batch_matmul(np.int16([[30000, 5665]]), np.int16([[5071], [1]]), **how, kernel=kernel).item() == 4057
+
+
 @pytest.mark.parametrize(("kernel", "want"), [("reference", 22981), ("tflm", 22982)])
 def test_prelu_of_tflm_has_ratios_of_double(kernel, want):
     how = {"alpha_scale": 0.6882286071777344, "alpha_zero_point": 0, "y_scale": 2.4, "y_zero_point": 0}

@@ -205,6 +205,8 @@ def test_products_of_scales_of_lstm_are_double_in_tflm(kernel, product):
         x, y = (product(np.float32(how[scale])) for scale in scales)
         fraction, _ = np.frexp(float(x * y))
         assert found[f"{name}_multiplier"].tolist() == [round(float(fraction) * 2**31)] * 4
+    fraction, _ = np.frexp(product(2.0**-15) / product(np.float32(how["hidden_scale"])) * product(2.0**-15))
+    assert found["output_multiplier"] == round(float(fraction) * 2**31)
 
 
 def test_a_clip_below_a_step_of_the_cell_makes_it_0_in_tflm():
@@ -213,6 +215,8 @@ def test_a_clip_below_a_step_of_the_cell_makes_it_0_in_tflm():
     assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how, cell_clip=0.0624).cell.item() == 0
     assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how, cell_clip=0.0626).cell.item() == 1
     assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how).cell.item() > 1
+    how |= {"kernel": "reference", "cell_scale": 2.0**-11}  # LiteRT does not clip then
+    assert tflite.unidirectional_sequence_lstm(x, w, r, b, **how, cell_clip=2.0**-12).cell.item() > 1
 
 
 def test_an_optimised_convolution_of_uint8_with_groups_is_that_of_the_reference():
