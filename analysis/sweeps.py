@@ -2,12 +2,13 @@
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analysis.options import BadOption
 from qops import Sweep
@@ -47,7 +48,32 @@ def cluster(address: str) -> Iterator[Pool]:
         count = len(client.scheduler_info()["workers"])
         if not count:
             raise BadOption(f"--scheduler: the cluster at {address} has no workers")
-        yield Pool(f"dask, {count} worker" + "s" * (count > 1), lambda: client.get_executor(pure=False))
+        yield Pool(f"dask, {count} worker" + "s" * (count > 1), lambda: _Calls(client))
+
+
+class _Calls(Executor):
+    """Calls on a dask cluster. dask's own executor fails if the worker of a result dies while the result is fetched."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Begin a call; what is cancelled before its end is cancelled on the cluster."""
+        promise: Future[Any] = Future()
+        there = self.client.submit(call, *args, pure=False, **kwargs)
+        promise.add_done_callback(lambda done: there.cancel() if done.cancelled() else None)
+        there.add_done_callback(partial(_pass_on, promise))
+        return promise
+
+
+def _pass_on(promise: Future[Any], there: Any) -> None:
+    """Fetch a result, which the cluster makes again if it was lost meanwhile."""
+    if not promise.set_running_or_notify_cancel():
+        return
+    try:
+        promise.set_result(there.result())
+    except BaseException as error:
+        promise.set_exception(error)
 
 
 def check(file: Path) -> Path:

@@ -4,6 +4,7 @@ import csv
 import pickle
 import sys
 from functools import partial
+from time import sleep
 
 import dask
 import numpy as np
@@ -61,6 +62,15 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path, cluster):
         made = run(partial(die_once, str(tmp_path)), range(30), where.open, lambda done: None)
     assert made == [x * x for x in range(30)]
     assert (tmp_path / "3").stat().st_size >= 2, "a byte a call; a cluster may do a piece more often than it must"
+
+
+@pytest.mark.long
+def test_an_error_on_a_cluster_is_raised_here_and_what_is_cancelled_holds_nothing_up(cluster):
+    with sweeps.cluster(cluster.scheduler_address) as where, where.open() as executor:
+        waiting = [executor.submit(sleep, 0.5) for _ in range(100)]
+        assert all(call.cancel() for call in waiting)
+        with pytest.raises(ZeroDivisionError):
+            executor.submit(divmod, 1, 0).result(20)  # what was cancelled would take 25 s
 
 
 def test_a_cluster_that_is_not_there_is_named(capsys):
