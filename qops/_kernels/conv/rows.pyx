@@ -83,7 +83,7 @@ cdef bint beyond_memory(const Convolution *p) noexcept nogil:
     cdef double read = ((p.kh - 1) * <double>p.dh + 1) * p.image.pixels * pixel_bytes(&p.image)
     cdef double made = 8.0 * p.ow * p.groups * p.oc
     cdef double woven = 0 if p.depthwise == NULL else (4.0 * p.kh + 16) * p.image.pixels * p.groups
-    return (0 if p.image.in_place else read) + woven + (made if uses_scratch(p) else 0) > PY_SSIZE_T_MAX // 2
+    return (0 if p.image.in_place else read) + woven + (made if uses_scratch(p) else 0) > <double>(PY_SSIZE_T_MAX // 2)
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
