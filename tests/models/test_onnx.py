@@ -112,15 +112,20 @@ def tensor_is_relu(graph, op):
     return tensor.zero_point is not None and int(tensor.zero_point) == 0 and tensor.dtype == "uint8"
 
 
+def requantized(graph, x):
+    """The ops of a graph whose layer requantizes sums, each checked to give the codes of the op."""
+    kept = graph.run(x, keep="all")
+    for op in graph.ops:
+        if op.layer is not None and op.layer.kind == "requantize":
+            sums = op.layer.sums(kept[op.reads[0]], op.layer.bias)
+            equal(op.layer.requantize(sums.astype(np.int32)), kept[op.outputs[0]])
+            yield op
+
+
 def test_layers_say_their_sums_and_scales(load):
     model, x = residual()
     graph = load(model, "ort")
-    kept = graph.run(x, keep="all")
-    for op in graph.ops:
-        if op.layer is None or op.layer.kind != "requantize":
-            continue
-        sums = op.layer.sums(kept[op.reads[0]], op.layer.bias)
-        equal(op.layer.requantize(sums.astype(np.int32)), kept[op.outputs[0]])
+    assert len([*requantized(graph, x)]) == 2
     assert [op.layer.kind for op in graph.ops if op.layer is not None] == ["requantize", "add", "requantize"]
 
 
@@ -129,14 +134,7 @@ def test_layers_of_random_networks_requantize_their_sums(load):
     seen = set()
     for seed in (0, 6, 10, 14, 15, 19):
         model, x = drawn(seed, dtype=np.uint8)
-        graph = load(model, "ort")
-        kept = graph.run(x, keep="all")
-        for op in graph.ops:
-            if op.layer is None or op.layer.kind != "requantize":
-                continue
-            sums = op.layer.sums(kept[op.reads[0]], op.layer.bias)
-            equal(op.layer.requantize(sums.astype(np.int32)), kept[op.outputs[0]])
-            seen.add((op.kind, np.size(op.layer.numbers["w_scale"]) > 1))
+        seen |= {(op.kind, np.size(op.layer.numbers["w_scale"]) > 1) for op in requantized(load(model, "ort"), x)}
     assert seen >= {(kind, many) for kind in ("QLinearConv", "QLinearMatMul", "QGemm") for many in (True, False)}
 
 
