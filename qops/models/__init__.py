@@ -10,8 +10,8 @@ from qops.models.graph import Graph
 from qops.models.load import load
 from qops.models.op import Layer, Op
 from qops.models.tensor import Tensor
-from qops.models.tflite_file import Operator
-from qops.models.tflite_writer import tflite_bytes
+from qops.models.tflite.file import Operator
+from qops.models.tflite.writer import tflite_bytes
 
 __all__ = ["Graph", "Layer", "Op", "Operator", "Tensor", "load", "tflite_bytes"]
 __dir__ = __all__.copy

@@ -9,10 +9,9 @@ from qops.checks import choice, shown
 from qops.models.graph import Graph
 from qops.models.onnx_graph import graph_of
 from qops.models.onnx_ops import RUNTIMES
-from qops.models.op import unread
-from qops.models.tflite_file import read_tflite
-from qops.models.tflite_ops import op_of
-from qops.models.tflite_site import Missing
+from qops.models.op import Missing, unread
+from qops.models.tflite.file import read_tflite
+from qops.models.tflite.ops import op_of
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["load"]

@@ -16,9 +16,8 @@ from qops.models.onnx_fuse import fused
 from qops.models.onnx_makers import QUANTIZED
 from qops.models.onnx_ops import op_of, with_scales_of
 from qops.models.onnx_types import results_of
-from qops.models.op import Op, unread
+from qops.models.op import Missing, Op, unread
 from qops.models.tensor import Tensor
-from qops.models.tflite_site import Missing
 
 __all__ = ["graph_of"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from qops import onnx
 from qops.models.onnx_codes import constant
 from qops.models.onnx_file import Node
+from qops.models.op import Missing
 from qops.models.tensor import Tensor
-from qops.models.tflite_site import Missing
 
 __all__ = ["OWN_DOMAIN", "QUANTIZED", "Site", "run_of"]
 

@@ -18,9 +18,8 @@ from qops.models.onnx_makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_o
 from qops.models.onnx_moves import MOVES
 from qops.models.onnx_real import REAL
 from qops.models.onnx_types import CASTS, COMPARES
-from qops.models.op import Op
+from qops.models.op import Missing, Op
 from qops.models.tensor import Tensor
-from qops.models.tflite_site import Missing
 
 __all__ = ["RUNTIMES", "op_of", "with_scales_of"]
 

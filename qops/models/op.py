@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from qops.models.tensor import Tensor
 from qops.rules import Requantize
 
-__all__ = ["FAILED", "Alone", "Layer", "Op", "in_real_numbers", "unread"]
+__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "in_real_numbers", "unread"]
 
 FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
+
+
+class Missing(ValueError):
+    """An operator that qops does not have, in words."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import as_array, shown
-from qops.models.tflm_layers import layers_of
+from qops.models.tflite.layer_by_layer import layers_of
 from qops.tools.dump_logs import log_of, numbers_in
 
 __all__ = ["Bytes", "tensors_of"]

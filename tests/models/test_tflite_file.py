@@ -7,8 +7,8 @@ import pytest
 import small_network
 
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.models.tflite_file import read_tflite
-from qops.models.tflite_writer import _Writer
+from qops.models.tflite.file import read_tflite
+from qops.models.tflite.writer import _Writer
 
 
 def tensor(name):

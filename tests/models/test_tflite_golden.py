@@ -6,8 +6,8 @@ import tflite_models
 from tflite_models import GOLDEN, SYSTEMS
 
 from qops.models import load
-from qops.models.tflite_file import read_tflite
-from qops.models.tflite_real import REAL
+from qops.models.tflite.file import read_tflite
+from qops.models.tflite.real import REAL
 
 FAR = {
     **{"AVERAGE_POOL_2D": 9, "BATCH_MATMUL": 1, "CONV_2D": 23, "DEPTHWISE_CONV_2D": 15, "EXP": 14},

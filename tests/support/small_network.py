@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.models.tflite_file import read_tflite
+from qops.models.tflite.file import read_tflite
 
 _WINDOW = {"StrideH": 1, "StrideW": 1, "Padding": 0, "DilationHFactor": 1, "DilationWFactor": 1}
 

@@ -8,8 +8,8 @@ import numpy as np
 from npz import read_npz
 
 from qops.models.tensor import Tensor
-from qops.models.tflite_file import Operator
-from qops.models.tflite_writer import tflite_bytes
+from qops.models.tflite.file import Operator
+from qops.models.tflite.writer import tflite_bytes
 
 GOLDEN = Path(__file__).parents[1] / "golden/tflite"
 SYSTEMS = {"ref": "reference", "opt": "optimized", "xnn": "xnnpack", "tflm": "tflm"}

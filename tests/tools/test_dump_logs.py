@@ -7,7 +7,7 @@ import pytest
 import small_network
 
 import qops
-from qops.models.tflm_layers import layers_of
+from qops.models.tflite.layer_by_layer import layers_of
 from qops.tools.dump_logs import log_of
 
 

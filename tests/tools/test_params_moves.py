@@ -8,12 +8,12 @@ from onnx import TensorProto
 from onnx_networks import Network
 
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.models.moves import MOVES
 from qops.models.onnx_makers import QUANTIZED
 from qops.models.onnx_moves import MOVES as ONNX_MOVES
 from qops.models.onnx_real import REAL as ONNX_REAL
 from qops.models.onnx_types import COMPARES
-from qops.models.tflite_makers import MAKERS
+from qops.models.tflite.makers import MAKERS
+from qops.models.tflite.moves import MOVES
 from qops.tools.params import params
 from qops.tools.port_moves import TOLD
 from qops.tools.ports import FLOATS

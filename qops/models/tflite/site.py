@@ -9,19 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.op import Layer
+from qops.models.op import Layer, Missing
 from qops.models.tensor import Tensor
-from qops.models.tflite_file import Operator
-from qops.models.tflite_real import ACTIVATIONS, PADDINGS
+from qops.models.tflite.file import Operator
+from qops.models.tflite.real import ACTIVATIONS, PADDINGS
 
-__all__ = ["MOST", "Made", "Maker", "Missing", "Site"]
+__all__ = ["MOST", "Made", "Maker", "Site"]
 
 MOST = 2**28
 """Elements of the largest result whose size a constant may tell."""
-
-
-class Missing(ValueError):
-    """An operator that qops does not have, in words."""
 
 
 class Made(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from qops.models.tensor import Values
-from qops.models.tflite_file import Operator
+from qops.models.tflite.file import Operator
 
 __all__ = ["ACTIVATIONS", "LIMITS", "PADDINGS", "REAL", "products"]
 

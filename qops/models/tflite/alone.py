@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from qops.models.op import Alone
 from qops.models.tensor import Tensor
-from qops.models.tflite_file import Operator
-from qops.models.tflite_real import PADDINGS
-from qops.models.tflite_writer import tflite_bytes
+from qops.models.tflite.file import Operator
+from qops.models.tflite.real import PADDINGS
+from qops.models.tflite.writer import tflite_bytes
 from qops.tflite.window import Moves
 
 __all__ = ["alone"]

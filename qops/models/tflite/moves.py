@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.tflite_file import Operator
+from qops.models.tflite.file import Operator
 
 __all__ = ["MOVES"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import tflite
-from qops.models.op import Layer
+from qops.models.op import Layer, Missing
 from qops.models.tensor import Tensor
-from qops.models.tflite_real import LIMITS, products
-from qops.models.tflite_site import Made, Maker, Missing, Site
+from qops.models.tflite.real import LIMITS, products
+from qops.models.tflite.site import Made, Maker, Site
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["LAYERS", "SUMS"]

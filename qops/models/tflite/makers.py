@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from qops import tflite
-from qops.models.tflite_layers import LAYERS
-from qops.models.tflite_site import MOST, Made, Maker, Missing, Site
+from qops.models.op import Missing
+from qops.models.tflite.layers import LAYERS
+from qops.models.tflite.site import MOST, Made, Maker, Site
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["MAKERS"]

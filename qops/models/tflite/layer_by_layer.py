@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.tflite_file import TYPES, schema
+from qops.models.tflite.file import TYPES, schema
 
 __all__ = ["layers_of"]
 

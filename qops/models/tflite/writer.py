@@ -1,4 +1,4 @@
-"""Writes a .tflite file of plain tensors and operators: what `qops.models.tflite_file` reads."""
+"""Writes a .tflite file of plain tensors and operators: what `qops.models.tflite.file` reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.tensor import Tensor
-from qops.models.tflite_file import TYPES, Operator
+from qops.models.tflite.file import TYPES, Operator
 
 __all__ = ["OPTIONS", "packed_int4", "tflite_bytes"]
 

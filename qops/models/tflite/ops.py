@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.moves import MOVES
-from qops.models.op import FAILED, Layer, Op
-from qops.models.tflite_alone import alone
-from qops.models.tflite_file import Operator
-from qops.models.tflite_layers import SUMS
-from qops.models.tflite_makers import MAKERS
-from qops.models.tflite_real import REAL
-from qops.models.tflite_site import Made, Missing, Site
+from qops.models.op import FAILED, Layer, Missing, Op
+from qops.models.tflite.alone import alone
+from qops.models.tflite.file import Operator
+from qops.models.tflite.layers import SUMS
+from qops.models.tflite.makers import MAKERS
+from qops.models.tflite.moves import MOVES
+from qops.models.tflite.real import REAL
+from qops.models.tflite.site import Made, Site
 from qops.prepared import Prepared
 
 __all__ = ["op_of"]
