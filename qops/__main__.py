@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from qops.models.onnx_ops import RUNTIMES
+from qops.models.onnx.ops import RUNTIMES
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from qops.checks import choice, shown
 from qops.models.graph import Graph
-from qops.models.onnx_graph import graph_of
-from qops.models.onnx_ops import RUNTIMES
+from qops.models.onnx.graph import graph_of
+from qops.models.onnx.ops import RUNTIMES
 from qops.models.op import Missing, unread
 from qops.models.tflite.file import read_tflite
 from qops.models.tflite.ops import op_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Layer
-from qops.models.onnx_ops import RUNTIMES
+from qops.models.onnx.ops import RUNTIMES
 from qops.tflite.kernels import KERNELS
 from qops.tools.case import Case, apart
 from qops.tools.explain import explained, rules_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Graph, Op
-from qops.models.onnx_moves import MOVES as NODES
+from qops.models.onnx.moves import MOVES as NODES
 from qops.models.tflite.moves import MOVES as OPERATORS
 from qops.tools.port_parts import Port, Ported, function
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models import Graph, Op
-from qops.models.onnx_real import REAL
+from qops.models.onnx.real import REAL
 from qops.models.tflite.writer import packed_int4
 from qops.tools.port_binary import PAIRS, pool, product
 from qops.tools.port_codes import CODES, is_by_code, tabled

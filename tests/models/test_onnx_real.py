@@ -6,8 +6,8 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from onnx_networks import Network
 
-from qops.models.onnx_moves import MOVES
-from qops.models.onnx_real import REAL
+from qops.models.onnx.moves import MOVES
+from qops.models.onnx.real import REAL
 
 F32, INT = np.float32, np.int64
 IMAGE = (2, 4, 6, 5)

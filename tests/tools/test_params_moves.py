@@ -8,10 +8,10 @@ from onnx import TensorProto
 from onnx_networks import Network
 
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.models.onnx_makers import QUANTIZED
-from qops.models.onnx_moves import MOVES as ONNX_MOVES
-from qops.models.onnx_real import REAL as ONNX_REAL
-from qops.models.onnx_types import COMPARES
+from qops.models.onnx.makers import QUANTIZED
+from qops.models.onnx.moves import MOVES as ONNX_MOVES
+from qops.models.onnx.real import REAL as ONNX_REAL
+from qops.models.onnx.types import COMPARES
 from qops.models.tflite.makers import MAKERS
 from qops.models.tflite.moves import MOVES
 from qops.tools.params import params

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.onnx_file import Node
+from qops.models.onnx.file import Node
 from qops.models.tensor import Tensor
 
 __all__ = ["SPECS", "QuantizedInput", "Spec", "constant", "spec_of", "with_scales"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx_file import Node
-from qops.models.onnx_moves import bounded
+from qops.models.onnx.file import Node
+from qops.models.onnx.moves import bounded
 from qops.models.tensor import Values
 from qops.onnx.pool_window import Axis, Window, taps
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import choice
-from qops.models.onnx_alone import alone
-from qops.models.onnx_codes import Spec, constant, spec_of, with_scales
-from qops.models.onnx_file import Node
-from qops.models.onnx_layers import layer_of
-from qops.models.onnx_makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_of
-from qops.models.onnx_moves import MOVES
-from qops.models.onnx_real import REAL
-from qops.models.onnx_types import CASTS, COMPARES
+from qops.models.onnx.alone import alone
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import Spec, constant, spec_of, with_scales
+from qops.models.onnx.layers import layer_of
+from qops.models.onnx.makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_of
+from qops.models.onnx.moves import MOVES
+from qops.models.onnx.real import REAL
+from qops.models.onnx.types import CASTS, COMPARES
 from qops.models.op import Missing, Op
 from qops.models.tensor import Tensor
 

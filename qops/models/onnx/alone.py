@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.onnx_file import Node
+from qops.models.onnx.file import Node
 from qops.models.op import Alone
 from qops.models.tensor import Tensor
 from qops.onnx.pool_window import Window

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qops.models.onnx_file import Node
-from qops.models.onnx_net import MOVED, Net
+from qops.models.onnx.file import Node
+from qops.models.onnx.net import MOVED, Net
 from qops.models.tensor import Tensor
 
 __all__ = ["merged", "refuse_around_moves"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import onnx
-from qops.models.onnx_codes import constant
-from qops.models.onnx_file import Node
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import constant
 from qops.models.op import Missing
 from qops.models.tensor import Tensor
 

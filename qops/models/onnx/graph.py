@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.graph import Graph
-from qops.models.onnx_file import Node, read_onnx
-from qops.models.onnx_fuse import fused
-from qops.models.onnx_makers import QUANTIZED
-from qops.models.onnx_ops import op_of, with_scales_of
-from qops.models.onnx_types import results_of
+from qops.models.onnx.file import Node, read_onnx
+from qops.models.onnx.fuse import fused
+from qops.models.onnx.makers import QUANTIZED
+from qops.models.onnx.ops import op_of, with_scales_of
+from qops.models.onnx.types import results_of
 from qops.models.op import Missing, Op, unread
 from qops.models.tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.onnx_file import Node
+from qops.models.onnx.file import Node
 
 __all__ = ["MOVES", "bounded", "whole"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx_file import Node
-from qops.models.onnx_moves import bounded, whole
-from qops.models.onnx_sums import SUMS
+from qops.models.onnx.file import Node
+from qops.models.onnx.moves import bounded, whole
+from qops.models.onnx.sums import SUMS
 from qops.models.tensor import Values
 
 __all__ = ["REAL"]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import onnx
-from qops.models.onnx_file import Node
-from qops.models.onnx_net import MOVED, Net
+from qops.models.onnx.file import Node
+from qops.models.onnx.net import MOVED, Net
 from qops.models.tensor import Tensor
 
 __all__ = ["quantized"]

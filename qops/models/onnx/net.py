@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.onnx_codes import constant
-from qops.models.onnx_file import Node
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import constant
 from qops.models.tensor import Tensor
 
 __all__ = ["MOVED", "Net", "Sink", "Source"]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.onnx_codes import spec_of
-from qops.models.onnx_file import Node
-from qops.models.onnx_makers import Site
-from qops.models.onnx_sums import conv, gemm, matmul
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import spec_of
+from qops.models.onnx.makers import Site
+from qops.models.onnx.sums import conv, gemm, matmul
 from qops.models.op import Layer
 from qops.models.tensor import Values
 from qops.rules import Requantize

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from qops.models.onnx_codes import constant, spec_of, with_scales
-from qops.models.onnx_file import Node
-from qops.models.onnx_moves import MOVES
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import constant, spec_of, with_scales
+from qops.models.onnx.moves import MOVES
 from qops.models.tensor import Tensor
 
 __all__ = ["CASTS", "COMPARES", "results_of"]

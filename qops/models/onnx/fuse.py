@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx_file import Node
-from qops.models.onnx_makers import OWN_DOMAIN
-from qops.models.onnx_net import Net, Sink, Source
-from qops.models.onnx_qdq import merged, refuse_around_moves
-from qops.models.onnx_weights import quantized
+from qops.models.onnx.file import Node
+from qops.models.onnx.makers import OWN_DOMAIN
+from qops.models.onnx.net import Net, Sink, Source
+from qops.models.onnx.qdq import merged, refuse_around_moves
+from qops.models.onnx.weights import quantized
 from qops.models.tensor import Tensor
 from qops.onnx.qlinear_softmax import ONE_AXIS
 
