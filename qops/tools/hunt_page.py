@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.tools.html import table, whole_page
-from qops.tools.svg import bars, heat
+from qops.tools.pages.html import table, whole_page
+from qops.tools.pages.svg import bars, heat
 
 if TYPE_CHECKING:
     from qops.tools.hunt import Hunt, LayerRow

@@ -13,9 +13,9 @@ from qops.rules.quantize import QUANTIZE
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools import candidates
 from qops.tools.explanation import Explanation, all_integers
-from qops.tools.html import table, whole_page
+from qops.tools.pages.html import table, whole_page
+from qops.tools.pages.svg import bars
 from qops.tools.seen import Dump
-from qops.tools.svg import bars
 
 __all__ = ["page_of"]
 

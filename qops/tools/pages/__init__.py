@@ -1,0 +1,1 @@
+"""What pages of HTML are made of: tables and pictures."""
