@@ -78,8 +78,8 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
     from qops.tools.debug import debug
-    from qops.tools.explain import explain
-    from qops.tools.explanation import Explanation
+    from qops.tools.explain.explain import explain
+    from qops.tools.explain.explanation import Explanation
     from qops.tools.hunt import Hunt
     from qops.tools.params import Params, params
     from qops.tools.sweep import Sweep, SweepRow, sweep
@@ -111,8 +111,8 @@ _HOMES = {
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
     "tools.debug": ("debug",),
-    "tools.explain": ("explain",),
-    "tools.explanation": ("Explanation",),
+    "tools.explain.explain": ("explain",),
+    "tools.explain.explanation": ("Explanation",),
     "tools.hunt": ("Hunt",),
     "tools.params": ("Params", "params"),
     "tools.sweep": ("Sweep", "SweepRow", "sweep"),

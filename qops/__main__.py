@@ -26,12 +26,12 @@ from qops.tflite.kernels import KERNELS
 from qops.tools.add_forms import FORMS, Form
 from qops.tools.add_vectors import add_vectors
 from qops.tools.debug import debug
-from qops.tools.dump import NAMES, read_dump
-from qops.tools.explain import explained
+from qops.tools.explain.dump_file import NAMES, read_dump
+from qops.tools.explain.explain import explained
+from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
 from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.hunt import Hunt
-from qops.tools.page import page_of
 from qops.tools.params import FORMS as PARAM_FORMS
 from qops.tools.params import params
 from qops.tools.places import client_of

@@ -12,12 +12,12 @@ from qops.models import Layer
 from qops.models.onnx.ops import RUNTIMES
 from qops.tflite.kernels import KERNELS
 from qops.tools.case import Case, apart
-from qops.tools.explain import explained, rules_of
-from qops.tools.explanation import Explanation
+from qops.tools.explain.arguments import dump_of
+from qops.tools.explain.explain import explained, rules_of
+from qops.tools.explain.explanation import Explanation
+from qops.tools.explain.op_dump import Dump
 from qops.tools.faults import faults_of
 from qops.tools.fit import fitted_scales
-from qops.tools.given import dump_of
-from qops.tools.seen import Dump
 
 __all__ = ["Cause", "cause_of"]
 

@@ -18,7 +18,7 @@ from qops.rules.c_source import emit
 from qops.rules.numbers import Numbers, given_integers, rule_of
 from qops.rules.requantize import requantize
 from qops.rules.table import TABLE, Rule
-from qops.tools.probes import boundaries, distinct, edges
+from qops.tools.explain.probes import boundaries, distinct, edges
 
 __all__ = ["MOST", "Vectors", "telling", "vectors"]
 

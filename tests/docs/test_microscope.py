@@ -16,7 +16,7 @@ import pytest
 
 import qops
 from qops import rules
-from qops.tools.probes import boundaries
+from qops.tools.explain.probes import boundaries
 
 PAGE = Path(__file__).parents[2] / "docs/microscope"
 HTML = (PAGE / "index.html").read_text()

@@ -12,7 +12,7 @@ import pytest
 from analysis.options import parser
 from docs import stage
 from qops.__main__ import main
-from qops.tools import dump
+from qops.tools.explain import dump_file as dump
 
 PAGES = {path.relative_to(stage.TEXT).as_posix(): path.read_text("utf-8") for path in sorted(stage.TEXT.rglob("*.md"))}
 RUN = [name for name, text in PAGES.items() if ">>>" in text]

@@ -12,7 +12,7 @@ import pytest
 from qops import rules
 from qops._kernels.machine import tiers
 from qops.rules.c_binary import OPS
-from qops.tools.probes import boundaries
+from qops.tools.explain.probes import boundaries
 
 MANY = int(os.environ.get("QOPS_EXHAUSTIVE", "0"))  # accumulators a rule and scale, besides those of every run
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=fast", "-shared", "-fPIC"]

@@ -5,8 +5,8 @@ import pytest
 
 import qops
 from qops import rules
-from qops.tools.explain import explained
-from qops.tools.given import dump_of
+from qops.tools.explain.arguments import dump_of
+from qops.tools.explain.explain import explained
 
 HOW = {"scale": 0.0133, "zero_point": 5}
 

@@ -8,7 +8,7 @@ import pytest
 import qops
 from qops import rules
 from qops.__main__ import main
-from qops.tools import probes
+from qops.tools.explain import probes
 
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import as_array, choice
-from qops.tools.given import NEEDED, OPTIONAL, check_spelling, checked_kind, dump_of
-from qops.tools.seen import KINDS, Dump
+from qops.tools.explain.arguments import NEEDED, OPTIONAL, check_spelling, checked_kind, dump_of
+from qops.tools.explain.op_dump import KINDS, Dump
 
 __all__ = ["NAMES", "read_dump"]
 

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import flag
 from qops.rules.table import BLOCKS
-from qops.tools import candidates
-from qops.tools.candidates import Candidate
-from qops.tools.explanation import Explanation, Verdict, Witness
-from qops.tools.given import dump_of
-from qops.tools.mistakes import tails, undone
-from qops.tools.probes import Probe, probe_for
-from qops.tools.seen import Dump
+from qops.tools.explain import candidates
+from qops.tools.explain.arguments import dump_of
+from qops.tools.explain.candidates import Candidate
+from qops.tools.explain.explanation import Explanation, Verdict, Witness
+from qops.tools.explain.mistakes import tails, undone
+from qops.tools.explain.op_dump import Dump
+from qops.tools.explain.probes import Probe, probe_for
 
 __all__ = ["explain", "explained", "rules_of"]
 

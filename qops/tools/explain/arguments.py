@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from qops.checks import as_array, choice, integer, number, shown
 from qops.rules.numbers import given_integers
 from qops.rules.operands import of_add, of_mul
-from qops.tools.seen import KINDS, Dump
+from qops.tools.explain.op_dump import KINDS, Dump
 
 __all__ = ["NEEDED", "OPTIONAL", "check_spelling", "checked_kind", "dump_of"]
 

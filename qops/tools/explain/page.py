@@ -11,11 +11,11 @@ from qops.rules.averages import AVERAGE_POOL
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize import QUANTIZE
 from qops.rules.table import BLOCKS, TABLE
-from qops.tools import candidates
-from qops.tools.explanation import Explanation, all_integers
+from qops.tools.explain import candidates
+from qops.tools.explain.explanation import Explanation, all_integers
+from qops.tools.explain.op_dump import Dump
 from qops.tools.pages.html import table, whole_page
 from qops.tools.pages.svg import bars
-from qops.tools.seen import Dump
 
 __all__ = ["page_of"]
 

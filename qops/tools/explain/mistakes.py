@@ -7,7 +7,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from qops.tools.seen import Dump
+from qops.tools.explain.op_dump import Dump
 
 __all__ = ["tails", "undone"]
 
@@ -207,7 +207,7 @@ def tails(size: int) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> from qops.tools.mistakes import tails
+    >>> from qops.tools.explain.mistakes import tails
     >>> tails(35), tails(28), tails(64)
     ([(8, 3)], [(8, 4), (16, 12)], [])
     """

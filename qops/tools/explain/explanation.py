@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.tools.probes import Probe
+from qops.tools.explain.probes import Probe
 
 __all__ = ["Explanation", "Verdict", "Witness", "all_integers"]
 

@@ -21,7 +21,7 @@ from qops.rules.ranges import RANGE_RULES, choose_range
 from qops.rules.requantize import requantize
 from qops.rules.scales import Derivation
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
-from qops.tools.seen import Dump
+from qops.tools.explain.op_dump import Dump
 
 __all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]
 

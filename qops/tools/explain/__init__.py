@@ -1,0 +1,1 @@
+"""Tells which rules of real systems give the integers of an op."""
