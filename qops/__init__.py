@@ -76,14 +76,14 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.softmax import softmax
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32, sub
     from qops.qtensor import QTensor
-    from qops.tools.add_vectors import AddVectors, add_vectors
     from qops.tools.debug import debug
     from qops.tools.explain.explain import explain
     from qops.tools.explain.explanation import Explanation
     from qops.tools.hunt import Hunt
     from qops.tools.params import Params, params
     from qops.tools.sweep import Sweep, SweepRow, sweep
-    from qops.tools.vectors import Vectors, vectors
+    from qops.tools.vectors.add_vectors import AddVectors, add_vectors
+    from qops.tools.vectors.vectors import Vectors, vectors
 
 __version__ = "0.1.0"
 
@@ -109,14 +109,14 @@ _HOMES = {
     "frontdoor.softmax": ("softmax",),
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
-    "tools.add_vectors": ("AddVectors", "add_vectors"),
+    "tools.vectors.add_vectors": ("AddVectors", "add_vectors"),
     "tools.debug": ("debug",),
     "tools.explain.explain": ("explain",),
     "tools.explain.explanation": ("Explanation",),
     "tools.hunt": ("Hunt",),
     "tools.params": ("Params", "params"),
     "tools.sweep": ("Sweep", "SweepRow", "sweep"),
-    "tools.vectors": ("Vectors", "vectors"),
+    "tools.vectors.vectors": ("Vectors", "vectors"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 """The module that each public name comes from; all other public names are modules themselves."""

@@ -23,14 +23,11 @@ from qops.models.onnx.ops import RUNTIMES
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS
-from qops.tools.add_forms import FORMS, Form
-from qops.tools.add_vectors import add_vectors
 from qops.tools.debug import debug
 from qops.tools.explain.dump_file import NAMES, read_dump
 from qops.tools.explain.explain import explained
 from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
-from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.hunt import Hunt
 from qops.tools.params import FORMS as PARAM_FORMS
 from qops.tools.params import params
@@ -39,7 +36,10 @@ from qops.tools.port_parts import PORTS
 from qops.tools.progress import Progress
 from qops.tools.reduce import ALWAYS
 from qops.tools.selftest import selftest
-from qops.tools.vectors import vectors
+from qops.tools.vectors.add_forms import FORMS, Form
+from qops.tools.vectors.add_vectors import add_vectors
+from qops.tools.vectors.formats import FORMATS, VectorSet, write
+from qops.tools.vectors.vectors import vectors
 
 _DUMP = """\
 A dump holds the arguments of qops.explain by their names, with the same defaults.

@@ -10,8 +10,8 @@ import pytest
 
 import qops
 from qops.__main__ import main
-from qops.tools import formats
-from qops.tools.add_forms import FORMS
+from qops.tools.vectors import formats
+from qops.tools.vectors.add_forms import FORMS
 
 RANGES = [
     ((-5.0, 3.0), (-1.0, 1.0), (-6.0, 4.0)),

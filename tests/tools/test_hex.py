@@ -8,7 +8,7 @@ import pytest
 from readmemh import readmemh
 
 import qops
-from qops.tools.formats import write
+from qops.tools.vectors.formats import write
 
 SETS = {
     "requantize": lambda: qops.vectors("fp32-even", scale=0.01, zero_point=-3),

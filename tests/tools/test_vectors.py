@@ -12,7 +12,7 @@ import pytest
 import qops
 from qops import rules
 from qops.__main__ import main
-from qops.tools import formats
+from qops.tools.vectors import formats
 
 RULES = [r for r in rules.TABLE if r != "gemmlowp-legacy"]
 

@@ -1,0 +1,1 @@
+"""Makes test vectors that tell a rule from all others."""
