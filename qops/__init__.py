@@ -81,7 +81,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.explain.explanation import Explanation
     from qops.tools.hunt import Hunt
     from qops.tools.params import Params, params
-    from qops.tools.sweep import Sweep, SweepRow, sweep
+    from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors.add_vectors import AddVectors, add_vectors
     from qops.tools.vectors.vectors import Vectors, vectors
 
@@ -115,7 +115,7 @@ _HOMES = {
     "tools.explain.explanation": ("Explanation",),
     "tools.hunt": ("Hunt",),
     "tools.params": ("Params", "params"),
-    "tools.sweep": ("Sweep", "SweepRow", "sweep"),
+    "tools.sweep.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors.vectors": ("Vectors", "vectors"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

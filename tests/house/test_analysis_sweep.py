@@ -19,7 +19,7 @@ from analysis.options import BadOption
 from analysis.ranges import both_kinds
 from analysis.systems import ALL, FORMS, FUSED, PRODUCTS, all_pairs
 from qops import sweep
-from qops.tools.workers import run
+from qops.tools.sweep.workers import run
 
 RANGES = both_kinds(3)
 

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 import pytest
 from work import die, die_once, fail, square
 
-from qops.tools.workers import run
+from qops.tools.sweep.workers import run
 
 
 def one_process():

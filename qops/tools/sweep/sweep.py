@@ -20,7 +20,7 @@ from qops.frontdoor.error import report_on
 from qops.frontdoor.signed_error import values
 from qops.qtensor import QTensor
 from qops.tools.progress import Progress
-from qops.tools.workers import Open, run
+from qops.tools.sweep.workers import Open, run
 
 __all__ = ["Sweep", "SweepRow", "sweep"]
 

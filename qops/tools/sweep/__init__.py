@@ -1,0 +1,1 @@
+"""Measures the errors of an op over many ranges, on any executor."""
