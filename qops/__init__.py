@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.explain.explain import explain
     from qops.tools.explain.explanation import Explanation
     from qops.tools.hunt import Hunt
-    from qops.tools.params import Params, params
+    from qops.tools.params.params import Params, params
     from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors.add_vectors import AddVectors, add_vectors
     from qops.tools.vectors.vectors import Vectors, vectors
@@ -114,7 +114,7 @@ _HOMES = {
     "tools.explain.explain": ("explain",),
     "tools.explain.explanation": ("Explanation",),
     "tools.hunt": ("Hunt",),
-    "tools.params": ("Params", "params"),
+    "tools.params.params": ("Params", "params"),
     "tools.sweep.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors.vectors": ("Vectors", "vectors"),
 }

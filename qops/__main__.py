@@ -29,10 +29,10 @@ from qops.tools.explain.explain import explained
 from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
 from qops.tools.hunt import Hunt
-from qops.tools.params import FORMS as PARAM_FORMS
-from qops.tools.params import params
+from qops.tools.params.params import FORMS as PARAM_FORMS
+from qops.tools.params.params import params
+from qops.tools.params.target import PORTS
 from qops.tools.places import client_of
-from qops.tools.port_parts import PORTS
 from qops.tools.progress import Progress
 from qops.tools.reduce import ALWAYS
 from qops.tools.selftest import selftest

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.tflite.kernels import KERNELS
-from qops.tools import c_text
 from qops.tools.case import Case, Smallest
-from qops.tools.port_parts import Ported
-from qops.tools.ports import ported
+from qops.tools.params import c_text
+from qops.tools.params.ports import ported
+from qops.tools.params.target import Ported
 
 __all__ = ["Elements", "elements", "test_program"]
 

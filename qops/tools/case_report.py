@@ -16,7 +16,7 @@ from qops.rules import TABLE
 from qops.rules.c_binary import OPS, text_of
 from qops.tools.case import Case, Smallest, apart
 from qops.tools.case_c import Elements, elements
-from qops.tools.port_sums import AWAY
+from qops.tools.params.sums import AWAY
 
 if TYPE_CHECKING:
     from qops.tools.hunt import First

@@ -14,7 +14,7 @@ import small_onnx
 from qops import rules
 from qops.__main__ import main
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.tools.params import params
+from qops.tools.params.params import params
 
 SUPPORT = Path(__file__).parents[1] / "support"
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]

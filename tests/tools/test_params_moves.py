@@ -14,9 +14,9 @@ from qops.models.onnx.real import REAL as ONNX_REAL
 from qops.models.onnx.types import COMPARES
 from qops.models.tflite.makers import MAKERS
 from qops.models.tflite.moves import MOVES
-from qops.tools.params import params
-from qops.tools.port_moves import TOLD
-from qops.tools.ports import FLOATS
+from qops.tools.params.moves import TOLD
+from qops.tools.params.params import params
+from qops.tools.params.ports import FLOATS
 
 F32 = np.float32
 SHAPE = (2, 4, 6, 8)

@@ -10,7 +10,7 @@ from onnx import TensorProto
 from onnx_networks import Network
 
 from qops.models import load
-from qops.tools.params import params
+from qops.tools.params.params import params
 
 PORTS = {"tflm": "tflm", "xnnpack": "xnn"}  # and what golden cases call the runtimes of these names
 F32 = np.float32

@@ -6,7 +6,7 @@ import numpy as np
 
 from qops.models import Layer
 from qops.rules import BLOCKS, Requantize
-from qops.tools.port_parts import WIDE, Port, Ported, call, factors, function
+from qops.tools.params.target import WIDE, Port, Ported, call, factors, function
 
 __all__ = ["sums"]
 

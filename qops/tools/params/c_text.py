@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qops.rules.c_source import emit_all
-from qops.tools.port_texts import TEXTS
+from qops.tools.params.texts import TEXTS
 
 __all__ = ["array", "comment", "constants", "inline_rules", "names", "rules_text"]
 

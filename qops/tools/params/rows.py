@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from qops.models import Graph, Op
-from qops.tools.port_parts import Port, Ported, function
+from qops.tools.params.target import Port, Ported, function
 
 __all__ = ["ROWS"]
 

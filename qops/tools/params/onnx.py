@@ -11,8 +11,8 @@ import numpy as np
 from qops.models import Graph, Op, Tensor
 from qops.onnx.tables import table_between
 from qops.rules.scales import fma
-from qops.tools.port_codes import tabled
-from qops.tools.port_parts import Port, Ported, function
+from qops.tools.params.codes import tabled
+from qops.tools.params.target import Port, Ported, function
 
 __all__ = ["NODES"]
 

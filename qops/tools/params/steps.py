@@ -6,7 +6,7 @@ import numpy as np
 
 from qops.models import Graph, Op
 from qops.tflite.tables import SIGMOIDS
-from qops.tools.port_parts import WIDE, Port, Ported, function
+from qops.tools.params.target import WIDE, Port, Ported, function
 
 __all__ = ["STEPS"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops.models import Graph, Op
 from qops.models.onnx.moves import MOVES as NODES
 from qops.models.tflite.moves import MOVES as OPERATORS
-from qops.tools.port_parts import Port, Ported, function
+from qops.tools.params.target import Port, Ported, function
 
 __all__ = ["MOVES", "TOLD", "size_of"]
 

@@ -11,14 +11,14 @@ from qops.checks import choice
 from qops.models import Graph, Op
 from qops.models.onnx.real import REAL
 from qops.models.tflite.writer import packed_int4
-from qops.tools.port_binary import PAIRS, pool, product
-from qops.tools.port_codes import CODES, is_by_code, tabled
-from qops.tools.port_moves import MOVES
-from qops.tools.port_onnx import NODES
-from qops.tools.port_parts import PORTS, Port, Ported
-from qops.tools.port_rows import ROWS
-from qops.tools.port_steps import STEPS
-from qops.tools.port_sums import sums
+from qops.tools.params.binary import PAIRS, pool, product
+from qops.tools.params.codes import CODES, is_by_code, tabled
+from qops.tools.params.moves import MOVES
+from qops.tools.params.onnx import NODES
+from qops.tools.params.rows import ROWS
+from qops.tools.params.steps import STEPS
+from qops.tools.params.sums import sums
+from qops.tools.params.target import PORTS, Port, Ported
 
 __all__ = ["ported"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from qops.models import Layer
 from qops.rules import Requantize
-from qops.tools.port_parts import Port, Ported, call, ending, ends_of, factors, function
+from qops.tools.params.target import Port, Ported, call, ending, ends_of, factors, function
 
 __all__ = ["PAIRS", "pool", "product"]
 

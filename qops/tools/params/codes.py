@@ -10,7 +10,7 @@ import numpy as np
 
 from qops import tflite
 from qops.models import Graph, Op, Tensor
-from qops.tools.port_parts import Port, Ported, call, ending, factors, function
+from qops.tools.params.target import Port, Ported, call, ending, factors, function
 
 __all__ = ["CODES", "is_by_code", "tabled"]
 

@@ -1,0 +1,1 @@
+"""Writes every constant that a port of a network needs, and its C."""
