@@ -76,10 +76,10 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.softmax import softmax
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32, sub
     from qops.qtensor import QTensor
-    from qops.tools.debug import debug
+    from qops.tools.debug.debug import debug
+    from qops.tools.debug.hunt import Hunt
     from qops.tools.explain.explain import explain
     from qops.tools.explain.explanation import Explanation
-    from qops.tools.hunt import Hunt
     from qops.tools.params.params import Params, params
     from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors.add_vectors import AddVectors, add_vectors
@@ -110,10 +110,10 @@ _HOMES = {
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
     "tools.vectors.add_vectors": ("AddVectors", "add_vectors"),
-    "tools.debug": ("debug",),
+    "tools.debug.debug": ("debug",),
     "tools.explain.explain": ("explain",),
     "tools.explain.explanation": ("Explanation",),
-    "tools.hunt": ("Hunt",),
+    "tools.debug.hunt": ("Hunt",),
     "tools.params.params": ("Params", "params"),
     "tools.sweep.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors.vectors": ("Vectors", "vectors"),

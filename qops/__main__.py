@@ -23,18 +23,18 @@ from qops.models.onnx.ops import RUNTIMES
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS
-from qops.tools.debug import debug
+from qops.tools.debug.debug import debug
+from qops.tools.debug.executors import client_of
+from qops.tools.debug.hunt import Hunt
+from qops.tools.debug.reduce import ALWAYS
 from qops.tools.explain.dump_file import NAMES, read_dump
 from qops.tools.explain.explain import explained
 from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
-from qops.tools.hunt import Hunt
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
 from qops.tools.params.target import PORTS
-from qops.tools.places import client_of
 from qops.tools.progress import Progress
-from qops.tools.reduce import ALWAYS
 from qops.tools.selftest import selftest
 from qops.tools.vectors.add_forms import FORMS, Form
 from qops.tools.vectors.add_vectors import add_vectors

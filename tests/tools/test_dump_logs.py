@@ -8,7 +8,7 @@ import small_network
 
 import qops
 from qops.models.tflite.layer_by_layer import layers_of
-from qops.tools.dump_logs import log_of
+from qops.tools.debug.printed_tensors import log_of
 
 
 @pytest.fixture(scope="module")

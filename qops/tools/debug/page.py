@@ -13,7 +13,7 @@ from qops.tools.pages.html import table, whole_page
 from qops.tools.pages.svg import bars, heat
 
 if TYPE_CHECKING:
-    from qops.tools.hunt import Hunt, LayerRow
+    from qops.tools.debug.hunt import Hunt, LayerRow
 
 __all__ = ["hunt_page"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Graph, Tensor
-from qops.tools.dump_files import Bytes
+from qops.tools.debug.device_tensors import Bytes
 
 __all__ = ["named", "noise", "typed"]
 

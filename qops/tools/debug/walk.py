@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from qops.models import Graph, Op, Tensor
 from qops.models.graph import Live
 from qops.models.op import in_real_numbers
-from qops.tools.case import Case, Worst, apart
-from qops.tools.hunt import LayerRow
-from qops.tools.layout import Wrong, as_wanted
-from qops.tools.places import Cluster, Here
+from qops.tools.debug.case import Case, Worst, apart
+from qops.tools.debug.executors import Cluster, Here
+from qops.tools.debug.hunt import LayerRow
+from qops.tools.debug.layout import Wrong, as_wanted
 
 __all__ = ["Layer", "Looked", "matched", "walk"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qops.tools.case import Case, Worst
-from qops.tools.hunt_page import hunt_page
-from qops.tools.reduce import reduced
+from qops.tools.debug.case import Case, Worst
+from qops.tools.debug.page import hunt_page
+from qops.tools.debug.reduce import reduced
 
 __all__ = ["First", "Hunt", "LayerRow"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.tools.case import Case, Smallest, smallest_of
-from qops.tools.case_c import test_program
-from qops.tools.case_report import report
+from qops.tools.debug.c_test import test_program
+from qops.tools.debug.case import Case, Smallest, smallest_of
+from qops.tools.debug.report import report
 from qops.tools.folder import write_new
 
 if TYPE_CHECKING:
-    from qops.tools.hunt import First
+    from qops.tools.debug.hunt import First
 
 __all__ = ["ALWAYS", "reduced"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qops.checks import as_array, shown
 from qops.models.tflite.layer_by_layer import layers_of
-from qops.tools.dump_logs import log_of, numbers_in
+from qops.tools.debug.printed_tensors import log_of, numbers_in
 
 __all__ = ["Bytes", "tensors_of"]
 

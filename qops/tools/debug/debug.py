@@ -13,16 +13,16 @@ from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice, shown
 from qops.models import Graph, load
 from qops.models.graph import Live
-from qops.tools.case import Case
-from qops.tools.causes import cause_of
-from qops.tools.device import named, noise
-from qops.tools.dump_files import tensors_of
-from qops.tools.fused import as_fused
-from qops.tools.hunt import First, Hunt, LayerRow
-from qops.tools.layout import Wrong, as_wanted
-from qops.tools.places import Cluster, Here
+from qops.tools.debug.case import Case
+from qops.tools.debug.causes import cause_of
+from qops.tools.debug.device import named, noise
+from qops.tools.debug.device_tensors import tensors_of
+from qops.tools.debug.executors import Cluster, Here
+from qops.tools.debug.fused import as_fused
+from qops.tools.debug.hunt import First, Hunt, LayerRow
+from qops.tools.debug.layout import Wrong, as_wanted
+from qops.tools.debug.walk import Layer, matched, walk
 from qops.tools.progress import Progress
-from qops.tools.walk import Layer, matched, walk
 
 __all__ = ["debug", "graph_of"]
 

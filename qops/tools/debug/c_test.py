@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.tflite.kernels import KERNELS
-from qops.tools.case import Case, Smallest
+from qops.tools.debug.case import Case, Smallest
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
 from qops.tools.params.target import Ported

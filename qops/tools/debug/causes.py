@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from qops.models import Layer
 from qops.models.onnx.ops import RUNTIMES
 from qops.tflite.kernels import KERNELS
-from qops.tools.case import Case, apart
+from qops.tools.debug.case import Case, apart
+from qops.tools.debug.faults import faults_of
+from qops.tools.debug.fit import fitted_scales
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.explain import explained, rules_of
 from qops.tools.explain.explanation import Explanation
 from qops.tools.explain.op_dump import Dump
-from qops.tools.faults import faults_of
-from qops.tools.fit import fitted_scales
 
 __all__ = ["Cause", "cause_of"]
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from qops.models import Tensor
 from qops.rules import TABLE
 from qops.rules.c_binary import OPS, text_of
-from qops.tools.case import Case, Smallest, apart
-from qops.tools.case_c import Elements, elements
+from qops.tools.debug.c_test import Elements, elements
+from qops.tools.debug.case import Case, Smallest, apart
 from qops.tools.params.sums import AWAY
 
 if TYPE_CHECKING:
-    from qops.tools.hunt import First
+    from qops.tools.debug.hunt import First
 
 __all__ = ["report"]
 

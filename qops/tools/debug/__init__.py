@@ -1,0 +1,1 @@
+"""Finds the layer of a network that differs first from a device's dump, and why."""
