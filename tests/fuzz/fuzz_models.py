@@ -180,7 +180,7 @@ def drawn(seed, number):
 def judged(seed, number, folder):
     """What reading a file gives: "read", or "refused", or what is wrong."""
     from qops import models
-    from qops.tools.debug.device import noise
+    from qops.models.noise import noise
 
     suffix, how, data = drawn(seed, number)
     path = Path(folder) / f"file{suffix}"

@@ -19,7 +19,7 @@ from qops.models.onnx.types import results_of
 from qops.models.op import Missing, Op, unread
 from qops.models.tensor import Tensor
 
-__all__ = ["graph_of"]
+__all__ = ["load_onnx"]
 
 _FOLDED = (
     *("DequantizeLinear", "QuantizeLinear", "Cast", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"),
@@ -56,7 +56,7 @@ class _Budget:
         return True
 
 
-def graph_of(path: Path, runtime: str) -> Graph:
+def load_onnx(path: Path, runtime: str) -> Graph:
     """Read an .onnx file into a graph.
 
     Parameters

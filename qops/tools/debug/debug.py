@@ -10,21 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.checks import choice, shown
-from qops.models import Graph, load
+from qops.checks import shown
+from qops.models import Graph
 from qops.models.graph import Live
+from qops.models.load import graph_of
+from qops.models.noise import noise
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of
-from qops.tools.debug.device import named, noise
+from qops.tools.debug.device import named
 from qops.tools.debug.device_tensors import tensors_of
 from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.fused import as_fused
-from qops.tools.debug.hunt import First, Hunt, LayerRow
+from qops.tools.debug.hunt import Hunt
+from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 from qops.tools.debug.walk import Layer, matched, walk
 from qops.tools.progress import Progress
 
-__all__ = ["debug", "graph_of"]
+__all__ = ["debug"]
 
 Arrays = dict[str, NDArray[Any]]
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
@@ -100,39 +103,6 @@ def debug(
         path = None if isinstance(model, Graph) else Path(model)
         hunter = _Debugger(graph, path, data, device, progress)
         return hunter.hunt(twin, Here() if client is None else Cluster(client))
-
-
-def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
-    """Give the graph of a model, or of a file.
-
-    Parameters
-    ----------
-    model : str, Path or Graph
-        The model that the caller gave.
-    name : str
-        The caller's name of that argument.
-    runtime : str, optional
-        The runtime whose bits the model is expected to give.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        Another thing, a file that cannot be read, another runtime than the graph has.
-    """
-    if isinstance(model, Graph):
-        if runtime is not None:
-            choice(runtime, "runtime", [model.runtime])
-        return model
-    if not isinstance(model, str | Path):
-        raise TypeError(f"{name}: expected a file or a graph, got {shown(model)}")
-    try:
-        return load(model, runtime=runtime)
-    except (ValueError, TypeError) as why:  # by the name that the caller gave
-        raise type(why)(str(why).replace("path:", f"{name}:", 1)) from None
 
 
 class _Debugger:

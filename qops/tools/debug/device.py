@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from numpy.typing import NDArray
 from qops.models import Graph, Tensor
 from qops.tools.debug.device_tensors import Bytes
 
-__all__ = ["named", "noise", "typed"]
+__all__ = ["named", "typed"]
 
 _NUMBER = re.compile(r"(?:tensor|t)?[_-]?(\d+)")
 _FLOAT = 4  # bytes of a value
-_MOST = 2**26  # elements of noise, more than a picture of 4K has
 
 
 def named(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], list[str]]:
@@ -142,39 +140,3 @@ def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str
             f"{name}: {len(raw):,} bytes, but {count:,} elements of {dtype} have {count * dtype.itemsize:,}"
         )
     return np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype)
-
-
-def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
-    """Give seeded codes of every input, each code as likely as the next; values from -1 to 1 where it has no codes.
-
-    Parameters
-    ----------
-    graph : Graph
-        The model.
-    seed : int
-        Where the sequence starts.
-
-    Returns
-    -------
-    dict of str to ndarray
-
-    Raises
-    ------
-    ValueError
-        Inputs of more elements than a model is meant to have: a damaged file may announce any size.
-    """
-    draw = np.random.default_rng(seed)
-    found: dict[str, NDArray[Any]] = {}
-    sizes = {name: tuple(n or 1 for n in graph.tensors[name].shape) for name in graph.inputs}
-    if sum(prod(shape) for shape in sizes.values()) > _MOST:
-        shapes = ", ".join(f"{name!r} of shape {shape!s:.80}" for name, shape in sizes.items())
-        raise ValueError(f"data: {graph.name} announces inputs too large for noise, {shapes:.400}: give data")
-    for name in graph.inputs:
-        tensor = graph.tensors[name]
-        shape, dtype = tuple(1 if n is None else n for n in tensor.shape), np.dtype(tensor.dtype)
-        if dtype.kind in "iu":
-            info = np.iinfo(dtype)
-            found[name] = draw.integers(info.min, info.max, shape, dtype, endpoint=True)
-        else:
-            found[name] = draw.uniform(-1, 1, shape).astype(dtype)
-    return found

@@ -5,74 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qops.tools.debug.case import Case, Worst
+from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.page import hunt_page
 from qops.tools.debug.reduce import reduced
 
-__all__ = ["First", "Hunt", "LayerRow"]
+__all__ = ["Hunt"]
 
 _NAMES = 24  # characters of a name in the table
-
-
-class LayerRow(NamedTuple):
-    """One layer: how far the device is from the graph, and the codes from float.
-
-    Attributes
-    ----------
-    name, op, output : str
-        The name of the op, its kind, and the tensor that is compared: the first of its results, or the first that
-        differs.
-    rule : str
-        The rule by which the op rounds, as `qops.rules` names it; for other ops, the runtime of the graph.
-    differ : int or None
-        How many codes of the device differ when the layer is fed what the device fed it. None without a dump of it.
-    largest : int, float or None
-        The largest of these differences, in codes; None if it is not finite.
-    share : float or None
-        Which share of all codes differ.
-    saturated : float or None
-        Which share of the codes are the lowest or the highest of the type, and not real 0; None for real numbers.
-    lsb : float or None
-        Largest distance from the float network, in steps of the tensor; None for tensors without a scale.
-    sqnr : float or None
-        Signal against quantization noise, ``10 log10(sum(real**2) / sum((value - real)**2))`` dB. None if it is not
-        finite.
-    whole : int or None
-        How many codes of the device differ from the graph run as a whole: errors of the layers before add up.
-    """
-
-    name: str
-    op: str
-    output: str
-    rule: str
-    differ: int | None
-    largest: int | float | None
-    share: float | None
-    saturated: float | None
-    lsb: float | None
-    sqnr: float | None
-    whole: int | None
-
-
-class First(NamedTuple):
-    """The first layer that differs.
-
-    Attributes
-    ----------
-    layer, output : str
-        The name of the op and of the tensor.
-    cause : str
-        Why, in one sentence without its full stop.
-    rules : list of str
-        The rules that give the integers of the device, once the cause is undone.
-    """
-
-    layer: str
-    output: str
-    cause: str
-    rules: list[str]
 
 
 @dataclass(frozen=True)
@@ -127,7 +69,7 @@ class Hunt:
         str
             HTML: the explanation, a strip of layers coloured by error, pictures of the worst layer, a table.
         """
-        return hunt_page(self)
+        return hunt_page(self.model, self.layers, self.first, self.notes, self.worst)
 
     def reduce(self, folder: str | Path) -> list[Path]:
         """Write the first layer that differs as files for its vendor.

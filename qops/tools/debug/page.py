@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.tools.debug.case import Worst
+from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.pages.html import table, whole_page
 from qops.tools.pages.svg import bars, heat
-
-if TYPE_CHECKING:
-    from qops.tools.debug.hunt import Hunt, LayerRow
 
 __all__ = ["hunt_page"]
 
@@ -45,52 +43,60 @@ tr { scroll-margin-top: 1rem }
 """
 
 
-def hunt_page(hunt: Hunt) -> str:
+def hunt_page(
+    model: str, layers: Sequence[LayerRow], first: First | None, notes: Sequence[str], worst: Worst | None
+) -> str:
     """Write the page.
 
     Parameters
     ----------
-    hunt : Hunt
-        What `debug` found.
+    model : str
+        The name of the file.
+    layers : sequence of LayerRow
+        In the order in which they run.
+    first : First or None
+        The first layer that differs.
+    notes : sequence of str
+        What the reader should know.
+    worst : Worst or None
+        The layer of which there are pictures.
 
     Returns
     -------
     str
         HTML.
     """
-    parts = [*_head(hunt), *_strip(hunt), *_worst(hunt), *_layers(hunt)]
-    return whole_page(hunt.model, parts, _STYLE)
+    parts = [*_head(model, layers, first, notes), *_strip(layers, first), *_worst(layers, worst), *_table(layers)]
+    return whole_page(model, parts, _STYLE)
 
 
-def _has_dump(hunt: Hunt) -> bool:
-    return any(row.differ is not None for row in hunt.layers)
+def _has_dump(layers: Sequence[LayerRow]) -> bool:
+    return any(row.differ is not None for row in layers)
 
 
-def _head(hunt: Hunt) -> Iterator[str]:
-    yield f'<p class="soft"><code>{escape(hunt.model)}</code>: {len(hunt.layers)} layers</p>'
-    first = hunt.first
+def _head(model: str, layers: Sequence[LayerRow], first: First | None, notes: Sequence[str]) -> Iterator[str]:
+    yield f'<p class="soft"><code>{escape(model)}</code>: {len(layers)} layers</p>'
     if first is not None:
         yield f'<h1 class="bad"><code>{escape(first.layer)}</code> differs first</h1>'
-        yield f'<div class="why"><p>{escape(first.cause[:1].upper() + first.cause[1:])}.</p>{_told(hunt)}</div>'
-    elif _has_dump(hunt):
+        cause = escape(first.cause[:1].upper() + first.cause[1:])
+        yield f'<div class="why"><p>{cause}.</p>{_told(layers, first)}</div>'
+    elif _has_dump(layers):
         yield '<h1 class="good">No layer differs: the device gives every integer of the model</h1>'
     else:
         yield "<h1>No dump of a device: how far each layer is from float</h1>"
-    for note in hunt.notes:
+    for note in notes:
         yield f'<p class="soft">{escape(note[:1].upper() + note[1:])}.</p>'
 
 
-def _told(hunt: Hunt) -> str:
+def _told(layers: Sequence[LayerRow], first: First) -> str:
     """The first layer that differs, in sentences."""
-    first = hunt.first
-    assert first is not None
-    rows = {row.name: row for row in hunt.layers}
+    rows = {row.name: row for row in layers}
     said = [f"The result is <code>{escape(first.output)}</code>."]
     row = rows.get(first.layer)
     if row is not None and row.differ:
         codes = f"{row.differ:,} of its codes ({_percent(row.share or 0.0)})"
         said.append(f"Fed what the device fed it, {codes} differ, by at most {row.largest:g}.")
-    others = [row.name for row in hunt.layers if row.differ and row.name != first.layer]
+    others = [row.name for row in layers if row.differ and row.name != first.layer]
     if others:
         one = len(others) == 1
         said.append(
@@ -103,12 +109,12 @@ def _told(hunt: Hunt) -> str:
     return f"<p>{' '.join(said)}</p>{fits}"
 
 
-def _strip(hunt: Hunt) -> Iterator[str]:
+def _strip(layers: Sequence[LayerRow], first: First | None) -> Iterator[str]:
     """A box a layer, which leads to its row: coloured by error, with the number in it."""
-    has_dump = _has_dump(hunt)
+    has_dump = _has_dump(layers)
     yield "<h2>The network</h2>"
     boxes = []
-    for i, row in enumerate(hunt.layers):
+    for i, row in enumerate(layers):
         kind, told = _colour(row, has_dump), _measured(row, has_dump)
         label = escape(f"{i + 1}. {row.name}, {row.op}: {told}")
         lines = (
@@ -117,7 +123,7 @@ def _strip(hunt: Hunt) -> Iterator[str]:
         )
         frame = f'<rect class="{kind}" width="112" height="44" rx="5"/>'
         box = f'<svg width="112" height="44" aria-hidden="true">{frame}{lines}</svg>'
-        mark = ' class="first"' if hunt.first is not None and row.name == hunt.first.layer else ""
+        mark = ' class="first"' if first is not None and row.name == first.layer else ""
         boxes.append(f'<li{mark}><a href="#layer-{i + 1}" title="{label}" aria-label="{label}">{box}</a></li>')
     yield f'<ol class="strip">{"".join(boxes)}</ol>'
     if has_dump:
@@ -153,11 +159,10 @@ def _short(kind: str) -> str:
     return plain if len(plain) <= _LETTERS else f"{plain[: _LETTERS - 1]}\u2026"
 
 
-def _worst(hunt: Hunt) -> Iterator[str]:
-    worst = hunt.worst
+def _worst(layers: Sequence[LayerRow], worst: Worst | None) -> Iterator[str]:
     if worst is None or not worst.off.size:
         return
-    where = next(i for i, row in enumerate(hunt.layers, 1) if row.name == worst.layer)
+    where = next(i for i, row in enumerate(layers, 1) if row.name == worst.layer)
     yield f'<h2>The worst layer: <a href="#layer-{where}"><code>{escape(worst.layer)}</code></a></h2>'
     which = "from the model fed the same" if worst.unit == "codes" else "from the float network"
     yield f"<p>How far its results are {which}, in {worst.unit}; where they are; and in which channels.</p>"
@@ -195,7 +200,7 @@ def _histogram(off: NDArray[np.float64], unit: str) -> str:
     )
 
 
-def _layers(hunt: Hunt) -> Iterator[str]:
+def _table(layers: Sequence[LayerRow]) -> Iterator[str]:
     yield "<h2>All layers</h2>"
     yield (
         "<p>Differ, largest and share: the layer fed what the device fed it. Whole: the network as a whole, where "
@@ -217,7 +222,7 @@ def _layers(hunt: Hunt) -> Iterator[str]:
         "#SQNR dB",
     )
     rows = []
-    for i, row in enumerate(hunt.layers, 1):
+    for i, row in enumerate(layers, 1):
         numbers = (
             *(_count(row.differ), "" if not row.largest else f"{row.largest:g}"),
             *("" if row.share is None else _percent(row.share), _count(row.whole)),

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.tools.debug.c_test import test_program
 from qops.tools.debug.case import Case, Smallest, smallest_of
+from qops.tools.debug.layer_row import First
 from qops.tools.debug.report import report
 from qops.tools.folder import write_new
-
-if TYPE_CHECKING:
-    from qops.tools.debug.hunt import First
 
 __all__ = ["ALWAYS", "reduced"]
 

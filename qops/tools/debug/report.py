@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,8 @@ from qops.rules import TABLE
 from qops.rules.c_binary import OPS, text_of
 from qops.tools.debug.c_test import Elements, elements
 from qops.tools.debug.case import Case, Smallest, apart
+from qops.tools.debug.layer_row import First
 from qops.tools.params.sums import AWAY
-
-if TYPE_CHECKING:
-    from qops.tools.debug.hunt import First
 
 __all__ = ["report"]
 

@@ -14,7 +14,7 @@ from qops.models.graph import Live
 from qops.models.op import in_real_numbers
 from qops.tools.debug.case import Case, Worst, apart
 from qops.tools.debug.executors import Cluster, Here
-from qops.tools.debug.hunt import LayerRow
+from qops.tools.debug.layer_row import LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 
 __all__ = ["Layer", "Looked", "matched", "walk"]

@@ -14,11 +14,11 @@ from qops import tflite
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice
 from qops.models import Graph, Layer, Op, Tensor
+from qops.models.load import graph_of
+from qops.models.noise import noise
 from qops.rules import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite.kernels import KERNELS, kernel_for
-from qops.tools.debug.debug import graph_of
-from qops.tools.debug.device import noise
 from qops.tools.folder import write_new
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
