@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from time import perf_counter
@@ -19,14 +20,15 @@ from time import perf_counter
 TESTS = Path(__file__).parent
 MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
 # Long ones first, so that cores end together. A file belongs to the first that names it.
-PARTS = ("house/*.py", "contract/*.py", "[mop]*/*.py", "tools/*.py", "frontdoor/*.py", "[nr]*/*.py", "*.py")
+PARTS = ("house/*", "contract/*", "[mop]*", "tools/*", "frontdoor/*", "[nr]*", "*")
 
 
 def parts() -> dict[str, list[str]]:
     """The files of each part, in the order in which parts are begun."""
     found: dict[str, list[str]] = {pattern: [] for pattern in PARTS}
     for file in sorted(TESTS.rglob("test_*.py")):
-        found[next(pattern for pattern in PARTS if file.match(pattern))].append(str(file))
+        name = file.relative_to(TESTS).as_posix()
+        found[next(pattern for pattern in PARTS if fnmatch(name, pattern))].append(str(file))
     return found
 
 

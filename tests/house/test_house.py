@@ -30,6 +30,9 @@ def test_imports_run_downhill():
     assert "qops._kernels.arrays.walk.walk" in arrows["qops._kernels.frontdoor.add"], "the kernels' imports are read"
     assert "qops.qtensor.QTensor" in arrows["qops.frontdoor.add"]
     assert not [text for module, names in arrows.items() for text in imports.uphill(module, names)]
+    inner = {(parts[1], parts[2]) for module in arrows if len(parts := module.split(".")) > 2}
+    listed = {(room, name) for room, floors in imports.FLOORS.items() for floor in floors for name in floor}
+    assert listed == {pair for pair in inner if pair[0] in imports.FLOORS}, "each inner room stands on one floor"
 
 
 def test_imports_of_notebooks_run_downhill():
@@ -59,6 +62,12 @@ def test_imports_of_notebooks_run_downhill():
         ("analysis.x", "from qops._kernels.machine import tiers", "qops._kernels.machine.tiers"),
         ("benchmarks.x", "import matplotlib", "matplotlib"),
         ("notebooks", "import qops._kernels.frontdoor.add", "qops._kernels.frontdoor.add"),
+        ("qops.models.op", "from qops.models.graph import Graph", "qops.models.graph.Graph"),
+        ("qops.models.onnx.ops", "from qops.models.tflite.site import x", "qops.models.tflite.site.x"),
+        ("qops.models.tflite.ops", "from qops.models import Graph", "qops.models.Graph"),
+        ("qops.tools.explain.page", "from ..debug import walk", "qops.tools.debug.walk"),
+        ("qops.tools.params.params", "from qops.tools.explain.explain import x", "qops.tools.explain.explain.x"),
+        ("qops.tools.pages.svg", "import qops.tools.debug.page", "qops.tools.debug.page"),
     ],
 )
 def test_imports_that_run_uphill_are_found(module, source, name):

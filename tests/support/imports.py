@@ -67,6 +67,11 @@ READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers", "google")
 """Systems whose files `models` reads; packages that it reads them with, beside those of the systems' names."""
 LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
+FLOORS = {
+    "models": (("tensor",), ("op",), ("graph",), ("noise", "onnx", "tflite"), ("load",)),
+    "tools": (("folder", "pages", "progress"), ("explain", "params", "sweep"), ("debug", "selftest", "vectors")),
+}
+"""Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""
 
 
 def below(here):
@@ -90,6 +95,16 @@ def below(here):
     return {here, "rules", "nouns", *shared, f"_kernels.{here}"}
 
 
+def is_below(name, module):
+    """Whether a module of a room with floors may import a name of its own room; other arrows are no question here."""
+    here, there = module.split("."), name.split(".")
+    if len(here) < 3 or here[1] not in FLOORS or there[:2] != here[:2]:
+        return True
+    floors = {inner: i for i, floor in enumerate(FLOORS[here[1]]) for inner in floor}
+    inner = there[2] if len(there) > 2 else ""
+    return inner == here[2] or floors.get(inner, len(floors)) < floors.get(here[2], 0)
+
+
 def uphill(module, names):
     """The arrows among `names` that `module` must not draw, as text."""
     here = room(module)
@@ -98,7 +113,8 @@ def uphill(module, names):
         barred += [n for n in names if here == "benchmarks" and room(n) == "matplotlib"]
     else:
         drawing = {"matplotlib"} if module == "qops.plot" else set()
-        barred = [n for n in names if room(n) not in below(here) | BESIDE_NUMPY | drawing]
+        allowed = below(here) | BESIDE_NUMPY | drawing
+        barred = [n for n in names if room(n) not in allowed or not is_below(n, module)]
     return [f"{module} imports {name}" for name in barred]
 
 

@@ -16,7 +16,7 @@ from qops.__main__ import main
 from qops.models import Operator, Tensor, load, tflite_bytes
 from qops.tools.params.params import params
 
-SUPPORT = Path(__file__).parents[1] / "support"
+SUPPORT = Path(__file__).parents[2] / "support"
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
 LOOPS = {
     "CONV_2D": "CONVOLUTION",

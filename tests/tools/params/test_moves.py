@@ -259,7 +259,7 @@ def test_a_float_op_on_codes_is_a_table(tmp_path):
 
 
 def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
-    """What is not tried here is tried in test_params_ops.py, with golden models and nodes."""
+    """What is not tried here is tried in test_ops.py, with golden models and nodes."""
     assert MAKERS.keys() == set(tflite_models.kinds())
     assert MOVES.keys() == TFLITE.keys()
     assert ONNX_MOVES.keys() == {*ONNX, *TOLD, "Where"}

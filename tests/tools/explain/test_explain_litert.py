@@ -9,7 +9,7 @@ from npz import read_npz
 
 import qops
 
-PATH = Path(__file__).parents[1] / "golden" / "tflite" / "CONV_2D"
+PATH = Path(__file__).parents[2] / "golden" / "tflite" / "CONV_2D"
 ARRAYS = read_npz(PATH.with_suffix(".npz"))
 RULES = {"ref": "tflite-double", "tflm": "tflite-double", "optimized": "half-up-double"}
 RULES |= dict.fromkeys(("xnn", "xnnpack"), "fp32-even")

@@ -20,7 +20,7 @@ import qops
 from qops import rules
 from qops.__main__ import main
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
+GOLDEN = Path(__file__).parents[2] / "golden" / "rules"
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
 CODES = np.uint8([1, 2, 3])
 arrays_of = cache(read_npz)
