@@ -1,4 +1,4 @@
-"""What ONNX's quantized operators say of tensors: where scales and zero points stand among their inputs."""
+"""Input positions of ONNX's quantized operators: data, scale, zero point, bias."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from qops.tflite.kernels import KERNELS
 from qops.tools.debug.case import Case, Smallest
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
-from qops.tools.params.target import Ported
+from qops.tools.params.target import PortedLayer
 
 __all__ = ["Elements", "elements", "test_program"]
 
@@ -24,7 +24,7 @@ class Elements(NamedTuple):
 
     Attributes
     ----------
-    layer : Ported
+    layer : PortedLayer
         The constants of the layer, and its C.
     places : ndarray
         Where they are in the result, one for each row.
@@ -34,7 +34,7 @@ class Elements(NamedTuple):
         The codes of the device and of the graph.
     """
 
-    layer: Ported
+    layer: PortedLayer
     places: NDArray[np.intp]
     arguments: dict[str, NDArray[np.int64]]
     got: NDArray[Any]
@@ -65,7 +65,7 @@ def elements(case: Case, small: Smallest | None) -> Elements:
     return Elements(layer, places, _arguments(case, layer, at), case.got[at], case.wanted[at])
 
 
-def _arguments(case: Case, layer: Ported, at: tuple[Any, ...]) -> dict[str, NDArray[np.int64]]:
+def _arguments(case: Case, layer: PortedLayer, at: tuple[Any, ...]) -> dict[str, NDArray[np.int64]]:
     """Give what the function takes of each element; {} where qops has no function, or cannot tell what it takes."""
     own = case.op.layer
     if own is not None and own.sums is not None and own.requantize is not None:

@@ -24,7 +24,7 @@ from qops.tools.debug.fused import as_fused
 from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
-from qops.tools.debug.walk import Layer, matched, walk
+from qops.tools.debug.walk import WalkedLayer, matched, walk
 from qops.tools.progress import Progress
 
 __all__ = ["debug"]
@@ -166,9 +166,9 @@ class _Debugger:
             real = matched(graph, twin, {name: graph.tensors[name].values(x) for name, x in self.inputs.items()})
         rows: list[LayerRow] = []
         first, case = self._unlike_inputs(), None
-        worst: Layer | None = None
+        worst: WalkedLayer | None = None
         for layer in walk(graph, self.inputs, {**self.inputs, **self.fed}, self.dumped, real, at):
-            row = layer.looked.row
+            row = layer.result.row
             rows.append(row)
             self.progress(f"{len(rows)} of {len(graph.ops)} layers: {row.name}")
             if layer.badness > (worst.badness if worst is not None else (0.0, 0.0)):
@@ -182,11 +182,11 @@ class _Debugger:
             first = _inherited(rows)
         return Hunt(graph.name, rows, first, self.notes, case, None if worst is None else worst.off())
 
-    def _judged(self, layer: Layer) -> tuple[First | None, Case | None]:
+    def _judged(self, layer: WalkedLayer) -> tuple[First | None, Case | None]:
         """Say whether a layer differs, and why."""
-        row, wrong = layer.looked.row, layer.looked.wrong
+        row, wrong = layer.result.row, layer.result.wrong
         if row.differ is None:
-            key = next((key for key in self.unknown if _are_same(self.arrays[key], layer.looked)), None)
+            key = next((key for key in self.unknown if _are_same(self.arrays[key], layer.result)), None)
             if key is None:
                 return None, None
             return First(row.name, row.output, f"the dump has it under another name, {key!r}", []), None
@@ -223,8 +223,8 @@ class _Debugger:
         return None
 
 
-def _are_same(array: NDArray[Any], looked: Any) -> bool:
-    wanted, codes = looked.wanted[looked.place].reshape(-1), array.reshape(-1)
+def _are_same(array: NDArray[Any], result: Any) -> bool:
+    wanted, codes = result.wanted[result.place].reshape(-1), array.reshape(-1)
     return bool(np.unique(wanted).size > 1 and np.array_equal(codes, wanted))
 
 

@@ -1,4 +1,4 @@
-"""Where the tasks of a walk run: here, or on a dask cluster."""
+"""Where the layers of a walk run: in this process, or on a dask cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AHEAD = 16  # layers that are under way in a cluster before the first of them i
 
 
 class Here:
-    """Runs tasks at once; what `Cluster` hands out, it gives."""
+    """Runs each task at once in this process; the same interface as `Cluster`."""
 
     ahead = 0
 

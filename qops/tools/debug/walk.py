@@ -17,13 +17,13 @@ from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.layer_row import LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 
-__all__ = ["Layer", "Looked", "matched", "walk"]
+__all__ = ["LayerResult", "WalkedLayer", "matched", "walk"]
 
 Arrays = Mapping[str, NDArray[Any]]
 Results = tuple[NDArray[Any], ...]
 
 
-class Looked(NamedTuple):
+class LayerResult(NamedTuple):
     """What a task finds of one layer.
 
     Attributes
@@ -46,22 +46,22 @@ class Looked(NamedTuple):
     wrong: Wrong | None
 
 
-class Layer(NamedTuple):
+class WalkedLayer(NamedTuple):
     """A row, and how to get what is behind it: the arrays, and how far each element is off."""
 
-    looked: Looked
+    result: LayerResult
     case: Callable[[], Case]
     off: Callable[[], Worst]
 
     @property
     def badness(self) -> tuple[float, float]:
         """Which share of the codes differs from the device, and how far they are from float."""
-        return self.looked.row.share or 0.0, self.looked.row.lsb or 0.0
+        return self.result.row.share or 0.0, self.result.row.lsb or 0.0
 
 
 def walk(
     graph: Graph, inputs: Arrays, fed: Arrays, dumped: Arrays, real: Arrays | None, at: Here | Cluster
-) -> Iterator[Layer]:
+) -> Iterator[WalkedLayer]:
     """Give the layers in their order.
 
     Parameters
@@ -81,7 +81,7 @@ def walk(
 
     Yields
     ------
-    Layer
+    WalkedLayer
     """
     values = {name: graph.tensors[name].values(codes) for name, codes in inputs.items()}
     whole, alone, exact = (
@@ -99,20 +99,20 @@ def walk(
             wanted = at.hold(tuple(real.get(name) for name in op.outputs))
         raw = at.hold(tuple(dumped.get(name) for name in op.outputs))
         reads = alone.read(op)
-        looked = at.run(_looked_at, held, known, raw, made, wanted, *reads)
+        result = at.run(_compare_layer, held, known, raw, made, wanted, *reads)
         whole.write(op, _parts(at, made, op))
-        alone.write(op, _parts(at, at.run(_fed, looked), op))
-        under_way.append((op, reads, looked, wanted))
+        alone.write(op, _parts(at, at.run(_fed, result), op))
+        under_way.append((op, reads, result, wanted))
         while len(under_way) > at.ahead:
             yield _layer(graph, at, *under_way.pop(0))
     for entry in under_way:
         yield _layer(graph, at, *entry)
 
 
-def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any, real: Any) -> Layer:
-    looked: Looked = at.result(held)
-    place = looked.place
-    got, wanted, output = looked.fed[place], looked.wanted[place], op.outputs[place]
+def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any, real: Any) -> WalkedLayer:
+    result: LayerResult = at.result(held)
+    place = result.place
+    got, wanted, output = result.fed[place], result.wanted[place], op.outputs[place]
 
     def case() -> Case:
         return Case(graph, op, [at.result(x) for x in reads], output, got, wanted)
@@ -120,12 +120,12 @@ def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any
     def off() -> Worst:
         tensor, exact = graph.tensors[output], at.result(real)[place]
         channel = 1 if graph.name.endswith(".onnx") else -1
-        if looked.row.share or exact is None or tensor.scale is None:
+        if result.row.share or exact is None or tensor.scale is None:
             return Worst(op.name, got.astype(np.float64) - wanted.astype(np.float64), "codes", channel)
         steps = (tensor.values(got) - exact.reshape(got.shape)) / float(tensor.scale)
         return Worst(op.name, steps, "LSB", channel)
 
-    return Layer(looked, case, off)
+    return WalkedLayer(result, case, off)
 
 
 def _parts(at: Here | Cluster, made: Any, op: Op) -> list[Any]:
@@ -137,18 +137,18 @@ def _called(op: Op, *inputs: NDArray[Any]) -> Results:
     return op.call(*inputs)
 
 
-def _fed(looked: Looked) -> Results:
-    return looked.fed
+def _fed(result: LayerResult) -> Results:
+    return result.fed
 
 
-def _looked_at(
+def _compare_layer(
     op: Op,
     tensors: Mapping[str, Tensor],
     raw: Sequence[NDArray[Any] | None],
     whole: Results,
     real: Sequence[NDArray[Any] | None],
     *inputs: NDArray[Any],
-) -> Looked:
+) -> LayerResult:
     """Run a layer alone, and compare all that it gives; the row is of the first result that differs."""
     wanted = op.call(*inputs)
     found = [(y, None) if dump is None else as_wanted(dump, y) for dump, y in zip(raw, wanted, strict=True)]
@@ -158,7 +158,7 @@ def _looked_at(
         tensor = tensors[op.outputs[i]]
         rows.append(_row(op, tensor, raw[i] is not None, (got, wanted[i], whole[i], real[i]), wrong))
     place = next((i for i, row in enumerate(rows) if row.differ), 0)
-    return Looked(rows[place], fed, wanted, place, found[place][1])
+    return LayerResult(rows[place], fed, wanted, place, found[place][1])
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""What `explain` needs of an op: data and numbers, checked and asked for by their names."""
+"""Checks the arguments of `explain` and makes a `Dump` of them."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -7,12 +7,12 @@ from typing import Any
 
 from qops.models import Layer
 from qops.rules import Requantize
-from qops.tools.params.target import Port, Ported, call, ending, ends_of, factors, function
+from qops.tools.params.target import PortedLayer, Target, call, ending, ends_of, factors, function
 
 __all__ = ["PAIRS", "pool", "product"]
 
 
-def product(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Ported:
+def product(made: PortedLayer, layer: Layer, requantize: Requantize, how: Target) -> PortedLayer:
     """The product of two codes less their zero points."""
     zeros = {f"input{i}_{ending(how)}": how.sign * layer.numbers[f"{x}_zero_point"] for i, x in ((1, "a"), (2, "b"))}
     constants = {
@@ -27,7 +27,7 @@ def product(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Po
     return made._replace(rules=[requantize.rule], constants=constants, code=code, arguments=("a", "b"))
 
 
-def three_factors(made: Ported, integers: dict[str, Any], zeros: tuple[int, int, int], how: Port) -> Ported:
+def three_factors(made: PortedLayer, integers: dict[str, Any], zeros: tuple[int, int, int], how: Target) -> PortedLayer:
     """ADD and SUB as TFLite has them: both operands to one scale, then their sum to that of the result."""
     constants = {
         **{f"input{i}_{ending(how)}": how.sign * zero for i, zero in ((1, zeros[0]), (2, zeros[1]))},
@@ -46,7 +46,7 @@ def three_factors(made: Ported, integers: dict[str, Any], zeros: tuple[int, int,
     return made._replace(rules=[f"{op} tflite-double"], constants=constants, code=code, arguments=("a", "b"))
 
 
-def _one_shift(made: Ported, integers: dict[str, Any], zeros: tuple[int, int, int], how: Port) -> Ported:
+def _one_shift(made: PortedLayer, integers: dict[str, Any], zeros: tuple[int, int, int], how: Target) -> PortedLayer:
     """ADD and SUB as XNNPACK has them: two products and a bias (zero points, half a step), shifted once."""
     (a, b, shift), sign = (integers[key] for key in ("a_multiplier", "b_multiplier", "a_shift")), made.op == "ADD"
     b = b if sign else -b
@@ -66,7 +66,7 @@ def _one_shift(made: Ported, integers: dict[str, Any], zeros: tuple[int, int, in
     return made._replace(rules=["shift-floor"], constants=constants, code=code, arguments=("a", "b"))
 
 
-def _powers(made: Ported, integers: dict[str, Any], zeros: tuple[int, int, int], how: Port) -> Ported:
+def _powers(made: PortedLayer, integers: dict[str, Any], zeros: tuple[int, int, int], how: Target) -> PortedLayer:
     """ADD and SUB of 16 bits whose scales are powers of two: shifts with ties away from 0, then a sum."""
     n, op = made.name, made.op.lower()
     constants = {f"input{i}_right_shift": -integers[f"{x}_shift"] for i, x in ((1, "a"), (2, "b"))}
@@ -76,7 +76,7 @@ def _powers(made: Ported, integers: dict[str, Any], zeros: tuple[int, int, int],
     return made._replace(rules=[f"{op} powers-of-two"], constants=constants, code=code, arguments=("a", "b"))
 
 
-PAIRS: dict[str, Callable[..., Ported]] = {
+PAIRS: dict[str, Callable[..., PortedLayer]] = {
     "tflite-double": three_factors,
     "xnnpack": _one_shift,
     "powers of two": _powers,
@@ -84,7 +84,7 @@ PAIRS: dict[str, Callable[..., Ported]] = {
 """How ADD and SUB are made, by the kind that their integers name."""
 
 
-def pool(made: Ported, integers: dict[str, Any], how: Port, *, average: bool) -> Ported:
+def pool(made: PortedLayer, integers: dict[str, Any], how: Target, *, average: bool) -> PortedLayer:
     """Give a pool: it copies codes of one scale, and an average is rounded half away from code 0."""
     lo, hi = (f"{made.name}_{end}" for end in how.ends)
     constants = dict(zip(how.ends, (integers["qmin"], integers["qmax"]), strict=True))

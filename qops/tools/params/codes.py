@@ -10,7 +10,7 @@ import numpy as np
 
 from qops import tflite
 from qops.models import Graph, Op, Tensor
-from qops.tools.params.target import Port, Ported, call, ending, factors, function
+from qops.tools.params.target import PortedLayer, Target, call, ending, factors, function
 
 __all__ = ["CODES", "is_by_code", "tabled"]
 
@@ -30,23 +30,23 @@ def _ends(tensor: Tensor) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-def _with_ends(y: Tensor, how: Port) -> dict[str, Any]:
+def _with_ends(y: Tensor, how: Target) -> dict[str, Any]:
     return {how.offsets[2]: _zero(y), **dict(zip(how.ends, _ends(y), strict=True))}
 
 
-def tabled(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def tabled(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Give an op of one code as a table of all codes.
 
     Parameters
     ----------
-    made : Ported
+    made : PortedLayer
     op : Op
     graph : Graph
-    how : Port
+    how : Target
 
     Returns
     -------
-    Ported or None
+    PortedLayer or None
         None if the op reads no codes.
     """
     x = graph.tensors[op.reads[0]]
@@ -61,23 +61,23 @@ def tabled(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants=constants, code=code, arguments=("x",))
 
 
-def _extreme(sign: str) -> Callable[..., Ported]:
-    def make(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _extreme(sign: str) -> Callable[..., PortedLayer]:
+    def make(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
         code = function(made.name, "int32_t a, int32_t b", [f"    return a {sign} b ? a : b;"])
         return made._replace(code=code, arguments=("a", "b"))
 
     return make
 
 
-def _most(which: str) -> Callable[..., Ported]:
-    def make(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _most(which: str) -> Callable[..., PortedLayer]:
+    def make(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
         code = function(made.name, f"int32_t {which}", [f"    return {which};"])
         return made._replace(code=code, arguments=(which,))
 
     return make
 
 
-def _difference(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _difference(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """Both operands to one scale, then the square of their difference."""
     n, integers = made.name, op.prepared.integers
     a, b, y = (graph.tensors[name] for name in (*op.reads, op.outputs[0]))
@@ -95,7 +95,7 @@ def _difference(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     return made._replace(rules=["tflite-double"], constants=constants, code=code, arguments=("a", "b"))
 
 
-def _prelu(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _prelu(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Codes from the zero point on by one factor, those below it times alpha by another."""
     integers = getattr(op.prepared, "integers", None)
     if not integers:
@@ -122,7 +122,7 @@ def _count(op: Op, graph: Graph) -> int:
     return prod(shape[axis] for axis in taken)
 
 
-def _reduced(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _reduced(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """MEAN and SUM: the sum of stored codes, less as many zero points, by one factor; XNNPACK scales both apart."""
     n, count, integers = made.name, _count(op, graph), op.prepared.integers
     x, y = graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
@@ -152,7 +152,7 @@ def _reduced(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(rules=[rule], constants={**constants, **numbers}, code=code, arguments=("sum",))
 
 
-def _quantized(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _quantized(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """QUANTIZE of floats, or of codes to others."""
     n, x, y = made.name, graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
     integers = op.prepared.integers
@@ -200,7 +200,7 @@ def is_by_code(op: Op, x: Tensor) -> bool:
     return bool((np.append(again[-7:], again[:-7]) == made).all())
 
 
-def _dequantized(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _dequantized(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     n, x = made.name, graph.tensors[op.reads[0]]
     if np.dtype(x.dtype).kind not in "iu" or x.scale is None:
         return None
@@ -210,7 +210,7 @@ def _dequantized(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None
     return made._replace(constants=constants, code=code, arguments=("x",))
 
 
-def _matmul(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _matmul(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """BATCH_MATMUL: the sums of products of codes less their zero points, by one factor."""
     a, b, y = (graph.tensors[name] for name in (*op.inputs[:2], op.outputs[0]))
     if a.dtype not in ("int8", "int16") or any(t.scale is None or t.scale.ndim for t in (a, b, y)):
@@ -228,7 +228,7 @@ def _matmul(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(rules=[rule], constants=constants, code=code, arguments=("sum", "channel"))
 
 
-def _concatenated(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _concatenated(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """A copy, or of uint8 of other scales a table for each input."""
     tensors, y = [graph.tensors[name] for name in op.inputs], graph.tensors[op.outputs[0]]
     n, lines = made.name, ["    (void)input;"]
@@ -249,7 +249,7 @@ _OF_ONE_CODE = (
     *("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"),
     "MAX_POOL_2D",  # of a window of one tap that takes codes to another scale
 )
-CODES: dict[str, Callable[..., Ported | None]] = {
+CODES: dict[str, Callable[..., PortedLayer | None]] = {
     **dict.fromkeys(_OF_ONE_CODE, tabled),
     **{"MAXIMUM": _extreme(">"), "MINIMUM": _extreme("<")},
     **{"REDUCE_MAX": _most("largest"), "REDUCE_MIN": _most("smallest")},

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops.models import Graph, Op
 from qops.models.onnx.moves import MOVES as NODES
 from qops.models.tflite.moves import MOVES as OPERATORS
-from qops.tools.params.target import Port, Ported, function
+from qops.tools.params.target import PortedLayer, Target, function
 
 __all__ = ["MOVES", "TOLD", "size_of"]
 
@@ -62,7 +62,7 @@ def _by_axes(places: Places) -> tuple[list[int], NDArray[np.int32]]:
     return [part.size for part in parts], np.concatenate(parts).astype(np.int32)
 
 
-def _placed(made: Ported, each: tuple[Places, ...]) -> Ported:
+def _placed(made: PortedLayer, each: tuple[Places, ...]) -> PortedLayer:
     """Give a function for each result, or one if there is one."""
     constants, code = dict(made.constants), []
     for i, places in enumerate(each):
@@ -76,7 +76,7 @@ def _placed(made: Ported, each: tuple[Places, ...]) -> Ported:
     return made._replace(constants=constants, rules=["places"], code="\n".join(code), arguments=("place",))
 
 
-def _moved(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _moved(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Make an op that moves codes; None if it moves constants or nothing, or another input says where to."""
     if not op.reads or (len(op.reads) > 1 and op.kind not in _JOIN) or 0 in map(prod, _shapes(op, graph)):
         return None
@@ -88,20 +88,20 @@ def _shapes(op: Op, graph: Graph) -> list[tuple[int, ...]]:
     return [size_of(graph, name) for name in (*op.reads, *op.outputs)]
 
 
-def _padded(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _padded(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """Make PAD or PADV2: the padding is the code of real 0, or the given one."""
     integers, shape = op.prepared.integers, size_of(graph, op.reads[0])
     places = np.pad(np.arange(prod(shape)).reshape(shape), integers["paddings"], constant_values=-1)
     return _placed(made._replace(constants=integers), (places,))
 
 
-def _nearest(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _nearest(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     shape = size_of(graph, op.reads[0])
     rows, columns = op.prepared.places(shape)
     return _placed(made, (np.arange(prod(shape)).reshape(shape)[:, rows][:, :, columns],))
 
 
-def _told(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _told(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Make a constant of a node whose result depends on shapes or constants alone."""
     if op.kind not in ("Shape", "Size") and op.reads:
         return None
@@ -109,7 +109,7 @@ def _told(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants={"values": values.reshape(-1)})
 
 
-def _bilinear(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _bilinear(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """Four pixels by two weights, at a row, a column and a channel of the result."""
     n, (_, _, width, channels) = made.name, size_of(graph, op.reads[0])
     constants: dict[str, Any] = {"input_w": width, "input_c": channels}
@@ -151,7 +151,7 @@ _BETWEEN = {
     ],
 }
 """The last lines of RESIZE_BILINEAR, by its arithmetic."""
-MOVES: dict[str, Callable[..., Ported | None]] = {
+MOVES: dict[str, Callable[..., PortedLayer | None]] = {
     **dict.fromkeys((*OPERATORS, *NODES), _moved),
     **dict.fromkeys(TOLD, _told),
     **{"PAD": _padded, "PADV2": _padded},

@@ -12,12 +12,12 @@ from qops.models import Graph, Op, Tensor
 from qops.onnx.tables import table_between
 from qops.rules.scales import fma
 from qops.tools.params.codes import tabled
-from qops.tools.params.target import Port, Ported, function
+from qops.tools.params.target import PortedLayer, Target, function
 
 __all__ = ["NODES"]
 
 F32 = np.float32
-Maker = Callable[..., Ported | None]
+Maker = Callable[..., PortedLayer | None]
 _ENDS = ("output_zero_point", "output_min", "output_max")
 
 
@@ -65,7 +65,7 @@ def _of_product(a: tuple[np.float32, int], b: tuple[np.float32, int], y: tuple[n
 def _of_two(rule: str, numbers: Callable[..., dict[str, Any]], operand: str, taken: tuple[str, ...]) -> Maker:
     """Two codes: the numbers that the rule takes, and how it takes operands."""
 
-    def make(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    def make(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
         given = _pair(op, graph)
         if given is None:
             return None
@@ -78,11 +78,11 @@ def _of_two(rule: str, numbers: Callable[..., dict[str, Any]], operand: str, tak
     return make
 
 
-def _table(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _table(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     return tabled(made, op, graph, how) if op.prepared is not None else None
 
 
-def _of_all(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _of_all(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """The mean of an image: the sum of stored codes, less as many zero points, by one scale."""
     x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
     if not _known(op, graph, (0,)) or op.prepared is None:
@@ -97,7 +97,7 @@ def _of_all(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(rules=["average_pool ort-global"], constants=constants, code=code, arguments=("sum",))
 
 
-def _of_taps(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _of_taps(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """The mean of a window in float32, tap after tap; a window that is the whole image is as `_of_all`."""
     x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
     if not _known(op, graph, (0,)) or op.prepared is None:
@@ -126,14 +126,14 @@ def _of_taps(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants=constants, code=code, arguments=("taps", "count"))
 
 
-def _largest(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _largest(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     if graph.tensors[op.reads[0]].dtype not in ("int8", "uint8"):
         return None
     code = function(made.name, "int32_t largest", ["    return largest;"])
     return made._replace(code=code, arguments=("largest",))
 
 
-def _concat(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _concat(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """A table for each input that has other numbers than the result."""
     y = graph.tensors[op.outputs[0]]
     each = [_given(op, graph, place) for place in range(2, len(op.inputs), 3)] if len(op.inputs) % 3 == 2 else [None]
@@ -150,7 +150,7 @@ def _concat(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants=constants, code=code, arguments=("x", "input"))
 
 
-def _softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Exponentials of differences from -255 to 0, for the length that the file tells."""
     x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
     if op.prepared is None or not _known(op, graph, (0,)):
@@ -175,7 +175,7 @@ def _softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants=constants, code=code, arguments=("row",))
 
 
-def _quantize(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _quantize(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     y = graph.tensors[op.outputs[0]]
     if not _known(op, graph, ()) or graph.tensors[op.reads[0]].dtype != "float32":
         return None
@@ -188,7 +188,7 @@ def _quantize(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants=constants, code=code, arguments=("value",))
 
 
-def _dequantize(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _dequantize(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     x = graph.tensors[op.inputs[0]]
     if x.scale is None or x.zero_point is None or x.dtype not in ("int8", "uint8", "int16", "uint16", "int32"):
         return None
@@ -200,7 +200,7 @@ def _dequantize(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
     return made._replace(constants=constants, code=code, arguments=arguments)
 
 
-def _dynamic(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _dynamic(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """DynamicQuantizeLinear: all data make the scale and the zero point."""
     step = "255" if op.runtime == "ort" else "1"  # by 255 it is the scale of zeros
     line = f"    return dynamic_u8(x, y, count, {step}, scale);"
@@ -208,7 +208,7 @@ def _dynamic(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     return made._replace(rules=["dynamic"], code=code, arguments=("values",))
 
 
-def _sums(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _sums(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Sums of products that stay int32 or become float32; DynamicQuantizeMatMul has the scale of its data first."""
     own, n = op.prepared, made.name
     if own is None:
@@ -245,9 +245,9 @@ def _one(values: Any) -> Any:
 
 
 def _expression(text: str, arguments: tuple[str, ...]) -> Maker:
-    """An op of integers, or of truths, that C has itself."""
+    """A comparison or logical operator that is one C expression."""
 
-    def make(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+    def make(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
         if any(graph.tensors[name].dtype not in _WORDS for name in op.inputs):
             return None
         code = function(made.name, ", ".join(f"int32_t {name}" for name in arguments), [f"    return {text};"])
@@ -256,7 +256,7 @@ def _expression(text: str, arguments: tuple[str, ...]) -> Maker:
     return make
 
 
-def _cast(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _cast(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """Integers that become wider, floats or truths; what others become is the processor's own."""
     x, y = (graph.tensors[name].dtype for name in (op.inputs[0], op.outputs[0]))
     known = {"bool": ("int32_t", "x != 0"), "float32": ("float", "(float)x")}

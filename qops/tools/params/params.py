@@ -22,7 +22,7 @@ from qops.tflite.kernels import KERNELS, kernel_for
 from qops.tools.folder import write_new
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
-from qops.tools.params.target import PORTS, Ported
+from qops.tools.params.target import PORTS, PortedLayer
 
 __all__ = ["FORMS", "Params", "params"]
 
@@ -40,13 +40,13 @@ class Params:
         The name of the file.
     port : str
         "tflm", "cmsis-nn", "xnnpack" or "onnxruntime".
-    layers : list of Ported
+    layers : list of PortedLayer
         In the order in which they run: ``.name``, ``.op``, ``.rules``, ``.constants`` and the C of one code, ``.code``.
     """
 
     model: str
     port: str
-    layers: list[Ported]
+    layers: list[PortedLayer]
 
     def __str__(self) -> str:
         wide = max((len(layer.name) for layer in self.layers), default=0)

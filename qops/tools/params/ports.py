@@ -18,12 +18,12 @@ from qops.tools.params.onnx import NODES
 from qops.tools.params.rows import ROWS
 from qops.tools.params.steps import STEPS
 from qops.tools.params.sums import sums
-from qops.tools.params.target import PORTS, Port, Ported
+from qops.tools.params.target import PORTS, PortedLayer, Target
 
 __all__ = ["ported"]
 
 
-def _of_codes(made: Ported, op: Op, graph: Graph, how: Port) -> Ported | None:
+def _of_codes(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
     """An op of floats that reads codes instead, one after another."""
     is_one = len(op.reads) == 1 and graph.tensors[op.reads[0]].dtype in ("int8", "uint8")
     return tabled(made, op, graph, how) if is_one and is_by_code(op, graph.tensors[op.reads[0]]) else None
@@ -37,7 +37,7 @@ port takes them from a library of its own; where they read codes of 8 bits alone
 KINDS = {**FLOATS, **OWN}
 
 
-def ported(op: Op, graph: Graph, port: str, name: str) -> Ported:
+def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
     """Give the constants of an op.
 
     Parameters
@@ -53,16 +53,16 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> Ported:
 
     Returns
     -------
-    Ported
+    PortedLayer
     """
     how = PORTS[choice(port, "port", PORTS)]
-    made = _made(Ported(name, op.kind, [], {}), op, graph, how)
+    made = _made(PortedLayer(name, op.kind, [], {}), op, graph, how)
     extra = _sizes(op, graph) | _packed(op, graph, port)
     reads, writes = (tuple(graph.tensors[t] for t in names) for names in (op.inputs, op.outputs))
     return made._replace(constants={**made.constants, **extra}, reads=reads, writes=writes)
 
 
-def _made(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _made(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """Give what is particular to the kind of an op."""
     layer, integers = op.layer, getattr(op.prepared, "integers", None) or {}
     if layer is not None and layer.requantize is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from qops.models import Graph, Op
-from qops.tools.params.target import Port, Ported, function
+from qops.tools.params.target import PortedLayer, Target, function
 
 __all__ = ["ROWS"]
 
@@ -19,12 +19,12 @@ _LARGEST = [
 ]
 
 
-def _row(made: Ported, lines: list[str], rules: list[str], constants: dict[str, Any]) -> Ported:
+def _row(made: PortedLayer, lines: list[str], rules: list[str], constants: dict[str, Any]) -> PortedLayer:
     code = function(made.name, _ARGUMENTS, lines, "void", "row")
     return made._replace(rules=rules, constants=constants, code=code, arguments=("row",))
 
 
-def _softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     n, integers, y = made.name, op.prepared.integers, graph.tensors[op.outputs[0]].dtype
     low, high = (0, 32767) if graph.tensors[op.reads[0]].dtype == "int16" else (np.iinfo(y).min, np.iinfo(y).max)
     constants = {**integers, "output_min": int(low), "output_max": int(high)}
@@ -66,7 +66,7 @@ def _softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     return _row(made, lines, ["tflite-double", "fixed point"], constants)
 
 
-def _softmax_16(made: Ported, constants: dict[str, Any]) -> Ported:
+def _softmax_16(made: PortedLayer, constants: dict[str, Any]) -> PortedLayer:
     n = made.name
     near = f"tflite_double(x[i] - most, {n}_multiplier, 31 - {n}_shift, 0, INT32_MIN, INT32_MAX)"
     part = f"line_at({n}_exp_table, (int64_t){near} + 32767)"
@@ -87,7 +87,7 @@ def _softmax_16(made: Ported, constants: dict[str, Any]) -> Ported:
     return _row(made, lines, ["tflite-double", "fixed point", "line"], constants)
 
 
-def _log_softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _log_softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     n, integers = made.name, op.prepared.integers
     high = int(np.iinfo(graph.tensors[op.outputs[0]].dtype).max)
     constants = {**integers, "output_zero_point": high}
@@ -131,7 +131,7 @@ def _log_softmax(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     return _row(made, lines, ["tflite-double", "fixed point", "fixed log"], constants)
 
 
-def _normalized(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _normalized(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     x, y = graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
     info, n, is_u8 = np.iinfo(y.dtype), made.name, y.dtype == "uint8"
     constants = {"input_zero_point": 0 if x.zero_point is None else int(x.zero_point)}

@@ -6,12 +6,12 @@ import numpy as np
 
 from qops.models import Graph, Op
 from qops.tflite.tables import SIGMOIDS
-from qops.tools.params.target import WIDE, Port, Ported, function
+from qops.tools.params.target import WIDE, PortedLayer, Target, function
 
 __all__ = ["STEPS"]
 
 
-def _svdf(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _svdf(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """A step moves the memory of each filter by one; a unit is a sum over the memories of `rank` filters."""
     n, found = made.name, op.prepared.integers
     feature, time = found["weights_feature"].astype(np.int8), found["weights_time"].astype(np.int16)
@@ -42,7 +42,7 @@ def _svdf(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
     return made._replace(rules=["tflite-double"], constants=constants, code=code, arguments=("state",))
 
 
-def _lstm(made: Ported, op: Op, graph: Graph, how: Port) -> Ported:
+def _lstm(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     """Four gates of each cell, with 12 bits behind the point, then the state of the cell, and its result."""
     n, found, bends = made.name, op.prepared.integers, op.prepared.bends
     y = np.iinfo(graph.tensors[op.outputs[0]].dtype)

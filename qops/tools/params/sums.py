@@ -6,7 +6,7 @@ import numpy as np
 
 from qops.models import Layer
 from qops.rules import BLOCKS, Requantize
-from qops.tools.params.target import WIDE, Port, Ported, call, factors, function
+from qops.tools.params.target import WIDE, PortedLayer, Target, call, factors, function
 
 __all__ = ["sums"]
 
@@ -15,7 +15,7 @@ AWAY = "double-away of 48 bits"
 _WIDE = (WIDE, "cmsis-s64", AWAY)
 
 
-def sums(made: Ported, layer: Layer, requantize: Requantize, how: Port) -> Ported:
+def sums(made: PortedLayer, layer: Layer, requantize: Requantize, how: Target) -> PortedLayer:
     """A layer of sums of products: weights, bias, and what takes sums to codes."""
     x, w, y = how.offsets
     zero = int(layer.numbers["zero_point"])

@@ -1,4 +1,4 @@
-"""What ports consist of: a `Port` is a system, a `Ported` a layer on it; and the texts of their C."""
+"""`Target`: names and sign conventions of a runtime. `PortedLayer`: a layer's constants and the C for it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from qops.models import Tensor
 from qops.rules import TABLE, Requantize, reduced_multiplier
 from qops.rules.numbers import SINGLES
 
-__all__ = ["PORTS", "WIDE", "Port", "Ported", "call", "ending", "ends_of", "factors", "function"]
+__all__ = ["PORTS", "WIDE", "PortedLayer", "Target", "call", "ending", "ends_of", "factors", "function"]
 
 _CENTRED = 31  # TFLite's shift is this less the total right shift
 WIDE = "tflite-int64acc"
 """The rule of sums of 48 bits in TFLite and TFLM."""
 
 
-class Port(NamedTuple):
+class Target(NamedTuple):
     """A system to port to: the runtime whose bits it gives, and its names for zero points and ends of codes.
 
     Attributes
@@ -44,15 +44,15 @@ class Port(NamedTuple):
 _ADDED = ("input_offset", "filter_offset", "output_offset")
 _OWN = ("input_zero_point", "kernel_zero_point", "output_zero_point")
 PORTS = {
-    "tflm": Port("tflm", WIDE, _ADDED, -1, ("activation_min", "activation_max")),
-    "cmsis-nn": Port("tflm", "cmsis-s64", _ADDED, -1, ("activation_min", "activation_max")),
-    "xnnpack": Port("xnnpack", WIDE, _OWN, 1, ("output_min", "output_max")),
-    "onnxruntime": Port("ort", WIDE, _OWN, 1, ("output_min", "output_max")),
+    "tflm": Target("tflm", WIDE, _ADDED, -1, ("activation_min", "activation_max")),
+    "cmsis-nn": Target("tflm", "cmsis-s64", _ADDED, -1, ("activation_min", "activation_max")),
+    "xnnpack": Target("xnnpack", WIDE, _OWN, 1, ("output_min", "output_max")),
+    "onnxruntime": Target("ort", WIDE, _OWN, 1, ("output_min", "output_max")),
 }
 """The systems of `params`, by name."""
 
 
-class Ported(NamedTuple):
+class PortedLayer(NamedTuple):
     """One layer as a port holds it.
 
     Attributes
@@ -159,11 +159,11 @@ def function(name: str, arguments: str, lines: list[str], kind: str = "int32_t",
     return "\n".join([f"static {kind} {name}_{what}({arguments})", "{", *lines, "}", ""])
 
 
-def ending(how: Port) -> str:
+def ending(how: Target) -> str:
     """Give what the zero points of operands are called."""
     return "offset" if how.sign < 0 else "zero_point"
 
 
-def ends_of(integers: dict[str, Any], zero: int, how: Port) -> dict[str, Any]:
+def ends_of(integers: dict[str, Any], zero: int, how: Target) -> dict[str, Any]:
     """Give the zero point of the result and the ends of its codes by their names."""
     return {how.offsets[2]: zero, **dict(zip(how.ends, (integers["qmin"], integers["qmax"]), strict=True))}
