@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from qops.checks import choice, shown
 from qops.models.graph import Graph
@@ -15,7 +14,7 @@ from qops.models.tflite.file import read_tflite
 from qops.models.tflite.ops import op_of
 from qops.tflite.kernels import KERNELS
 
-__all__ = ["graph_of", "load"]
+__all__ = ["load"]
 
 
 def load(path: str | Path, *, runtime: str | None = None) -> Graph:
@@ -68,39 +67,6 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     if place.suffix == ".onnx":
         return load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES))
     raise ValueError(f"path: expected a .tflite or an .onnx file, got {shown(str(path))}")
-
-
-def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
-    """Give the graph of a model, or of a file.
-
-    Parameters
-    ----------
-    model : str, Path or Graph
-        The model that the caller gave.
-    name : str
-        The caller's name of that argument.
-    runtime : str, optional
-        The runtime whose bits the model is expected to give.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        Another thing, a file that cannot be read, another runtime than the graph has.
-    """
-    if isinstance(model, Graph):
-        if runtime is not None:
-            choice(runtime, "runtime", [model.runtime])
-        return model
-    if not isinstance(model, str | Path):
-        raise TypeError(f"{name}: expected a file or a graph, got {shown(model)}")
-    try:
-        return load(model, runtime=runtime)
-    except (ValueError, TypeError) as why:  # by the name that the caller gave
-        raise type(why)(str(why).replace("path:", f"{name}:", 1)) from None
 
 
 def _of_tflite(path: Path, kernel: str) -> Graph:

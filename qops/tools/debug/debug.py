@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.models import Graph
+from qops.models.argument import graph_of
 from qops.models.graph import Live
-from qops.models.load import graph_of
 from qops.models.noise import noise
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of

@@ -14,7 +14,7 @@ from qops import tflite
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice
 from qops.models import Graph, Layer, Op, Tensor
-from qops.models.load import graph_of
+from qops.models.argument import graph_of
 from qops.models.noise import noise
 from qops.rules import Requantize
 from qops.rules.scales import DERIVATIONS
