@@ -68,7 +68,10 @@ READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers", "google")
 LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 FLOORS = {
-    "models": (("tensor",), ("op",), ("graph",), ("noise", "onnx", "tflite"), ("load",), ("argument",)),
+    "models": (
+        *(("tensor",), ("op",), ("graph", "operator", "target"), ("code", "noise"), ("onnx", "tflite"), ("load",)),
+        ("argument",),
+    ),
     "tools": (("folder", "pages", "progress"), ("explain", "params", "sweep"), ("debug", "selftest", "vectors")),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""

@@ -1,16 +1,19 @@
-"""TFLite's operators that only move codes: they are the same for codes and for values."""
+"""Operators that only move codes: they are the same for codes and for values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.code.places import c_of_moves
 from qops.models.tflite.file import Operator
+from qops.models.tflite.kind import Kind
 
-__all__ = ["MOVES"]
+__all__ = ["KINDS"]
+
 
 Arrays = Sequence[Any]
 Moved = tuple[NDArray[Any], ...]
@@ -35,8 +38,20 @@ def _squeeze(op: Operator, given: Arrays) -> Moved:
     return (np.squeeze(given[0], axes or None),)
 
 
+def _expand_dims(op: Operator, given: Arrays) -> Moved:
+    return (np.expand_dims(given[0], _integers(given[1])[0]),)
+
+
 def _transpose(op: Operator, given: Arrays) -> Moved:
     return (np.ascontiguousarray(np.transpose(given[0], _integers(given[1]))),)
+
+
+def _pack(op: Operator, given: Arrays) -> Moved:
+    return (np.stack(list(given), op.options.get("Axis", 0)),)
+
+
+def _unpack(op: Operator, given: Arrays) -> Moved:
+    return tuple(np.ascontiguousarray(part) for part in np.moveaxis(given[0], op.options.get("Axis", 0), 0))
 
 
 def _split(op: Operator, given: Arrays) -> Moved:
@@ -99,22 +114,19 @@ def _mirror_pad(op: Operator, given: Arrays) -> Moved:
     return (np.pad(given[0], np.asarray(given[1], np.int64), mode=mode),)
 
 
-MOVES: dict[str, Callable[[Operator, Arrays], Moved]] = {
-    "RESHAPE": _reshape,
-    "SQUEEZE": _squeeze,
-    "EXPAND_DIMS": lambda op, given: (np.expand_dims(given[0], _integers(given[1])[0]),),
-    "TRANSPOSE": _transpose,
-    "PACK": lambda op, given: (np.stack(list(given), op.options.get("Axis", 0)),),
-    "UNPACK": lambda op, given: tuple(
-        np.ascontiguousarray(part) for part in np.moveaxis(given[0], op.options.get("Axis", 0), 0)
-    ),
-    "SPLIT": _split,
-    "SPLIT_V": _split_v,
-    "SLICE": _slice,
-    "STRIDED_SLICE": _strided_slice,
-    "GATHER": _gather,
-    "SPACE_TO_DEPTH": _space_to_depth,
-    "DEPTH_TO_SPACE": _depth_to_space,
-    "MIRROR_PAD": _mirror_pad,
+KINDS = {
+    "RESHAPE": Kind(moves=_reshape, code=c_of_moves, schema="ReshapeOptions", version=1),
+    "SQUEEZE": Kind(moves=_squeeze, code=c_of_moves, schema="SqueezeOptions"),
+    "EXPAND_DIMS": Kind(moves=_expand_dims, code=c_of_moves, version=1),
+    "TRANSPOSE": Kind(moves=_transpose, code=c_of_moves),
+    "PACK": Kind(moves=_pack, code=c_of_moves, schema="PackOptions"),
+    "UNPACK": Kind(moves=_unpack, code=c_of_moves, schema="UnpackOptions"),
+    "SPLIT": Kind(moves=_split, code=c_of_moves, schema="SplitOptions"),
+    "SPLIT_V": Kind(moves=_split_v, code=c_of_moves, schema="SplitVOptions"),
+    "SLICE": Kind(moves=_slice, code=c_of_moves),
+    "STRIDED_SLICE": Kind(moves=_strided_slice, code=c_of_moves, schema="StridedSliceOptions"),
+    "GATHER": Kind(moves=_gather, code=c_of_moves, schema="GatherOptions"),
+    "SPACE_TO_DEPTH": Kind(moves=_space_to_depth, code=c_of_moves, schema="SpaceToDepthOptions"),
+    "DEPTH_TO_SPACE": Kind(moves=_depth_to_space, code=c_of_moves, schema="DepthToSpaceOptions"),
+    "MIRROR_PAD": Kind(moves=_mirror_pad, code=c_of_moves, schema="MirrorPadOptions"),
 }
-"""What moves codes, by operator. Each takes the operator and its inputs, and gives all outputs."""

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from qops.models import Graph, Op, Tensor
+from qops.models.code.places import c_of_moves, c_of_told
+from qops.models.code.sums import c_of_sums
+from qops.models.code.tables import c_of_table, is_by_code
+from qops.models.onnx.moves import MOVES
+from qops.models.onnx.real import REAL
+from qops.models.target import PortedLayer, Target, function
 from qops.onnx.tables import table_between
 from qops.rules.scales import fma
-from qops.tools.params.codes import tabled
-from qops.tools.params.target import PortedLayer, Target, function
 
 __all__ = ["NODES"]
 
@@ -63,9 +67,9 @@ def _of_product(a: tuple[np.float32, int], b: tuple[np.float32, int], y: tuple[n
 
 
 def _of_two(rule: str, numbers: Callable[..., dict[str, Any]], operand: str, taken: tuple[str, ...]) -> Maker:
-    """Two codes: the numbers that the rule takes, and how it takes operands."""
+    """Two codes: the numbers that the rule takes, and target it takes operands."""
 
-    def make(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+    def make(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
         given = _pair(op, graph)
         if given is None:
             return None
@@ -78,11 +82,11 @@ def _of_two(rule: str, numbers: Callable[..., dict[str, Any]], operand: str, tak
     return make
 
 
-def _table(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
-    return tabled(made, op, graph, how) if op.prepared is not None else None
+def _table(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    return c_of_table(made, op, graph, target) if op.prepared is not None else None
 
 
-def _of_all(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _of_all(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """The mean of an image: the sum of stored codes, less as many zero points, by one scale."""
     x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
     if not _known(op, graph, (0,)) or op.prepared is None:
@@ -97,7 +101,7 @@ def _of_all(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer
     return made._replace(rules=["average_pool ort-global"], constants=constants, code=code, arguments=("sum",))
 
 
-def _of_taps(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _of_taps(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """The mean of a window in float32, tap after tap; a window that is the whole image is as `_of_all`."""
     x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
     if not _known(op, graph, (0,)) or op.prepared is None:
@@ -105,7 +109,7 @@ def _of_taps(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLaye
     kernel, last = tuple(op.prepared.kernel_shape), op.prepared.channels_last
     sizes = tuple(n or 1 for n in (x.shape[1:-1] if last else x.shape[2:]))
     if kernel == sizes and not any(op.prepared.pads or ()):
-        return _of_all(made, op, graph, how)
+        return _of_all(made, op, graph, target)
     constants = {"input_scale": F32(x.scale), "input_zero_point": _zero(x), "output_scale": F32(y.scale), **_ends(y)}
     n = made.name
     count = str(prod(kernel)) if op.prepared.count_include_pad else "count"
@@ -126,14 +130,14 @@ def _of_taps(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLaye
     return made._replace(constants=constants, code=code, arguments=("taps", "count"))
 
 
-def _largest(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _largest(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     if graph.tensors[op.reads[0]].dtype not in ("int8", "uint8"):
         return None
     code = function(made.name, "int32_t largest", ["    return largest;"])
     return made._replace(code=code, arguments=("largest",))
 
 
-def _concat(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _concat(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """A table for each input that has other numbers than the result."""
     y = graph.tensors[op.outputs[0]]
     each = [_given(op, graph, place) for place in range(2, len(op.inputs), 3)] if len(op.inputs) % 3 == 2 else [None]
@@ -150,7 +154,7 @@ def _concat(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer
     return made._replace(constants=constants, code=code, arguments=("x", "input"))
 
 
-def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _softmax(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Exponentials of differences from -255 to 0, for the length that the file tells."""
     x, y = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
     if op.prepared is None or not _known(op, graph, (0,)):
@@ -175,7 +179,7 @@ def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLaye
     return made._replace(constants=constants, code=code, arguments=("row",))
 
 
-def _quantize(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _quantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     y = graph.tensors[op.outputs[0]]
     if not _known(op, graph, ()) or graph.tensors[op.reads[0]].dtype != "float32":
         return None
@@ -188,7 +192,7 @@ def _quantize(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLay
     return made._replace(constants=constants, code=code, arguments=("value",))
 
 
-def _dequantize(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _dequantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     x = graph.tensors[op.inputs[0]]
     if x.scale is None or x.zero_point is None or x.dtype not in ("int8", "uint8", "int16", "uint16", "int32"):
         return None
@@ -200,7 +204,7 @@ def _dequantize(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedL
     return made._replace(constants=constants, code=code, arguments=arguments)
 
 
-def _dynamic(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
+def _dynamic(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """DynamicQuantizeLinear: all data make the scale and the zero point."""
     step = "255" if op.runtime == "ort" else "1"  # by 255 it is the scale of zeros
     line = f"    return dynamic_u8(x, y, count, {step}, scale);"
@@ -208,7 +212,7 @@ def _dynamic(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLaye
     return made._replace(rules=["dynamic"], code=code, arguments=("values",))
 
 
-def _sums(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _sums(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Sums of products that stay int32 or become float32; DynamicQuantizeMatMul has the scale of its data first."""
     own, n = op.prepared, made.name
     if own is None:
@@ -247,7 +251,7 @@ def _one(values: Any) -> Any:
 def _expression(text: str, arguments: tuple[str, ...]) -> Maker:
     """A comparison or logical operator that is one C expression."""
 
-    def make(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+    def make(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
         if any(graph.tensors[name].dtype not in _WORDS for name in op.inputs):
             return None
         code = function(made.name, ", ".join(f"int32_t {name}" for name in arguments), [f"    return {text};"])
@@ -256,7 +260,7 @@ def _expression(text: str, arguments: tuple[str, ...]) -> Maker:
     return make
 
 
-def _cast(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
+def _cast(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Integers that become wider, floats or truths; what others become is the processor's own."""
     x, y = (graph.tensors[name].dtype for name in (op.inputs[0], op.outputs[0]))
     known = {"bool": ("int32_t", "x != 0"), "float32": ("float", "(float)x")}
@@ -272,14 +276,31 @@ _SIGNS = {"Equal": "a == b", "Greater": "a > b", "GreaterOrEqual": "a >= b", "Le
 _SIGNS |= {"And": "a && b", "Or": "a || b"}
 _SUMS = ("MatMulInteger", "ConvInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QGemm")
 _SCALED, _WHOLE = ("a_ratio", "b_ratio", "constant", *_ENDS[1:]), ("scale", *_ENDS)
+TOLD = ("Shape", "Size", "ConstantOfShape", "Range")
+
+
+def _of_layer_or_sums(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    return c_of_sums(made, op, graph, target) or _sums(made, op, graph, target)
+
+
+def _of_codes(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    """An op of floats that reads codes instead, one after another."""
+    is_one = len(op.reads) == 1 and graph.tensors[op.reads[0]].dtype in ("int8", "uint8")
+    return c_of_table(made, op, graph, target) if is_one and is_by_code(op, graph.tensors[op.reads[0]]) else None
+
+
 NODES: dict[str, Maker] = {
+    **dict.fromkeys(REAL, _of_codes),
+    **dict.fromkeys(MOVES, c_of_moves),
+    **dict.fromkeys(TOLD, c_of_told),
+    **dict.fromkeys(("QLinearConv", "QLinearMatMul"), c_of_sums),
     "QLinearAdd": _of_two("add", _of_ratios, "{x}", _SCALED),
     "QLinearMul": _of_two("mul", _of_product, "{x} - {n}_input{i}_zero_point", _WHOLE),
     **{"QLinearSigmoid": _table, "QLinearLeakyRelu": _table},
     **{"QLinearGlobalAveragePool": _of_all, "QLinearAveragePool": _of_taps, "MaxPool": _largest},
     **{"QLinearConcat": _concat, "QLinearSoftmax": _softmax},
     **{"QuantizeLinear": _quantize, "DequantizeLinear": _dequantize, "DynamicQuantizeLinear": _dynamic},
-    **dict.fromkeys(_SUMS, _sums),
+    **dict.fromkeys(_SUMS, _of_layer_or_sums),
     **{kind: _expression(text, ("a", "b")) for kind, text in _SIGNS.items()},
     **{"Not": _expression("!x", ("x",)), "Where": _expression("condition ? a : b", ("condition", "a", "b"))},
     "Cast": _cast,
