@@ -1,4 +1,4 @@
-"""ONNX's operators that only move elements, or tell shapes: they are the same for codes and for values."""
+"""Operators that only move elements, or tell shapes: they are the same for codes and for values."""
 
 from __future__ import annotations
 
@@ -9,55 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.code.places import c_of_moves, c_of_told
+from qops.models.onnx.code import (
+    c_of_expression,
+)
 from qops.models.onnx.file import Node
+from qops.models.onnx.kind import Kind
+from qops.models.onnx.shapes import bounded, whole
 
-__all__ = ["MOVES", "bounded", "whole"]
+__all__ = ["KINDS"]
+
 
 Array = NDArray[Any]
 Given = Sequence[Any]
-_MOST = 2**28
-"""Elements of a result that its inputs need not have."""
-
-
-def bounded(shape: Sequence[int]) -> tuple[int, ...]:
-    """Give a shape; ValueError if it is that of a result too large to be meant.
-
-    Parameters
-    ----------
-    shape : sequence of int
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    ValueError
-        A negative size, more than 2**28 elements.
-    """
-    found = tuple(int(n) for n in shape)
-    if any(n < 0 for n in found) or prod(found) > _MOST:
-        raise ValueError(f"a result of shape {found!s:.80} is too large")
-    return found
-
-
-def whole(values: Any) -> list[int]:
-    """Give numbers as integers; None is an empty list.
-
-    Parameters
-    ----------
-    values : array_like or None
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    ValueError, OverflowError
-        What is no number.
-    """
-    return [] if values is None else [int(n) for n in np.ravel(values)]
 
 
 def _axes(node: Node, given: Given, place: int = 1) -> list[int]:
@@ -185,6 +149,10 @@ def _shape(node: Node, given: Given) -> Array:
     return np.array(given[0].shape[start:end], np.int64)
 
 
+def _size(node: Node, given: Given) -> Array:
+    return np.array(given[0].size, np.int64)
+
+
 def _filled(node: Node, given: Given) -> Array:
     value = np.ravel(node.get("value", np.zeros(1, np.float32)))
     return np.full(bounded(whole(given[0])), value[0], value.dtype)
@@ -205,27 +173,32 @@ def _first(node: Node, given: Given) -> Array:
     return given[0]
 
 
-MOVES: dict[str, Callable[[Node, Given], Any]] = {
-    "Reshape": _reshape,
-    "Transpose": _transpose,
-    "Flatten": _flatten,
-    "Squeeze": _squeeze,
-    "Unsqueeze": _unsqueeze,
-    "Slice": _slice,
-    "Gather": _gather,
-    "Concat": _concat,
-    "Split": _split,
-    "Expand": _expand,
-    "Tile": _tile,
-    "Pad": _pad,
-    "DepthToSpace": _depth_to_space,
-    "SpaceToDepth": _space_to_depth,
-    "Identity": _first,
-    "Dropout": _first,
-    "Where": _where,
-    "Shape": _shape,
-    "Size": lambda node, given: np.array(given[0].size, np.int64),
-    "ConstantOfShape": _filled,
-    "Range": _range,
+def _kind(
+    moves: Callable[..., Any], code: Callable[..., Any] = c_of_moves, *, folds: bool = False, least: int = 0
+) -> Kind:
+    return Kind(moves=moves, rule="moves codes", code=code, folds=folds, least=least)
+
+
+KINDS = {
+    "Reshape": _kind(_reshape, folds=True, least=1),
+    "Transpose": _kind(_transpose, folds=True, least=1),
+    "Flatten": _kind(_flatten, folds=True),
+    "Squeeze": _kind(_squeeze, folds=True, least=1),
+    "Unsqueeze": _kind(_unsqueeze, folds=True, least=1),
+    "Slice": _kind(_slice, folds=True, least=1),
+    "Gather": _kind(_gather),
+    "Concat": _kind(_concat, folds=True),
+    "Split": _kind(_split),
+    "Expand": _kind(_expand),
+    "Tile": _kind(_tile),
+    "Pad": _kind(_pad),
+    "DepthToSpace": _kind(_depth_to_space),
+    "SpaceToDepth": _kind(_space_to_depth),
+    "Identity": _kind(_first, folds=True, least=1),
+    "Dropout": _kind(_first),
+    "Where": _kind(_where, c_of_expression("condition ? a : b", ("condition", "a", "b"))),
+    "Shape": Kind(moves=_shape, rule="moves codes", code=c_of_told, result="int64"),
+    "Size": Kind(moves=_size, rule="moves codes", code=c_of_told, result="int64"),
+    "ConstantOfShape": _kind(_filled, c_of_told),
+    "Range": _kind(_range, c_of_told),
 }
-"""What moves elements, by operator: it takes the node and its inputs, None for one that is left out."""

@@ -88,7 +88,7 @@ def _c_of_reduced(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Po
         constants |= {"scale": scale, "bias": F32(zero_of(y)) - F32(count * zero_of(x)) * scale}
         lo, hi = (f"{n}_{end}" for end in target.ends)
         lines = [
-            f"    const volatile float product = (float)sum * {n}_scale_of; /* volatile: never one fma with the sum */",
+            f"    const volatile float product = (float)sum * {n}_scale; /* volatile: never one fma with the sum */",
             f"    const float code = rintf(product + {n}_bias);",
             f"    return code < {lo} ? {lo} : code > {hi} ? {hi} : (int32_t)code;",
         ]

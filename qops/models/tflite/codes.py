@@ -71,7 +71,7 @@ def _c_of_quantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> P
         scale = F32(y.scale) if target.runtime != "xnnpack" else F32(1) / F32(y.scale)
         constants = {"scale": F32(scale), **with_ends(y, target)}
         lines = [
-            f"    const float scale = {n}_scale_of, {by};",
+            f"    const float scale = {n}_scale, {by};",
             f"    const double code = (double)near + {last[0]};",
             f"    return code < {last[1]} ? {last[1]} : code > {last[2]} ? {last[2]} : (int32_t)code;",
         ]
@@ -91,7 +91,7 @@ def _c_of_dequantize(made: PortedLayer, op: Op, graph: Graph, target: Target) ->
     if np.dtype(x.dtype).kind not in "iu" or x.scale is None:
         return None
     constants = {"scale": F32(x.scale), "input_zero_point": zero_of(x)}
-    line = f"    return (float)((double){n}_scale_of * (x - {n}_input_zero_point));"
+    line = f"    return (float)((double){n}_scale * (x - {n}_input_zero_point));"
     code = function(n, "int32_t x", [line], "float")
     return made._replace(constants=constants, code=code, arguments=("x",))
 

@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models import Graph, Op
+from qops.models.onnx.kinds import KINDS as NODES
+from qops.models.operator import OperatorKind
 from qops.models.target import PORTS, PortedLayer, Target
-from qops.models.tflite.kinds import KINDS
+from qops.models.tflite.kinds import KINDS as OPERATORS
 from qops.models.tflite.writer import packed_int4
-from qops.tools.params.onnx import NODES
 
 __all__ = ["ported"]
+
+KINDS: dict[str, OperatorKind] = {**OPERATORS, **NODES}
+"""All operators of both formats, whose names differ."""
 
 
 def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
@@ -44,7 +48,7 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
 
 def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Give what is particular to the kind of an op, or else the integers that it has."""
-    code = KINDS[op.kind].code if op.kind in KINDS else NODES.get(op.kind)
+    code = KINDS[op.kind].code if op.kind in KINDS else None
     found: PortedLayer | None = None if code is None else code(made, op, graph, target)
     if found is not None:
         return found

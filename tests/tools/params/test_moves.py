@@ -8,12 +8,8 @@ from onnx import TensorProto
 from onnx_networks import Network
 
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.models.onnx.makers import QUANTIZED
-from qops.models.onnx.moves import MOVES as ONNX_MOVES
-from qops.models.onnx.real import REAL as ONNX_REAL
-from qops.models.onnx.types import COMPARES
+from qops.models.onnx.kinds import KINDS as NODES
 from qops.models.tflite.kinds import KINDS
-from qops.tools.params.onnx import NODES, TOLD
 from qops.tools.params.params import params
 
 F32 = np.float32
@@ -121,7 +117,9 @@ def one_node(path, kind, shapes, more=(), dtype=np.int8, out=None, domain="", **
     return load(path, runtime="ort")
 
 
-@pytest.mark.parametrize("kind", [*COMPARES, "Where", "Cast"])
+@pytest.mark.parametrize(
+    "kind", [*(kind for kind, row in NODES.items() if row.rule == "exact" and row.moves), "Where", "Cast"]
+)
 def test_nodes_that_c_has_itself(kind, tmp_path, rng, tried):
     is_truth = kind in ("And", "Or", "Not")
     dtype, out = (bool, TensorProto.BOOL) if is_truth else (np.int8, TensorProto.BOOL)
@@ -261,7 +259,10 @@ def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
     assert {kind for kind, row in KINDS.items() if row.make} == set(tflite_models.kinds())
     assert {kind for kind, row in KINDS.items() if row.moves} == TFLITE.keys()
     assert all(row.code for row in KINDS.values())
-    assert ONNX_MOVES.keys() == {*ONNX, *TOLD, "Where"}
+    told = {"Shape", "Size", "ConstantOfShape", "Range"}
+    moving = {kind for kind, row in NODES.items() if row.rule == "moves codes" and row.moves}
+    assert moving == {*ONNX, *told, "Where"}
     by_other_tests = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
-    assert QUANTIZED.keys() | {"QLinearConcat"} == {*SUMS, *ported.NODES, *by_other_tests}
-    assert NODES.keys() >= ONNX_REAL.keys()
+    of_codes = {kind for kind, row in NODES.items() if row.function}
+    assert of_codes | {"QLinearConcat"} == {*SUMS, *ported.NODES, *by_other_tests}
+    assert all(row.code for row in NODES.values())
