@@ -17,7 +17,7 @@ from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
 from qops.models.onnx.make import made_of
 from qops.models.onnx.site import Made, Site
-from qops.models.op import Missing, Op
+from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
 
 __all__ = ["RUNTIMES", "op_of", "with_scales_of"]
@@ -77,7 +77,16 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         prepared=made.prepared if made.is_own else None,
         alone=partial(alone, node, own, reads),
         runtime=runtime,
+        axis=_channels(node, layer),
     )
+
+
+def _channels(node: Node, layer: Layer | None) -> int:
+    """Give which axis of the results has the channels: as the prepared op of a layer says, or that of images."""
+    if layer is not None and layer.requantize is not None:
+        axis: int = layer.requantize.axis
+        return axis
+    return -1 if node.get("channels_last", 0) else 1
 
 
 def _call(

@@ -53,8 +53,8 @@ def sums_made(
     (x, w), requantize = places, op.requantize
     how = {**site.x(x), **site.weights(w, channel), **site.y}
     _check_bias(site, how, places)
-    zero, ends = how["x_zero_point"], dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
-    centred = site.constant(w).astype(np.float64) - how["w_zero_point"]
+    (zero, w_zero), ends = op.zero_points, dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
+    centred = site.constant(w).astype(np.float64) - w_zero
 
     def exact(codes: NDArray[Any], bias: NDArray[Any] | None) -> NDArray[np.int64]:
         made = np.rint(sums(site.operator, codes.astype(np.float64) - zero, centred)).astype(np.int64)
@@ -62,7 +62,7 @@ def sums_made(
 
     scales = {"in_scale": how["x_scale"], "w_scale": how["w_scale"], "out_scale": how["y_scale"]}
     numbers = {**scales, "zero_point": how["y_zero_point"], **ends}
-    bias, w_zero = site.bias(max(places) + 1), how["w_zero_point"]
+    bias = site.bias(max(places) + 1)
     layer = Layer("requantize", numbers, site.constant(w), bias, exact, zero, w_zero, requantize, channel)
     return Made((x,), op, layer)
 
