@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from qops.models.onnx.cut import Index
+from qops.models.cut import Index
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN, kind_of
 from qops.models.op import Alone

@@ -9,13 +9,7 @@ import numpy as np
 
 from qops import onnx
 from qops.models.graph import Graph
-from qops.models.onnx.code import (
-    WORDS,
-    c_of_expression,
-    c_of_prepared_table,
-    constant_ends,
-    has_numbers,
-)
+from qops.models.onnx.code import WORDS, c_of_expression, c_of_prepared_table, constant_ends, has_numbers
 from qops.models.onnx.cut import cut_code
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
@@ -30,17 +24,7 @@ __all__ = ["CASTS", "KINDS"]
 
 Given = Sequence[Any]
 F32 = np.float32
-CASTS = {
-    1: "float32",
-    2: "uint8",
-    3: "int8",
-    4: "uint16",
-    5: "int16",
-    6: "int32",
-    7: "int64",
-    9: "bool",
-    11: "float64",
-}
+CASTS = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 11: "float64"}
 """The types that Cast makes, by their numbers in the format."""
 
 

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.cut import Index
 from qops.models.onnx.file import Node
 
-__all__ = ["Cut", "Index", "cut_code", "cut_floats", "given_at", "needed", "of_channel", "sized", "zero_at"]
-
-
-Index = tuple[int, ...]
+__all__ = ["Cut", "cut_code", "cut_floats", "given_at", "of_channel", "zero_at"]
 
 
 class Cut(NamedTuple):
@@ -29,22 +27,6 @@ class Cut(NamedTuple):
 def zero_at(zero: NDArray[Any] | None, o: int = 0) -> int:
     """Give the zero point of a channel, where each channel has its own."""
     return 0 if zero is None else int(zero.flat[o if zero.size > 1 else 0])
-
-
-def needed(x: NDArray[Any], x_zero: int, w: NDArray[Any], w_zero: int) -> tuple[NDArray[np.intp], ...]:
-    """Give, of each axis, the places at which not all products are 0; one at least."""
-    counts = (x != x_zero) & (w != w_zero)
-    found = []
-    for axis in range(x.ndim):
-        some = np.flatnonzero(counts.any(tuple(i for i in range(x.ndim) if i != axis)))
-        found.append(some if some.size else np.array([0]))
-    return np.ix_(*found)
-
-
-def sized(what: str, before: Index, after: Index) -> str:
-    """Give in words what one element is made of, of the shapes before and after the cut."""
-    had, has = (" x ".join(map(str, shape)) for shape in (before, after))
-    return f"one {what}: of {had} inputs those {has} remain whose products with the weights are not all 0"
 
 
 def of_channel(data: Sequence[Any], places: Sequence[int], o: int) -> dict[int, NDArray[Any]]:

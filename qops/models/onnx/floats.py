@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx.code import (
-    c_of_codes,
-)
+from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.cut import cut_floats
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind

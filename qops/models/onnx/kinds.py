@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qops.models.onnx import codes, floats, joins, moves, pairs, pools, products, rows
+from qops.models.onnx import binary, codes, floats, moves, pools, products, rows
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -13,12 +13,11 @@ OWN_DOMAIN = "com.microsoft"
 """The domain of onnxruntime's own operators."""
 KINDS: dict[str, Kind] = {
     **products.KINDS,
-    **pairs.KINDS,
+    **binary.KINDS,
     **codes.KINDS,
     **rows.KINDS,
     **pools.KINDS,
     **floats.KINDS,
-    **joins.KINDS,
     **moves.KINDS,
 }
 _UNKNOWN = Kind()

@@ -1,4 +1,4 @@
-"""Operators that only move elements, or tell shapes: they are the same for codes and for values."""
+"""Operators that move elements, join tensors, or tell shapes: most are the same for codes and for values."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops import onnx
 from qops.models.code.places import c_of_moves, c_of_told
-from qops.models.onnx.code import (
-    c_of_expression,
-)
+from qops.models.graph import Graph
+from qops.models.onnx.code import c_of_expression, has_numbers, numbers_of_input
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import bounded, whole
+from qops.models.onnx.site import Made, Site
+from qops.models.op import Missing, Op
+from qops.models.target import PortedLayer, Target, function
+from qops.models.tensor import zero_of
+from qops.onnx.tables import table_between
 
 __all__ = ["KINDS"]
 
@@ -179,6 +184,44 @@ def _kind(
     return Kind(moves=moves, rule="moves codes", code=code, folds=folds, least=least)
 
 
+F32 = np.float32
+
+
+def _make_concat(site: Site) -> Made:
+    node = site.node
+    if len(node.inputs) < 5 or (len(node.inputs) - 2) % 3:
+        raise Missing(f"it has {len(node.inputs)} inputs")
+    axis = node.get("axis")
+    if axis is None:
+        raise Missing("it has no axis")
+    if all(site.is_fixed(i) for i in range(len(node.inputs)) if i % 3 != 2):
+        fixed: list[Any] = [site.constant(i) for i in range(len(node.inputs)) if i % 3 != 2]
+        op = onnx.QLinearConcat(fixed[0], fixed[1], fixed[2::2], fixed[3::2], axis=axis)
+        return Made(lambda given: op(list(given[2::3])), op)
+    return Made(lambda given: onnx.qlinear_concat(*given[:2], *(list(given[i::3]) for i in (2, 3, 4)), axis=axis))
+
+
+def _c_of_qlinear_concat(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    """A table for each input that has other numbers than the result."""
+    y = graph.tensors[op.outputs[0]]
+    each = (
+        [numbers_of_input(op, graph, place) for place in range(2, len(op.inputs), 3)]
+        if len(op.inputs) % 3 == 2
+        else [None]
+    )
+    if not has_numbers(op, graph, ()) or None in each:
+        return None
+    n, lines, constants = made.name, ["    (void)input;"], {}
+    lowest = int(np.iinfo(y.dtype).min)
+    other = F32(y.scale), zero_of(y)
+    for i, own in enumerate(each):
+        if own is not None and own != other:
+            constants[f"table{i}"] = np.roll(table_between(own, other, np.dtype(y.dtype)), -lowest)
+            lines.append(f"    if (input == {i})\n        return {n}_table{i}[x - ({lowest})];")
+    code = function(n, "int32_t x, int input", [*lines, "    return x;"])
+    return made._replace(constants=constants, code=code, arguments=("x", "input"))
+
+
 KINDS = {
     "Reshape": _kind(_reshape, folds=True, least=1),
     "Transpose": _kind(_transpose, folds=True, least=1),
@@ -201,4 +244,5 @@ KINDS = {
     "Size": Kind(moves=_size, rule="moves codes", code=c_of_told, result="int64"),
     "ConstantOfShape": _kind(_filled, c_of_told),
     "Range": _kind(_range, c_of_told),
+    "QLinearConcat": Kind(make=_make_concat, is_own=True, rule="ort", code=_c_of_qlinear_concat),
 }

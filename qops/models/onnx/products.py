@@ -10,11 +10,10 @@ import numpy as np
 
 from qops import onnx
 from qops.models.code.sums import c_of_sums
+from qops.models.cut import Index, needed, sized
 from qops.models.graph import Graph
-from qops.models.onnx.code import (
-    c_of_codes,
-)
-from qops.models.onnx.cut import Cut, Index, given_at, needed, of_channel, sized, zero_at
+from qops.models.onnx.code import c_of_codes
+from qops.models.onnx.cut import Cut, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from qops import onnx
+from qops.models.cut import Index
 from qops.models.graph import Graph
-from qops.models.onnx.code import (
-    c_of_codes,
-    constant_ends,
-    has_numbers,
-)
-from qops.models.onnx.cut import Cut, Index
+from qops.models.onnx.code import c_of_codes, constant_ends, has_numbers
+from qops.models.onnx.cut import Cut
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind

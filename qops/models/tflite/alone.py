@@ -9,8 +9,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from qops.models.cut import Index
 from qops.models.op import Alone
-from qops.models.tflite.cut import Cut, Index
+from qops.models.tflite.cut import Cut
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.writer import tflite_bytes

@@ -10,11 +10,12 @@ import numpy as np
 
 from qops import tflite
 from qops.models.code.tables import with_ends
+from qops.models.cut import Index
 from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, call, function
 from qops.models.tensor import Values, zero_of
-from qops.models.tflite.cut import Cut, Index
+from qops.models.tflite.cut import Cut
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import Made, Maker, Site
@@ -103,11 +104,7 @@ def _c_of_reduced(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Po
 
 def _kind(maker: Callable[..., Any], reduce: Callable[..., Any], code: Callable[..., Any]) -> Kind:
     return Kind(
-        make=_make_reduced(maker),
-        real=_real_reduced(reduce),
-        cut=_cut_along_axes,
-        code=code,
-        schema="ReducerOptions",
+        make=_make_reduced(maker), real=_real_reduced(reduce), cut=_cut_along_axes, code=code, schema="ReducerOptions"
     )
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from qops import tflite
 from qops.models.code.sums import c_of_sums
+from qops.models.cut import Index, needed, sized
 from qops.models.op import Missing
 from qops.models.tensor import Values, zero_of
-from qops.models.tflite.cut import Cut, Index, arrays_of, needed, of_channel, sized, with_data
+from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.layers import real_layer, sums_made
@@ -112,7 +113,7 @@ def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> 
     outputs = w.shape[3] if deep else len(w)
     first = o // (outputs // (x.shape[3] // filters.shape[2])) * filters.shape[2]
     seen = seen[..., first : first + filters.shape[2]]
-    kept = np.ix_(*needed(seen, zero_of(operator.inputs[0]), filters, zero_of(operator.inputs[1])))
+    kept = needed(seen, zero_of(operator.inputs[0]), filters, zero_of(operator.inputs[1]))
     image, small = seen[kept][None], filters[kept][None]
     options = {**operator.options, **_DENSE, **({"DepthMultiplier": 1} if deep else {})}
     how = sized("output channel at one place", x.shape[1:], image.shape[1:])

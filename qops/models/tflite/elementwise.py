@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from qops.models.cut import Index
 from qops.models.tensor import Values
-from qops.models.tflite.cut import Cut, Index, with_data
+from qops.models.tflite.cut import Cut, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.site import Made, Maker, Site
 

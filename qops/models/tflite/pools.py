@@ -10,11 +10,12 @@ import numpy as np
 
 from qops import tflite
 from qops.models.code.tables import c_of_table
+from qops.models.cut import Index
 from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
-from qops.models.tflite.cut import Cut, Index
+from qops.models.tflite.cut import Cut
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import PADDINGS, Made, Maker, Site, activated

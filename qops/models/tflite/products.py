@@ -12,11 +12,12 @@ import numpy as np
 from qops import tflite
 from qops.models.code.sums import c_of_sums
 from qops.models.code.tables import with_ends
+from qops.models.cut import Index, needed, sized
 from qops.models.graph import Graph
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, call, ending, factors, function
 from qops.models.tensor import Tensor, Values, zero_of
-from qops.models.tflite.cut import Cut, Index, arrays_of, needed, of_channel, sized, with_data
+from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.layers import real_layer, sums_made

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from qops import tflite
+from qops.models.cut import Index
 from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
-from qops.models.tflite.cut import Cut, Index
+from qops.models.tflite.cut import Cut
 from qops.models.tflite.elementwise import make_one, real_one
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from qops.models.cut import Index
 from qops.models.tensor import Values, zero_of
-from qops.models.tflite.cut import Index
 from qops.models.tflite.file import Operator
 from qops.models.tflite.site import PADDINGS
 from qops.tflite.window import Moves

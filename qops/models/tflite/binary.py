@@ -211,10 +211,7 @@ KINDS = {
         code=_c_of_extreme("<"),
     ),
     "SQUARED_DIFFERENCE": Kind(
-        make=_make_difference,
-        real=_real_pair(lambda a, b: (a - b) ** 2),
-        cut=cut_elementwise,
-        code=_c_of_difference,
+        make=_make_difference, real=_real_pair(lambda a, b: (a - b) ** 2), cut=cut_elementwise, code=_c_of_difference
     ),
     "PRELU": Kind(make=_make_prelu, real=_real_prelu, cut=cut_elementwise, code=_c_of_prelu, version=1),
 }
