@@ -99,8 +99,7 @@ def add(
     array([-128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128,
            -128, -128, -128, -128, -128,  127], dtype=int8)
     """
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation, pot_scale_int16
-    return Add._on(given, kernel, a, b, out)
+    return Add._on(locals(), a, b, out)
 
 
 def sub(
@@ -160,5 +159,4 @@ def sub(
     >>> qops.tflite.sub(np.int8([0, 9, 2]), np.int8([1, 1, -9]), **how)
     array([2, 7, 9], dtype=int8)
     """
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation, pot_scale_int16
-    return Sub._on(given, kernel, a, b, out)
+    return Sub._on(locals(), a, b, out)

@@ -83,4 +83,4 @@ def hard_swish(
     >>> qops.tflite.hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([-3,  0, 17], dtype=int8)
     """
-    return HardSwish._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return HardSwish._on(locals(), x, out)

@@ -34,7 +34,7 @@ class LeakyRelu(Unary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, alpha, dtype, kernel)
+        self._make(locals())
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
         kind = self._facts.ratio
@@ -69,8 +69,7 @@ class Prelu(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, y = (x_scale, x_zero_point), (alpha_scale, alpha_zero_point), (y_scale, y_zero_point)
-        self._make(alpha, *x, *by, *y, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         kinds = self._facts.prelu_alpha_s16 if self._dtype == np.int16 else (self._dtype.name,)
@@ -158,7 +157,7 @@ def leaky_relu(
     ... )
     array([-6,  0, 20], dtype=int8)
     """
-    return LeakyRelu._on((x_scale, x_zero_point, y_scale, y_zero_point, alpha), kernel, x, out)
+    return LeakyRelu._on(locals(), x, out)
 
 
 def prelu(
@@ -216,5 +215,4 @@ def prelu(
     >>> qops.tflite.prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
     array([-50,   0], dtype=int16)
     """
-    given = alpha, x_scale, x_zero_point, alpha_scale, alpha_zero_point, y_scale, y_zero_point
-    return Prelu._on(given, kernel, x, out)
+    return Prelu._on(locals(), x, out)

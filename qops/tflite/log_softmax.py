@@ -127,7 +127,7 @@ def log_softmax(
     >>> qops.tflite.log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
     array([[ 88, 104, 120]], dtype=int8)
     """
-    return LogSoftmax._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return LogSoftmax._on(locals(), x, out)
 
 
 def l2_normalization(
@@ -176,4 +176,4 @@ def l2_normalization(
     >>> qops.tflite.l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([[ 77, 102]], dtype=int8)
     """
-    return L2Normalization._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return L2Normalization._on(locals(), x, out)

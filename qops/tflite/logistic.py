@@ -151,7 +151,7 @@ def logistic(
     >>> qops.tflite.logistic(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([-97,   0,  97], dtype=int8)
     """
-    return Logistic._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Logistic._on(locals(), x, out)
 
 
 def tanh(
@@ -200,4 +200,4 @@ def tanh(
     >>> qops.tflite.tanh(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([-123,    0,  123], dtype=int8)
     """
-    return Tanh._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Tanh._on(locals(), x, out)

@@ -95,7 +95,7 @@ def reduce_max(
     >>> qops.tflite.reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([1, 2], dtype=int8)
     """
-    return ReduceMax._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
+    return ReduceMax._on(locals(), x, out)
 
 
 def reduce_min(
@@ -149,4 +149,4 @@ def reduce_min(
     >>> qops.tflite.reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-3,  1], dtype=int8)
     """
-    return ReduceMin._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
+    return ReduceMin._on(locals(), x, out)

@@ -115,7 +115,7 @@ def relu(
     >>> qops.tflite.relu(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 50], dtype=int8)
     """
-    return Relu._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Relu._on(locals(), x, out)
 
 
 def relu6(
@@ -161,7 +161,7 @@ def relu6(
     >>> qops.tflite.relu6(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 30], dtype=int8)
     """
-    return Relu6._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Relu6._on(locals(), x, out)
 
 
 def relu_n1_to_1(
@@ -207,7 +207,7 @@ def relu_n1_to_1(
     >>> qops.tflite.relu_n1_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([-5,  2,  5], dtype=int8)
     """
-    return ReluN1To1._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return ReluN1To1._on(locals(), x, out)
 
 
 def relu_0_to_1(
@@ -253,4 +253,4 @@ def relu_0_to_1(
     >>> qops.tflite.relu_0_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([0, 2, 5], dtype=int8)
     """
-    return Relu0To1._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Relu0To1._on(locals(), x, out)

@@ -82,7 +82,7 @@ class Softmax(RowOp):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._output = self._dtype if given.y_dtype is None else check.dtype_of(given.y_dtype, "SOFTMAX", "y_dtype")
@@ -197,4 +197,4 @@ def softmax(
     >>> qops.tflite.softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([[-105,  -65,   42]], dtype=int8)
     """
-    return Softmax._on((x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype), kernel, x, out)
+    return Softmax._on(locals(), x, out)

@@ -93,7 +93,7 @@ def sqrt(
     >>> qops.tflite.sqrt(np.int8([-128, -120, 127]), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0)
     array([  0,  28, 127], dtype=int8)
     """
-    return Sqrt._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Sqrt._on(locals(), x, out)
 
 
 def rsqrt(
@@ -147,4 +147,4 @@ def rsqrt(
     >>> [qops.tflite.rsqrt(np.int16([1]), **how, kernel=k).item() for k in ("reference", "tflm")]
     [24755, 9061]
     """
-    return Rsqrt._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Rsqrt._on(locals(), x, out)

@@ -50,8 +50,7 @@ class TransposeConv(Layer):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, y = (x_scale, x_zero_point, w_scale), (y_scale, y_zero_point, w_zero_point)
-        self._make(output_shape, w, bias, *x, *y, stride, padding, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts, w = self._facts, weights_of(given.w, "int8", 4, self._dtype)
@@ -225,6 +224,4 @@ def transpose_conv(
     >>> qops.tflite.transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
     """
-    given = output_shape, w, bias, x_scale, x_zero_point, w_scale, y_scale
-    more = y_zero_point, w_zero_point, stride, padding, activation
-    return TransposeConv._on((*given, *more), kernel, x, out, num_threads)
+    return TransposeConv._on(locals(), x, out, num_threads)
