@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
-from qops.checks import broadcast_shape, put
+from qops.checks import broadcast_shape, put, renamed
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 
@@ -59,7 +59,7 @@ class QLinearBinary(ByType):
         try:
             return self._rule("ort-x86", **numbers, dtype=dtype)
         except ValueError as why:
-            raise ValueError(f"A_scale, B_scale, C_scale: {str(why).partition(': ')[2]}") from None
+            raise renamed(why, "A_scale, B_scale, C_scale") from None
 
     def __call__(self, A: ArrayLike, B: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `A` and `B`, in `out` if it is given."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
-from qops.onnx.dynamic_quantize import dynamic_quantize_linear
+from qops.onnx.dynamic_quantize import quantized_over_range
 from qops.onnx.matmul import Product
 from qops.prepared import argument
 
@@ -83,10 +83,7 @@ class DynamicQuantizeMatMul(_ToFloat):
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
         a = native(A, "A", ("float32",))
         check.out(out, FLOAT32, self._shape(a.shape), a, self)
-        try:
-            made = dynamic_quantize_linear(a, runtime="ort")
-        except ValueError as why:
-            raise ValueError(f"A: {str(why).removeprefix('x: ')}") from None
+        made = quantized_over_range(a, "A", "ort")
         acc = self._run(made.y, None, num_threads, int(made.y_zero_point))
         return self._floats(acc, made.y_scale, out)
 

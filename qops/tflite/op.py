@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, choice, flag, int32, native, number
+from qops.checks import as_array, choice, flag, int32, native, number, renamed
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
@@ -75,8 +75,8 @@ class Op(Prepared):
         except ValueError as why:
             if not str(why).startswith("scale:"):
                 raise
-            names = [name for name in vars(given) if name.endswith("_scale")]
-            raise ValueError(f"{', '.join(names)}: {str(why).removeprefix('scale: ')}") from None
+            names = [name for name in self._argument_names if name.endswith("_scale")]
+            raise renamed(why, ", ".join(names)) from None
 
     @classmethod
     def _on(cls, given: dict[str, Any], data: ArrayLike, *call: Any) -> Any:
