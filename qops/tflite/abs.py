@@ -61,10 +61,8 @@ def abs(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -96,10 +94,8 @@ def neg(x: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = N
     ----------
     x : ndarray of int8 or int16
         Codes.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

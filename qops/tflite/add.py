@@ -64,10 +64,8 @@ def add(
         What the result is clamped to.
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -134,10 +132,8 @@ def sub(
         What the result is clamped to.
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -125,12 +125,8 @@ def batch_matmul(
         A value is ``scale * (code - zero_point)``.
     adj_x, adj_y : bool
         Whether the matrices of `a` and of `b` are transposed.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -136,10 +136,8 @@ def concatenation(
         Scale and zero point of the result.
     activation : {"NONE"}
         XNNPACK also takes other activations, which it does not apply.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

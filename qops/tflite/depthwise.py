@@ -130,12 +130,8 @@ def depthwise_conv_2d(
         SAME gives ceil(size / stride) windows, an odd pixel of padding after the image; padding is real 0.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------

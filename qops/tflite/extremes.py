@@ -53,10 +53,8 @@ def maximum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
         Codes.
     b : ndarray of the type of `a`
         Codes; shapes broadcast.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -91,10 +89,8 @@ def minimum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
         Codes.
     b : ndarray of the type of `a`
         Codes; shapes broadcast.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -219,12 +219,8 @@ def fully_connected(
         Whether the result keeps all axes of `x` but the last; else it has two.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------

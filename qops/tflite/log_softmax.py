@@ -103,10 +103,8 @@ def log_softmax(
         A value is ``scale * (code - zero_point)``.
     y_scale, y_zero_point : float, int
         1 / 16 and the highest code.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -152,10 +150,8 @@ def l2_normalization(
         A value is ``scale * (code - zero_point)``.
     y_scale, y_zero_point : float, int
         1 / 128, and 0, or 128 for uint8.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

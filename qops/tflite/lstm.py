@@ -241,10 +241,8 @@ def unidirectional_sequence_lstm(
         The hidden state before; real 0 by default.
     cell : ndarray of int16, (batch, cells), optional
         The cell state before; 0 by default.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

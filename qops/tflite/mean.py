@@ -178,10 +178,8 @@ def mean(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -233,10 +231,8 @@ def sum(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -167,10 +167,8 @@ def average_pool_2d(
         SAME gives ceil(size / stride) windows; taps on the padding do not count.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -229,10 +227,8 @@ def max_pool_2d(
         SAME gives ceil(size / stride) windows; taps on the padding do not count.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -154,10 +154,8 @@ def quantize(
         Code of 0 of `x`.
     dtype : dtype
         Type of the result: int8, uint8, int16 or int32.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -207,10 +205,8 @@ def dequantize(
         Codes.
     x_scale, x_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the values are written, of the shape of `x`.
+    kernel, out : optional
+        See `conv_2d`; `out` is float32.
 
     Returns
     -------

@@ -70,10 +70,8 @@ def reduce_max(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -124,10 +122,8 @@ def reduce_min(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

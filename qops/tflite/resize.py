@@ -208,10 +208,8 @@ def resize_bilinear(
         Whether the outermost pixels of both images lie on each other.
     half_pixel_centers : bool
         Whether a pixel lies half a step behind its edge.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -258,10 +256,8 @@ def resize_nearest_neighbor(
         Whether the outermost pixels of both images lie on each other.
     half_pixel_centers : bool
         Whether a pixel lies half a step behind its edge.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -173,10 +173,8 @@ def softmax(
         What differences are multiplied by.
     y_dtype : dtype, optional
         Type of the result: that of `x`, or int16 for int8 data.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------

@@ -164,10 +164,8 @@ def svdf(
         How many filters make a unit.
     state : ndarray of the type of `time`, (batch, filters * memory), optional
         The state before; `state_zero_point` everywhere by default.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
