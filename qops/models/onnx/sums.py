@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from qops._kernels.conv.axes import Axis
 from qops.models.onnx.file import Node
 from qops.models.onnx.moves import bounded
 from qops.models.tensor import Values
-from qops.onnx.pool_window import Axis, Window, taps
+from qops.onnx.pool_window import Window, taps
 
 __all__ = ["SUMS", "conv", "gemm", "matmul", "window_of"]
 
@@ -49,7 +50,7 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
 
 def _grid(node: Node, x: Values, kernel: Sequence[int] | None = None) -> list[Axis]:
     axes = window_of(node, kernel).axes(x.shape[2:], "X")
-    bounded([*x.shape[:2], *(axis.windows for axis in axes)])
+    bounded([*x.shape[:2], *(axis.positions for axis in axes)])
     return axes
 
 
@@ -75,7 +76,7 @@ def conv(node: Node, x: Values, w: Values) -> Values:
     group, axes = node.get("group", 1), _grid(node, x, w.shape[2:])
     if w.ndim != x.ndim or group < 1 or len(w) % group or x.shape[1] != w.shape[1] * group:
         raise ValueError(f"weights of shape {w.shape}, group {group}, do not fit {x.shape}")
-    made = np.zeros((len(x), len(w), *bounded([axis.windows for axis in axes])))
+    made = np.zeros((len(x), len(w), *bounded([axis.positions for axis in axes])))
     parts, each = np.split(x, group, 1), len(w) // group
     for (of_result, of_image), tap in zip(taps(axes), np.ndindex(w.shape[2:]), strict=True):
         for g, part in enumerate(parts):
@@ -167,7 +168,7 @@ def _gemm(node: Node, given: Given) -> Values:
 
 def _max_pool(node: Node, given: Given) -> Values:
     x, axes = given[0], _grid(node, given[0])
-    made = np.full((*x.shape[:2], *(axis.windows for axis in axes)), -np.inf)
+    made = np.full((*x.shape[:2], *(axis.positions for axis in axes)), -np.inf)
     for of_result, of_image in taps(axes):
         np.maximum(made[of_result], x[of_image], out=made[of_result])
     return made
@@ -175,7 +176,8 @@ def _max_pool(node: Node, given: Given) -> Values:
 
 def _average_pool(node: Node, given: Given) -> Values:
     x, axes = given[0], _grid(node, given[0])
-    sums, counts = np.zeros((*x.shape[:2], *(axis.windows for axis in axes))), np.zeros([axis.windows for axis in axes])
+    grid = [axis.positions for axis in axes]
+    sums, counts = np.zeros((*x.shape[:2], *grid)), np.zeros(grid)
     for of_result, of_image in taps(axes):
         sums[of_result] += x[of_image]
         counts[of_result] += 1
