@@ -8,7 +8,19 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOUNS = {"_keywords", "codes", "checks", "qtensor", "affine", "fixedpoint", "isa", "joining", "prepared", "window"}
+NOUNS = {
+    "_errors",
+    "_keywords",
+    "codes",
+    "checks",
+    "qtensor",
+    "affine",
+    "fixedpoint",
+    "isa",
+    "joining",
+    "prepared",
+    "window",
+}
 """Modules between the kernels and the ops."""
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
 KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}
@@ -87,7 +99,7 @@ def below(here):
     if here == "tools":
         return {"_kernels.machine", "_kernels.arrays", "nouns", *PACKAGES}
     if here == "models":
-        return {here, "_kernels.arrays", "nouns", "rules", *READ, *EXTRAS}
+        return {here, "_kernels.arrays", "_kernels.conv", "nouns", "rules", *READ, *EXTRAS}
     name = here.removeprefix("_kernels.")
     if name in LAYERS:
         return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}

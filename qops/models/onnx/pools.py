@@ -32,7 +32,7 @@ _ATTRIBUTES = ("auto_pad", "ceil_mode", "kernel_shape", "pads", "strides")
 
 def _real_max_pool(node: Node, given: Given) -> Values:
     x, axes = given[0], grid_of(node, given[0])
-    made = np.full((*x.shape[:2], *(axis.windows for axis in axes)), -np.inf)
+    made = np.full((*x.shape[:2], *(axis.positions for axis in axes)), -np.inf)
     for of_result, of_image in taps(axes):
         np.maximum(made[of_result], x[of_image], out=made[of_result])
     return made
@@ -40,7 +40,8 @@ def _real_max_pool(node: Node, given: Given) -> Values:
 
 def _real_average_pool(node: Node, given: Given) -> Values:
     x, axes = given[0], grid_of(node, given[0])
-    sums, counts = np.zeros((*x.shape[:2], *(axis.windows for axis in axes))), np.zeros([axis.windows for axis in axes])
+    grid = [axis.positions for axis in axes]
+    sums, counts = np.zeros((*x.shape[:2], *grid)), np.zeros(grid)
     for of_result, of_image in taps(axes):
         sums[of_result] += x[of_image]
         counts[of_result] += 1
@@ -63,9 +64,9 @@ def _cut_window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """The codes of one window that are inside of the image; where padding counts, the node stays whole."""
     if node.get("channels_last", 0) or node.get("count_include_pad", 0):
         return None
-    x, kernel = data[0], node.get("kernel_shape")
-    strides, dilations, pads = (node.get(name) for name in ("strides", "dilations", "pads"))
-    axes = Window.of(kernel, strides, dilations, pads, node.get("auto_pad", "NOTSET"), 0)
+    x = data[0]
+    names = ("kernel_shape", "strides", "dilations", "pads", "auto_pad")
+    axes = Window.of({name: node.get(name) for name in names if node.get(name) is not None})
     if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
         return None
     few = x[index[0], index[1]]

@@ -31,7 +31,7 @@ __all__ = ["KINDS"]
 Given = Sequence[Any]
 F32 = np.float32
 _WINDOW = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
-"""The attributes of a convolution, in the order of `Moves.of`, and what they are when they are left out."""
+"""The attributes of a convolution, and what they are when they are left out."""
 
 
 def conv(node: Node, x: Values, w: Values) -> Values:
@@ -56,7 +56,7 @@ def conv(node: Node, x: Values, w: Values) -> Values:
     group, axes = node.get("group", 1), grid_of(node, x, w.shape[2:])
     if w.ndim != x.ndim or group < 1 or len(w) % group or x.shape[1] != w.shape[1] * group:
         raise ValueError(f"weights of shape {w.shape}, group {group}, do not fit {x.shape}")
-    made = np.zeros((len(x), len(w), *bounded([axis.windows for axis in axes])))
+    made = np.zeros((len(x), len(w), *bounded([axis.positions for axis in axes])))
     parts, each = np.split(x, group, 1), len(w) // group
     for (of_result, of_image), tap in zip(taps(axes), np.ndindex(w.shape[2:]), strict=True):
         for g, part in enumerate(parts):
@@ -160,7 +160,7 @@ def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) 
     x, w, o = data[of_x.tensor], data[of_w.tensor], index[1]
     if node.get("channels_last"):
         return None
-    moves = Moves.of(w, [node.get(name, otherwise) for name, otherwise in _WINDOW.items()])
+    moves = Moves.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
     zeros = zero_at(given_at(data, of_x.zero_point)), zero_at(given_at(data, of_w.zero_point), o)
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each
