@@ -39,7 +39,7 @@ def c_of_sums(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Ported
     if layer is None or layer.requantize is None:
         return None
     requantize, (x, w, y) = layer.requantize, target.offsets
-    zero = int(layer.numbers["zero_point"])
+    zero = requantize.zero_point
     blocks = BLOCKS.get(requantize.rule)
     rule = target.wide if requantize.rule == WIDE else blocks.whole if blocks else requantize.rule
     constants = {
@@ -85,7 +85,7 @@ def c_of_product(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Por
     zeros = {f"input{i}_{ending(target)}": target.sign * numbers[f"{x}_zero_point"] for i, x in ((1, "a"), (2, "b"))}
     constants = {
         **zeros,
-        target.offsets[2]: numbers["y_zero_point"],
+        target.offsets[2]: requantize.zero_point,
         **dict(zip(target.ends, requantize.ends, strict=True)),
         **factors(requantize, requantize.rule),
     }

@@ -37,8 +37,8 @@ def _make_pair(maker: Callable[..., Any], explained: str = "") -> Maker:
             more["pot_scale_int16"] = bool(site.options["PotScaleInt16"])
         op = maker(**how, **more, **site.own())
         requantize = getattr(op, "requantize", None)
-        ends = op.integers if requantize is None else dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
-        layer = Layer(explained, {**how, "qmin": ends["qmin"], "qmax": ends["qmax"]}, requantize=requantize)
+        lowest, highest = (op.integers["qmin"], op.integers["qmax"]) if requantize is None else requantize.ends
+        layer = Layer(explained, {**how, "qmin": lowest, "qmax": highest}, requantize=requantize)
         return Made((0, 1), op, layer if explained else None)
 
     return make

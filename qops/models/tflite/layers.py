@@ -51,8 +51,7 @@ def sums_made(
         A bias that LiteRT refuses, or would read past its end.
     """
     (x, w), requantize = places, op.requantize
-    how = {**site.x(x), **site.weights(w, channel), **site.y}
-    _check_bias(site, how, places)
+    _check_bias(site, op, places)
     (zero, w_zero), ends = op.zero_points, dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
     centred = site.constant(w).astype(np.float64) - w_zero
 
@@ -60,14 +59,14 @@ def sums_made(
         made = np.rint(sums(site.operator, codes.astype(np.float64) - zero, centred)).astype(np.int64)
         return made if bias is None else made + bias.astype(np.int64)
 
-    scales = {"in_scale": how["x_scale"], "w_scale": how["w_scale"], "out_scale": how["y_scale"]}
-    numbers = {**scales, "zero_point": how["y_zero_point"], **ends}
+    scales = {"in_scale": op.x_scale, "w_scale": op.w_scale, "out_scale": op.y_scale}
+    numbers = {**scales, "zero_point": op.y_zero_point, **ends}
     bias = site.bias(max(places) + 1)
     layer = Layer("requantize", numbers, site.constant(w), bias, exact, zero, w_zero, requantize, channel)
     return Made((x,), op, layer)
 
 
-def _check_bias(site: Site, how: dict[str, Any], places: tuple[int, int]) -> None:
+def _check_bias(site: Site, op: Any, places: tuple[int, int]) -> None:
     """Refuse what LiteRT refuses of a bias, or would read past its end."""
     bias, facts = max(places) + 1, KERNELS[site.kernel]
     if not site.has(bias):
@@ -76,9 +75,9 @@ def _check_bias(site: Site, how: dict[str, Any], places: tuple[int, int]) -> Non
     by_option = site.kind in ("CONV_2D", "TRANSPOSE_CONV") and facts.biases_by_option
     if by_option and dtype == "int16" and tensor.dtype == "int32" and site.options.get("QuantizedBiasType") != _INT32:
         raise Missing(f"its bias {tensor.name!r} is int32, which the option quantized_bias_type must say")
-    has_one_scale = np.ndim(how["w_scale"]) == 0 and (dtype == "uint8" or site.kind == "FULLY_CONNECTED")
+    has_one_scale = np.ndim(op.w_scale) == 0 and (dtype == "uint8" or site.kind == "FULLY_CONNECTED")
     if facts.checks_bias and has_one_scale and tensor.scale is not None and tensor.scale.ndim == 0:
-        off = abs(how["x_scale"] * how["w_scale"] - float(tensor.scale)) / how["y_scale"]
+        off = abs(op.x_scale * op.w_scale - float(tensor.scale)) / op.y_scale
         if off > _OFF:
             raise Missing(f"the scale of its bias, {tensor.scale}, is not that of its sums")
 
