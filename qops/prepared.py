@@ -15,6 +15,7 @@ import numpy as np
 
 from qops._kernels.arrays.checks import as_array
 from qops._kernels.arrays.direct import Direct
+from qops._kernels.machine.host import check as check_rounding
 
 __all__ = ["Prepared"]
 
@@ -48,6 +49,7 @@ class Prepared:
 
     def _make(self, *arguments: Any) -> None:
         """Keep all arguments of the constructor, in their order, and of arrays a copy; then prepare the op."""
+        check_rounding()
         named = zip(arguments, argument_names(type(self)), strict=True)
         self._keep(*(_own(value, name) for value, name in named))
         self._prepare(once=False)

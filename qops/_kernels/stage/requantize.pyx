@@ -6,6 +6,7 @@ cimport numpy as cnp
 from qops._kernels.arrays.checks cimport array_of, output
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
+from qops._kernels.machine.host cimport check_rounding
 from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
 from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
 from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, IntegerRule
@@ -72,6 +73,7 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
+        check_rounding()
         cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = row_named(rule, rules)
