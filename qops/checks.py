@@ -61,11 +61,39 @@ __all__ = [
     "parts",
     "put",
     "real",
+    "renamed",
     "shown",
     "span",
     "two_ends",
     "unshared",
 ]
+
+
+def renamed(error: Exception, name: str) -> Exception:
+    """Give an error with another name of the argument: the one by which the caller knows it.
+
+    Parameters
+    ----------
+    error : Exception
+        What a function of another room raised. Its text begins with its own name of the argument and a colon.
+    name : str
+        The caller's name of it.
+
+    Returns
+    -------
+    Exception
+        An error of the same type. Its attribute ``argument`` is the name.
+
+    Examples
+    --------
+    >>> from qops.checks import renamed
+    >>> error = renamed(ValueError("scale: expected a number above 0"), "y_scale")
+    >>> error, error.argument
+    (ValueError('y_scale: expected a number above 0'), 'y_scale')
+    """
+    made: Any = type(error)(f"{name}: {str(error).partition(': ')[2]}")
+    made.argument = name
+    return made
 
 
 def two_ends(value: Any, name: str) -> tuple[Any, Any]:

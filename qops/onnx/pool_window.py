@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple, Self
@@ -49,33 +49,25 @@ class Window(NamedTuple):
     ceil_mode: int
 
     @classmethod
-    def of(
-        cls,
-        kernel_shape: Sequence[int],
-        strides: Sequence[int] | None,
-        dilations: Sequence[int] | None,
-        pads: Sequence[int] | None,
-        auto_pad: str,
-        ceil_mode: int,
-        *,
-        is_pool: bool = True,
-    ) -> Self:
+    def of(cls, attributes: Mapping[str, Any], *, is_pool: bool = True) -> Self:
         """Check the attributes of a pool, or of a convolution, whose padding may be larger than a window."""
+        kernel_shape, pads = attributes.get("kernel_shape"), attributes.get("pads")
         if not isinstance(kernel_shape, (list, tuple)) or not kernel_shape:
             raise TypeError(f"kernel_shape: expected a list of integers, got {shown(kernel_shape)}")
         count = len(kernel_shape)
         kernel = _integers(kernel_shape, "kernel_shape", count, 1)
         if prod(kernel) > _MOST_TAPS:
             raise ValueError(f"kernel_shape: expected windows of at most {_MOST_TAPS} taps, got {shown(kernel_shape)}")
-        how = choice(auto_pad, "auto_pad", AUTO_PADS)
+        how = choice(attributes.get("auto_pad", "NOTSET"), "auto_pad", AUTO_PADS)
         if pads is not None and how != "NOTSET":
             raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
-        padding, dilation = _integers(pads, "pads", 2 * count, 0), _integers(dilations, "dilations", count, 1)
+        padding = _integers(pads, "pads", 2 * count, 0)
+        dilation = _integers(attributes.get("dilations"), "dilations", count, 1)
         for i, (k, d) in enumerate(zip(kernel, dilation, strict=True)):
             if is_pool and max(padding[i], padding[count + i]) > (k - 1) * d:
                 raise ValueError(f"pads: expected less than a kernel of {k}, dilation {d}, got {shown(pads)}")
-        ceil = integer(ceil_mode, "ceil_mode", 0, 1)
-        return cls(kernel, _integers(strides, "strides", count, 1), dilation, padding, how, ceil)
+        ceil = integer(attributes.get("ceil_mode", 0), "ceil_mode", 0, 1)
+        return cls(kernel, _integers(attributes.get("strides"), "strides", count, 1), dilation, padding, how, ceil)
 
     def axes(self, sizes: tuple[int, ...], name: str) -> list[Axis]:
         """Give the windows along each axis of an image of these sizes; ValueError if none fits."""

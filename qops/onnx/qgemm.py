@@ -49,10 +49,9 @@ class QGemm(Prepared):
         transA: int = 0,
         transB: int = 0,
     ) -> None:
-        self._make(a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point, alpha, transA, transB)
+        self._make(locals())
 
-    a_scale, a_zero_point, weights, b_scale, b_zero_point, bias = (argument(i) for i in range(6))
-    y_scale, y_zero_point, alpha, transA, transB = (argument(i) for i in range(6, 11))
+    weights, bias = argument("B"), argument("C")
 
     @property
     def factor(self) -> NDArray[np.float32]:
@@ -60,15 +59,15 @@ class QGemm(Prepared):
         return self._factor.copy()
 
     def _prepare(self, once: bool) -> None:
-        b = native(self._arguments[2], "B", check.CODES_8)
+        b = native(self.B, "B", check.CODES_8)
         if b.ndim != 2:
             raise ValueError(f"B: expected a matrix, got shape {b.shape}")
         integer(self.transA, "transA", 0, 1)
         own = b.T if integer(self.transB, "transB", 0, 1) else b
-        zeros = check.optional(self.a_zero_point, self.b_zero_point)
-        made = MatMulInteger._once(own, *zeros, "ort") if once else MatMulInteger(own, *zeros, runtime="ort")
-        self._product = made
-        self._bias = None if self._arguments[5] is None else int32s(self._arguments[5], "C")
+        a_zero, b_zero = check.optional(self.a_zero_point, self.b_zero_point)
+        given: dict[str, Any] = {"B": own, "a_zero_point": a_zero, "b_zero_point": b_zero, "runtime": "ort"}
+        self._product = MatMulInteger._once(given) if once else MatMulInteger(**given)
+        self._bias = None if self.C is None else int32s(self.C, "C")
         self._factor = self._scaled(own.shape[1])
         if (self.y_scale is None) != (self.y_zero_point is None):
             raise ValueError("y_scale, y_zero_point: expected both or neither")
@@ -91,7 +90,7 @@ class QGemm(Prepared):
     def _result_of(self, a: np.dtype[Any]) -> tuple[NDArray[Any] | None, np.dtype[Any]]:
         """Give zero point and type of the result for data of type `a`; refuse what onnxruntime has no kernel for."""
         zero = None if self.y_zero_point is None else check.result_zero_point(self.y_zero_point, a)
-        check.ort_has_kernel(a, self._arguments[2].dtype, a if zero is None else zero.dtype, "A, B, y_zero_point")
+        check.ort_has_kernel(a, self.B.dtype, a if zero is None else zero.dtype, "A, B, y_zero_point")
         return zero, np.dtype(F32) if zero is None else zero.dtype
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -103,7 +102,7 @@ class QGemm(Prepared):
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
         data = codes(A, "A")
         zero, dtype = self._result_of(data.dtype)
-        check.out(out, dtype, self._shape(data.shape), data, self._arguments)
+        check.out(out, dtype, self._shape(data.shape), data, self)
         acc = self._product(data.T if self.transA else data, None, num_threads)
         if self._bias is not None:
             acc = _with_bias(acc, self._bias)
@@ -186,5 +185,4 @@ def qgemm(
     >>> qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0, np.int32([1]), 1.0, 0), qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0)
     (array([[3]], dtype=uint8), array([[2.75]], dtype=float32))
     """
-    numbers = a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point
-    return QGemm._once(*numbers, alpha, transA, transB)(A, out, num_threads)
+    return QGemm._once(locals())(A, out, num_threads)

@@ -13,7 +13,6 @@ from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
 from qops.onnx.requantize import combined_scale, stage
-from qops.prepared import argument
 
 __all__ = ["QLinearConv", "qlinear_conv"]
 
@@ -52,11 +51,8 @@ class QLinearConv(Convolution):
         strides: Sequence[int] | None = None,
         runtime: str = "onnx",
     ) -> None:
-        codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
-        self._make(*codes, auto_pad, dilations, group, kernel_shape, pads, strides, check.runtime(runtime))
-
-    x_scale, x_zero_point, w_scale, w_zero_point = (argument(i) for i in (0, 1, 3, 4))
-    y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, -1))
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
     def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
         """Give how windows move over data of this shape.
@@ -78,14 +74,14 @@ class QLinearConv(Convolution):
         return found
 
     def _prepare(self, once: bool) -> None:
-        self._pack(self._arguments[2], self._arguments[8:-1], once)
+        self._pack(once)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         y_zero = check.result_zero_point(self.y_zero_point, x)
         if self.runtime == "ort":
             check.ort_has_kernel(x, self._w.dtype, y_zero.dtype, "x, w, y_zero_point")
             self._check_ort_moves()
-        bias = None if self._arguments[7] is None else int32s(self._arguments[7], "B")
+        bias = None if self.B is None else int32s(self.B, "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
         codes = stage(self.factor, y_zero, self.runtime)
@@ -183,6 +179,5 @@ def qlinear_conv(
     >>> qops.onnx.qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0]).tolist()
     [[[[128, 128, 138], [128, 148, 158]], [[128, 128, 118], [128, 108, 98]]]]
     """
-    codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
-    attributes = auto_pad, dilations, group, kernel_shape, pads, strides
-    return QLinearConv._once(*codes, *attributes, check.runtime(runtime))(x, out, num_threads)
+    runtime = check.runtime(runtime)
+    return QLinearConv._once(locals())(x, out, num_threads)

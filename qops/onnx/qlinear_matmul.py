@@ -11,7 +11,6 @@ from qops.checks import as_array, native, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
 from qops.onnx.requantize import combined_scale, requantize, stage
-from qops.prepared import argument
 
 __all__ = ["QLinearMatMul", "qlinear_matmul"]
 
@@ -45,11 +44,8 @@ class QLinearMatMul(Product):
         *,
         runtime: str = "onnx",
     ) -> None:
-        codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-        self._make(*codes, check.runtime(runtime))
-
-    a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
-    y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, 7))
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
     @property
     def factor(self) -> NDArray[Any]:
@@ -64,7 +60,7 @@ class QLinearMatMul(Product):
         if self.runtime == "ort":
             check.one_value(a_scale, "a_scale")
         self._scales = a_scale, b_scale, y_scale
-        self._pack(self._arguments[2], ("a", "b"), once)
+        self._pack(self.b, ("a", "b"), once)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
         y_zero = check.result_zero_point(self.y_zero_point, a)
@@ -91,7 +87,7 @@ class QLinearMatMul(Product):
         if self._scales[0].size == 1:
             return self._run(data, out, num_threads)
         y_zero = check.result_zero_point(self.y_zero_point, native(data, "a", check.CODES_8).dtype)
-        check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
+        check.out(out, y_zero.dtype, self._shape(data.shape), data, self)
         sums = self._run(data, None, num_threads)
         whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
         return put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
@@ -168,5 +164,5 @@ def qlinear_matmul(
     >>> qops.onnx.qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)
     array([[100]], dtype=uint8)
     """
-    codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-    return QLinearMatMul._once(*codes, check.runtime(runtime))(a, out, num_threads)
+    runtime = check.runtime(runtime)
+    return QLinearMatMul._once(locals())(a, out, num_threads)

@@ -1,7 +1,7 @@
 """The window that slides over the spatial axes: ONNX's attributes."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
@@ -26,16 +26,17 @@ class Moves(NamedTuple):
     """The axes with no positions yet. SAME replaces their padding."""
 
     @classmethod
-    def of(cls, w: NDArray[Any], attributes: Sequence[Any]) -> Self:
-        """Check the attributes, in the order of `conv_integer`, for filters w, (M, C / group, kernel)."""
-        auto_pad, dilations, group, kernel_shape, pads, strides = attributes
-        kernel, count, group = w.shape[2:], w.ndim - 2, int32(group, "group", 1)
+    def of(cls, w: NDArray[Any], attributes: Mapping[str, Any]) -> Self:
+        """Check the attributes of a convolution with filters w, (M, C / group, kernel), which are all given by name."""
+        kernel, count, group = w.shape[2:], w.ndim - 2, int32(attributes["group"], "group", 1)
+        kernel_shape, pads = attributes["kernel_shape"], attributes["pads"]
         if count < 1 or len(w) % group:
             raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
         if kernel_shape is not None and _integers(kernel_shape, "kernel_shape", count, 1) != kernel:
             raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {shown(kernel_shape)}")
-        stride, dilation = _integers(strides, "strides", count, 1), _integers(dilations, "dilations", count, 1)
-        auto_pad = choice(auto_pad, "auto_pad", AUTO_PADS)
+        stride = _integers(attributes["strides"], "strides", count, 1)
+        dilation = _integers(attributes["dilations"], "dilations", count, 1)
+        auto_pad = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS)
         if pads is not None and auto_pad != "NOTSET":
             raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {shown(pads)}")
         if 0 in kernel:

@@ -117,7 +117,8 @@ class Quantize(Prepared):
 
     def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
         op = self._kernel = Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)
-        self._keep(rule, op.scale, op.zero_point, op.dtype)
+        scale, zero_point, dtype = op.scale, op.zero_point, op.dtype
+        self._keep(locals())
 
     @property
     def scale(self) -> float:

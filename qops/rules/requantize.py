@@ -10,7 +10,7 @@ from qops._kernels.stage.requantize import Requantization
 from qops._kernels.stage.rules import Words
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.prepared import Prepared, argument, direct
+from qops.prepared import Prepared, direct
 from qops.rules.numbers import WORDS
 from qops.rules.table import BLOCKS, BlockRule
 
@@ -72,10 +72,9 @@ class Requantize(Prepared):
         factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
         op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
         own = op.numbers.factor  # arrays in it are copies
-        kept = (None if scale is None else own), (None if integers is None else own), op.scales
-        self._keep(rule, *kept, op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis)
-
-    rule, axis = argument(0), argument(9)
+        scale, integers, scales = (None if scale is None else own), (None if integers is None else own), op.scales
+        in_zero_point, zero_point, dtype, axis = op.in_zero_point, op.numbers.zero_point, op.dtype, op.axis
+        self._keep(locals())
 
     @property
     def ends(self) -> tuple[int, int]:

@@ -154,8 +154,7 @@ class Conv2D(Convolution):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, y = (x_scale, x_zero_point), (w_scale,), (y_scale, y_zero_point, w_zero_point, w_type)
-        self._make(w, bias, *x, *by, *y, stride, dilation, padding, groups, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         w = weights_of(given.w, given.w_type, 4, self._dtype)
@@ -271,6 +270,4 @@ def conv_2d(
     ... ]
     [[1, 0, -1], [1, 0, -1], [1, -1, -1]]
     """
-    given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
-    more = w_type, stride, dilation, padding, groups, activation
-    return Conv2D._on((*given, *more), kernel, x, out, num_threads)
+    return Conv2D._on(locals(), x, out, num_threads)

@@ -38,8 +38,7 @@ class Mul(Binary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
-        self._make(*a, *b, *y, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -92,8 +91,7 @@ class SquaredDifference(Binary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
-        self._make(*a, *b, *y, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -150,10 +148,8 @@ def mul(
         A value is ``scale * (code - zero_point)``.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -183,7 +179,7 @@ def mul(
     array([ 127,  127,  127,  127,  127,  127,  127,  127,  127,  127,  127,
             127,  127,  127,  127,  127, -128], dtype=int8)
     """
-    return Mul._on((a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation), kernel, a, b, out)
+    return Mul._on(locals(), a, b, out)
 
 
 def squared_difference(
@@ -212,10 +208,8 @@ def squared_difference(
         Codes; shapes broadcast.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -237,5 +231,4 @@ def squared_difference(
     >>> qops.tflite.squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
     array([ 3,  7, 12], dtype=int8)
     """
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-    return SquaredDifference._on(given, kernel, a, b, out)
+    return SquaredDifference._on(locals(), a, b, out)

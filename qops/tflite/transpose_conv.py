@@ -50,8 +50,7 @@ class TransposeConv(Layer):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, y = (x_scale, x_zero_point, w_scale), (y_scale, y_zero_point, w_zero_point)
-        self._make(output_shape, w, bias, *x, *y, stride, padding, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts, w = self._facts, weights_of(given.w, "int8", 4, self._dtype)
@@ -197,12 +196,8 @@ def transpose_conv(
         That of the convolution which takes the result to `x`.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -225,6 +220,4 @@ def transpose_conv(
     >>> qops.tflite.transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
     """
-    given = output_shape, w, bias, x_scale, x_zero_point, w_scale, y_scale
-    more = y_zero_point, w_zero_point, stride, padding, activation
-    return TransposeConv._on((*given, *more), kernel, x, out, num_threads)
+    return TransposeConv._on(locals(), x, out, num_threads)

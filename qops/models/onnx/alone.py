@@ -22,7 +22,7 @@ Index = tuple[int, ...]
 _IR_VERSION = 9
 _OWN = "com.microsoft"
 _WINDOW = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
-"""The attributes of a convolution, in the order of `Moves.of`, and what they are when they are left out."""
+"""The attributes of a convolution, and what they are when they are left out."""
 
 
 class Cut(NamedTuple):
@@ -171,7 +171,7 @@ def _convolution(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     x, w, o = data[0], data[places.w], index[1]
     if node.get("channels_last"):
         return None
-    moves = Moves.of(w, [node.get(name, otherwise) for name, otherwise in _WINDOW.items()])
+    moves = Moves.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
     zeros = _zero(_at(data, places.x_zero)), _zero(_at(data, places.w_zero), o)
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each
@@ -246,9 +246,9 @@ def _window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """The codes of one window that are inside of the image; where padding counts, the node stays whole."""
     if node.get("channels_last", 0) or node.get("count_include_pad", 0):
         return None
-    x, kernel = data[0], node.get("kernel_shape")
-    strides, dilations, pads = (node.get(name) for name in ("strides", "dilations", "pads"))
-    axes = Window.of(kernel, strides, dilations, pads, node.get("auto_pad", "NOTSET"), 0)
+    x = data[0]
+    names = ("kernel_shape", "strides", "dilations", "pads", "auto_pad")
+    axes = Window.of({name: node.get(name) for name in names if node.get(name) is not None})
     if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
         return None
     few = x[index[0], index[1]]

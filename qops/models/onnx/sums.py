@@ -38,15 +38,13 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
     ValueError, TypeError
         Attributes that do not fit each other, or are too large.
     """
-    strides, dilations, pads = (node.get(name) for name in ("strides", "dilations", "pads"))
-    if any(n > _FARTHEST for part in (strides, dilations, pads) for n in part or ()):
+    moves = {name: node.get(name) for name in ("strides", "dilations", "pads")}
+    if any(n > _FARTHEST for part in moves.values() for n in part or ()):
         raise ValueError("its strides, dilations or pads are too large")
     how = node.get("auto_pad", "NOTSET")
-    sizes = list(kernel or node.get("kernel_shape") or ())
-    is_pool = kernel is None
-    return Window.of(
-        sizes, strides, dilations, pads if how == "NOTSET" else None, how, node.get("ceil_mode", 0), is_pool=is_pool
-    )
+    moves |= {"kernel_shape": list(kernel or node.get("kernel_shape") or ()), "auto_pad": how}
+    moves |= {"ceil_mode": node.get("ceil_mode", 0)} | ({"pads": None} if how != "NOTSET" else {})
+    return Window.of(moves, is_pool=kernel is None)
 
 
 def _grid(node: Node, x: Values, kernel: Sequence[int] | None = None) -> list[Axis]:
