@@ -35,7 +35,10 @@ ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
         (lambda x, y: stages.FloatStage(0.5, **ENDS).run(y, y), "^x: expected int32, int64 or float32, got"),
         (lambda x, y: stages.FloatStage(0.5, **ENDS).run_unless_nan(x, y), "^x: expected float32"),
         (lambda x, y: Numbers(DOUBLE, 0.5, *CODES).stage().run(y, y), "^x: expected int32 or int64, got int16"),
-        (lambda x, y: PostOpStage([("relu", 0.0)], stage_of("s8")).run(x.astype(np.int64), y), "^x: expected int32, got"),
+        (
+            lambda x, y: PostOpStage([("relu", 0.0)], stage_of("s8")).run(x.astype(np.int64), y),
+            "^x: expected int32, got",
+        ),
     ],
 )
 def test_kernels_refuse_what_they_would_read_wrongly(call, text):
