@@ -10,7 +10,7 @@ from qops import codes
 from qops._kernels.frontdoor import add, epilogue, layer, mul
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
-from qops._kernels.stage import affine, multiply_shift
+from qops._kernels.stage import affine
 from qops._kernels.stage import range as extremes
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
@@ -241,7 +241,7 @@ def shifted(rounding):
         multiplier = int(rng.integers(1 - top, top)) >> int(rng.integers(0, 31 if rounding != "hvx" else 15))
         if rounding == "hvx":
             x[:] = x.astype(np.int16)
-        return lambda: (out, multiply_shift.multiply_shift(x, multiplier, shift, rounding, out))
+        return lambda: (out, qops.fixedpoint.apply_multiplier(x, multiplier, shift, rounding=rounding, out=out))
 
     return case
 
@@ -350,7 +350,7 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("ONEDNN_SCALED", np.int8),
 ]
 NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
-    **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
+    **{f"shifted_{name}": shifted(name) for name in qops.fixedpoint.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"layer {np.dtype(dtype)}": layered(dtype) for dtype in (np.int32, np.uint8, np.int8)},
     "layer near": layered_near,
