@@ -160,6 +160,17 @@ def test_add_8p8to8_takes_both_loops():
         kernels.add_8p8to8_integers((0, 1), (0, 1), (0, 0.01))
 
 
+@pytest.mark.parametrize("end", [32690, 32700, 32750, 32768, 32790, 32799, 32810])
+def test_add_8p8to8_at_the_ends_of_16_bits(end):
+    """Sums that begin or end where int16 does, in 1/32 output steps."""
+    for place in (-end / 32, end / 32 - 7.98 * 255):
+        a, b = rounded(place, place + 7.98 * 255), (0.0, 0.0)
+        with case("place", place):
+            t = on_every_tier(qops.quantized_add_8p8to8, (A, *a), (B, *b), range=(0.0, 255.0))
+            exact = reference.positions(a, b, (0.0, 255.0)).ravel()
+            assert np.abs(t.data - np.clip(exact, 0, 255)).max() <= BOUND_8P8TO8
+
+
 @pytest.mark.long
 def test_add_8p8to8_loops_switch_without_overflow():
     """Output ranges on both sides of where 16 bits stop, in width and in place."""
