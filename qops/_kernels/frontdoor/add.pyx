@@ -56,11 +56,11 @@ cdef add_u8 narrow_integers(Ends a, Ends b, Ends c) noexcept nogil:
     return p
 
 
-def add_8p8to8_integers(tuple a, tuple b, tuple c):
-    """The ka, kb and offset of the 16-bit loop for the ranges a, b and c, as a dict; ValueError if int16 overflows."""
-    cdef Ends p = Ends(a[0], a[1]), s = Ends(b[0], b[1]), r = Ends(c[0], c[1])
+def add_8p8to8_integers(tuple a, tuple b, tuple range):
+    """The ka, kb and offset of the 16-bit loop into a range, for the ranges a and b; ValueError if int16 overflows."""
+    cdef Ends p = Ends(a[0], a[1]), s = Ends(b[0], b[1]), r = Ends(range[0], range[1])
     if not (r.max > r.min and fits_16_bits(p, s, r)):
-        raise ValueError(f"output range {c}: too narrow for 16 bits")
+        raise ValueError(f"range: {range} is too narrow for 16 bits")
     return narrow_integers(p, s, r)
 
 
