@@ -66,8 +66,8 @@ def _ends(y: Tensor, scale: float, zero: int, activation: str) -> tuple[int, int
 
 
 def _steps(value: float, scale: float) -> int:
-    """``half_away(value / scale)`` in float32."""
-    quotient = np.float32(value) / np.float32(scale)
+    """``half_away(value / scale)``, the quotient in float32."""
+    quotient = float(np.float32(value) / np.float32(scale))  # float32 would round 0.5 less its last bit, + 0.5, to 1
     return int(np.floor(abs(quotient) + 0.5) * np.sign(quotient))
 
 
