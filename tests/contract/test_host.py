@@ -76,9 +76,9 @@ from contextlib import nullcontext
 from host_modes import flushing
 from qops import onednn
 from qops._kernels.machine import threads
-src, weights = np.full((600, 64), 1, np.uint8), np.full((64, 400), 1, np.int8)
-attr = onednn.Attr(src_scale=1e-20, wei_scale=1e-20)
-op = onednn.MatMul(weights, dst_dt="f32", attr=attr)
+src, weights = np.full((4, 16, 60, 60), 1, np.uint8), np.full((64, 16, 3, 3), 1, np.int8)
+attr = onednn.Attr(src_scale=1e-20, wei_scale=5e-21, dst_scale=1.2e-38)
+op = onednn.Convolution(weights, dst_dt="u8", attr=attr)
 starts, runs = (flushing, nullcontext) if sys.argv[1] == "flushing" else (nullcontext, flushing)
 with starts():
     want = op(src)
@@ -99,7 +99,7 @@ print(found, alone.any(), want.any())
 @pytest.mark.long
 @pytest.mark.parametrize(("started", "alone"), [("flushing", True), ("keeping", False)])
 def test_workers_compute_as_their_caller_does_and_not_as_the_one_that_started_them(started, alone):
-    """A worker begins with the settings of its first caller. The sums here, times scales, are subnormal."""
+    """A worker begins with the settings of its first caller. What the sums are multiplied by is subnormal."""
     command = [sys.executable, "-c", WORKERS, started]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (f"{{True}} {alone} {not alone}\n", "")
