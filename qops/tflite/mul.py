@@ -203,8 +203,8 @@ def squared_difference(
     """Square the difference of codes.
 
     Both operands are taken to twice the larger scale, as in `add` but shifted left by 7 bits, of int16 by none; the
-    square of their difference, which wraps to int32, is taken to `y_scale`. From a last ratio of 2**31 on, the kernel of
-    TFLM shifts an int32 by 32 or more, which C does not define: here by that modulo 32, as x86 does.
+    square of their difference, which wraps to int32, is taken to `y_scale`. From a last ratio of 2**31 on, TFLM shifts
+    an int32 by 32 or more, which C does not define: here by that modulo 32, as x86 does.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def calls():
 
 
 def outcome(name, key, shape):
-    """"taken", or the error."""
+    """How the call ends: taken, no memory, or refused with an error text."""
     try:
         call(name, **{key: changed(name, key, lambda x: np.empty(shape, x.dtype))})
     except MemoryError:
