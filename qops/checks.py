@@ -1,7 +1,7 @@
 """The checks of arguments that all rooms share. Each error begins with the caller's name of the argument.
 
-Those that run in every call are compiled (`qops._kernels.arrays`), windows and SAME padding too
-(`qops._kernels.arrays.window`). What only one system takes stands in that room's `_checks`.
+Those that run in every call are compiled (`qops._kernels.arrays`), windows too (`qops._kernels.arrays.window`). What
+only one system takes stands in that room's `_checks`.
 """
 
 from __future__ import annotations
@@ -61,39 +61,11 @@ __all__ = [
     "parts",
     "put",
     "real",
-    "renamed",
     "shown",
     "span",
     "two_ends",
     "unshared",
 ]
-
-
-def renamed(error: Exception, name: str) -> Exception:
-    """Give an error with another name of the argument: the one by which the caller knows it.
-
-    Parameters
-    ----------
-    error : Exception
-        What a function of another room raised. Its text begins with its own name of the argument and a colon.
-    name : str
-        The caller's name of it.
-
-    Returns
-    -------
-    Exception
-        An error of the same type. Its attribute ``argument`` is the name.
-
-    Examples
-    --------
-    >>> from qops.checks import renamed
-    >>> error = renamed(ValueError("scale: expected a number above 0"), "y_scale")
-    >>> error, error.argument
-    (ValueError('y_scale: expected a number above 0'), 'y_scale')
-    """
-    made: Any = type(error)(f"{name}: {str(error).partition(': ')[2]}")
-    made.argument = name
-    return made
 
 
 def two_ends(value: Any, name: str) -> tuple[Any, Any]:

@@ -47,13 +47,13 @@ class MaxPool(Prepared):
         self._window = Window.of(self._arguments)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        return (*shape[:2], *(axis.windows for axis in self._window.axes(shape[2:], "X")))
+        return (*shape[:2], *(axis.positions for axis in self._window.axes(shape[2:], "X")))
 
     def __call__(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the largest codes of the windows of `X`, in `out` if it is given."""
         x = codes(X, "X")
         axes = self._window.axes(x.shape[2:], "X")
-        shape = (*x.shape[:2], *(axis.windows for axis in axes))
+        shape = (*x.shape[:2], *(axis.positions for axis in axes))
         check.out(out, x.dtype, shape, x)
         made = np.full(shape, np.iinfo(x.dtype).min, x.dtype)
         for of_result, of_image in taps(axes):

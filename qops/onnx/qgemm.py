@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import int32s, integer, native, put, real
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.matmul import MatMulInteger
-from qops.onnx.requantize import requantize
+from qops.onnx.requantize import requantize, requantizer
 from qops.prepared import Prepared, argument
+from qops.rules.requantize import Requantize
 
 __all__ = ["QGemm", "qgemm"]
 
@@ -57,6 +58,24 @@ class QGemm(Prepared):
     def factor(self) -> NDArray[np.float32]:
         """``alpha * a_scale * b_scale / y_scale``, or that without `y_scale`: what the sums are multiplied by."""
         return self._factor.copy()
+
+    def requantize(self, dtype: DTypeLike = "uint8") -> Requantize:
+        """Give what takes sums with the bias to codes, for data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the data, which a plain `y_zero_point` has too.
+
+        Returns
+        -------
+        qops.rules.Requantize
+            Its rule, scale and ends can be read. Axis -1 has the channels.
+        """
+        if self.y_zero_point is None:
+            raise ValueError("y_zero_point: None, so the result is float32 and nothing makes codes of it")
+        zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
+        return requantizer(self._factor, zero, "ort", axis=-1)
 
     def _prepare(self, once: bool) -> None:
         b = native(self.B, "B", check.CODES_8)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.conv.axes import Axis
 from qops.checks import integer, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
-from qops.onnx.pool_window import Axis, Window, taps
+from qops.onnx.pool_window import Window, taps
 from qops.onnx.requantize import stage
 
 __all__ = ["QLinearAveragePool", "QLinearGlobalAveragePool", "qlinear_average_pool", "qlinear_global_average_pool"]
@@ -100,7 +101,7 @@ class QLinearAveragePool(_Means):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         first = (shape[0], shape[-1], *shape[1:-1]) if self.channels_last else shape
-        return self._from((*first[:2], *(axis.windows for axis in self._window.axes(first[2:], "X"))))
+        return self._from((*first[:2], *(axis.positions for axis in self._window.axes(first[2:], "X"))))
 
     def __call__(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `X`, in `out` if it is given."""
@@ -115,7 +116,7 @@ class QLinearAveragePool(_Means):
     def _of_windows(self, x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:
         """Add the values of each window tap after tap, divide by their count and quantize, all in float32."""
         (x_scale, y_scale), (x_zero, y_zero) = self._scales, self._for(x.dtype)
-        sums = np.zeros((*x.shape[:2], *(axis.windows for axis in axes)), F32)
+        sums = np.zeros((*x.shape[:2], *(axis.positions for axis in axes)), F32)
         counts = np.zeros(sums.shape[2:], F32)
         with np.errstate(all="ignore"):
             values = x_scale * (x.astype(F32) - F32(x_zero))

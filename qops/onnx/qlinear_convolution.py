@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.conv.finish import Finish
 from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
-from qops.onnx.requantize import combined_scale, stage
+from qops.onnx.requantize import combined_scale, requantizer, stage
+from qops.rules.requantize import Requantize
 
 __all__ = ["QLinearConv", "qlinear_conv"]
 
@@ -72,6 +73,22 @@ class QLinearConv(Convolution):
             named = {"filter": axis.kernel, "stride": axis.stride, "dilation": axis.dilation}
             found |= {f"{name}_{end}": int(n) for name, n in named.items()} | {f"pad_{before}": int(axis.before)}
         return found
+
+    def requantize(self, dtype: DTypeLike = "uint8") -> Requantize:
+        """Give what takes sums with the bias to codes, for data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the data, which a plain `y_zero_point` has too.
+
+        Returns
+        -------
+        qops.rules.Requantize
+            Its rule, scale and ends can be read. Axis 1 has the channels.
+        """
+        zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
+        return requantizer(self.factor, zero, self.runtime, axis=1)
 
     def _prepare(self, once: bool) -> None:
         self._pack(once)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, native, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
-from qops.onnx.requantize import combined_scale, requantize, stage
+from qops.onnx.requantize import combined_scale, requantize, requantizer, stage
+from qops.rules.requantize import Requantize
 
 __all__ = ["QLinearMatMul", "qlinear_matmul"]
 
@@ -52,6 +53,22 @@ class QLinearMatMul(Product):
         """``a_scale * b_scale / y_scale``, which sums are multiplied by: one, or one for each row or column."""
         a_scale = self._scales[0]
         return self._factor(a_scale.shape if a_scale.ndim > 1 else (a_scale.size, 1))
+
+    def requantize(self, dtype: DTypeLike = "uint8") -> Requantize:
+        """Give what takes sums to codes, for data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the data, which a plain `y_zero_point` has too.
+
+        Returns
+        -------
+        qops.rules.Requantize
+            Its rule, scale and ends can be read. Axis -1 has the channels.
+        """
+        zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
+        return requantizer(self.factor, zero, self.runtime, axis=-1)
 
     def _prepare(self, once: bool) -> None:
         allowed = ("float32",) if self.runtime == "ort" else check.SCALES

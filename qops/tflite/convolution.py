@@ -48,6 +48,7 @@ class Convolution(Layer):
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         w_zero = self._w_zero(given)
+        self._zeros = given.x_zero_point, w_zero
         self._moves = Moves(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups, neighbours=given.dilation[1] == 1)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")

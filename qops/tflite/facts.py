@@ -146,7 +146,7 @@ class Kernel(NamedTuple):
     table_zero_point: str
     """Where LOGISTIC, TANH and ELU of 8 bits add the zero point: "outside" or "inside" of the rounding."""
     sigmoid_s16: str
-    """How LOGISTIC and TANH of int16 are made, if the scale is the power of two of that kernel; else by 256 sigmoids."""
+    """How LOGISTIC and TANH of int16 are made, if the scale is that kernel's power of two; else by 256 sigmoids."""
     sigmoid_output: str
     """Which number of the result LOGISTIC of 8 bits fixes: its "scale", its "zero point" of -128, or none."""
     norm_checks: bool

@@ -28,9 +28,7 @@ class FullyConnected(Layer):
     The weights are packed once, for any number of rows.
     """
 
-    __slots__ = (
-        *("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_matrix", "_packed", "_stage", "_w", "_zeros"),
-    )
+    __slots__ = (*("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_matrix", "_packed", "_stage", "_w"),)
     _name = "FULLY_CONNECTED"
 
     def __init__(

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, choice, flag, int32, native, number, renamed
+from qops._errors import renamed
+from qops.checks import as_array, choice, flag, int32, native, number
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for

@@ -8,7 +8,19 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOUNS = {"_keywords", "codes", "checks", "qtensor", "affine", "fixedpoint", "isa", "joining", "prepared", "window"}
+NOUNS = {
+    "_errors",
+    "_keywords",
+    "codes",
+    "checks",
+    "qtensor",
+    "affine",
+    "fixedpoint",
+    "isa",
+    "joining",
+    "prepared",
+    "window",
+}
 """Modules between the kernels and the ops."""
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
 KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}
@@ -68,7 +80,10 @@ READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers", "google")
 LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 FLOORS = {
-    "models": (("tensor",), ("op",), ("graph",), ("noise", "onnx", "tflite"), ("load",), ("argument",)),
+    "models": (
+        *(("tensor",), ("op",), ("cut", "graph", "operator", "target"), ("code", "noise")),
+        *(("onnx", "tflite"), ("load",), ("argument",)),
+    ),
     "tools": (("folder", "pages", "progress"), ("explain", "params", "sweep"), ("debug", "selftest", "vectors")),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""
@@ -84,7 +99,7 @@ def below(here):
     if here == "tools":
         return {"_kernels.machine", "_kernels.arrays", "nouns", *PACKAGES}
     if here == "models":
-        return {here, "_kernels.arrays", "nouns", "rules", *READ, *EXTRAS}
+        return {here, "_kernels.arrays", "_kernels.conv", "nouns", "rules", *READ, *EXTRAS}
     name = here.removeprefix("_kernels.")
     if name in LAYERS:
         return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}

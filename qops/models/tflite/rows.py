@@ -1,17 +1,33 @@
-"""Ops of whole rows as ports hold them: softmax, its logarithm, and normalization, with their C."""
+"""SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION: operators of whole rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from qops.models import Graph, Op
-from qops.tools.params.target import PortedLayer, Target, function
+from qops import tflite
+from qops.models.cut import Index
+from qops.models.graph import Graph
+from qops.models.op import Op
+from qops.models.target import PortedLayer, Target, function
+from qops.models.tensor import Values
+from qops.models.tflite.cut import Cut
+from qops.models.tflite.elementwise import make_one, real_one
+from qops.models.tflite.file import Operator
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.site import Made, Site
 
-__all__ = ["ROWS"]
+__all__ = ["KINDS"]
+
+
+Given = Sequence[Any]
+
 
 _ARGUMENTS = "const int32_t *x, int32_t *y, int count"
+
+
 _LARGEST = [
     "    int32_t most = x[0];",
     "    for (int i = 1; i < count; i++)",
@@ -19,18 +35,39 @@ _LARGEST = [
 ]
 
 
-def _row(made: PortedLayer, lines: list[str], rules: list[str], constants: dict[str, Any]) -> PortedLayer:
+def _make_softmax(site: Site) -> Made:
+    types = {"dtype": site.tensor(0).dtype, "y_dtype": site.outputs[0].dtype}
+    how = {**site.x(), **site.y, **types, "kernel": site.kernel, "beta": site.options["Beta"]}
+    return Made((0,), tflite.Softmax(**how))
+
+
+def _real_softmax(x: Values, beta: float = 1.0) -> Values:
+    e = np.exp((x - x.max(-1, keepdims=True)) * beta)
+    return np.asarray(e / e.sum(-1, keepdims=True))
+
+
+def _real_log_softmax(x: Values) -> Values:
+    far = x - x.max(-1, keepdims=True)
+    return np.asarray(far - np.log(np.exp(far).sum(-1, keepdims=True)))
+
+
+def _cut_row(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+    (x,) = given
+    return Cut(operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes")
+
+
+def _row_code(made: PortedLayer, lines: list[str], rules: list[str], constants: dict[str, Any]) -> PortedLayer:
     code = function(made.name, _ARGUMENTS, lines, "void", "row")
     return made._replace(rules=rules, constants=constants, code=code, arguments=("row",))
 
 
-def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
+def _c_of_softmax(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     n, integers, y = made.name, op.prepared.integers, graph.tensors[op.outputs[0]].dtype
     low, high = (0, 32767) if graph.tensors[op.reads[0]].dtype == "int16" else (np.iinfo(y).min, np.iinfo(y).max)
     constants = {**integers, "output_min": int(low), "output_max": int(high)}
     if "exp_table" in integers:
         constants |= {key: integers[key].astype(np.int16) for key in ("exp_table", "reciprocal_table")}
-        return _softmax_16(made, constants)
+        return _c_of_softmax_16(made, constants)
     bits = 8 * np.dtype(y).itemsize
     if "table" in integers:
         rounds = "(int)(p + 0.5f)" if y == "uint8" else "(int)roundf(p)"
@@ -45,7 +82,7 @@ def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLaye
             f"        y[i] = code > {n}_output_max ? {n}_output_max : code;",
             "    }",
         ]
-        return _row(made, lines, [], constants)
+        return _row_code(made, lines, [], constants)
     part = f"fixed_exp(tflite_double(x[i] - most, {n}_multiplier, 31 - {n}_shift, 0, INT32_MIN, INT32_MAX))"
     lines = [
         *_LARGEST,
@@ -63,10 +100,10 @@ def _softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLaye
         "        }",
         "    }",
     ]
-    return _row(made, lines, ["tflite-double", "fixed point"], constants)
+    return _row_code(made, lines, ["tflite-double", "fixed point"], constants)
 
 
-def _softmax_16(made: PortedLayer, constants: dict[str, Any]) -> PortedLayer:
+def _c_of_softmax_16(made: PortedLayer, constants: dict[str, Any]) -> PortedLayer:
     n = made.name
     near = f"tflite_double(x[i] - most, {n}_multiplier, 31 - {n}_shift, 0, INT32_MIN, INT32_MAX)"
     part = f"line_at({n}_exp_table, (int64_t){near} + 32767)"
@@ -84,10 +121,10 @@ def _softmax_16(made: PortedLayer, constants: dict[str, Any]) -> PortedLayer:
         f"            : code > {n}_output_max ? {n}_output_max : (int32_t)code;",
         "    }",
     ]
-    return _row(made, lines, ["tflite-double", "fixed point", "line"], constants)
+    return _row_code(made, lines, ["tflite-double", "fixed point", "line"], constants)
 
 
-def _log_softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
+def _c_of_log_softmax(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     n, integers = made.name, op.prepared.integers
     high = int(np.iinfo(graph.tensors[op.outputs[0]].dtype).max)
     constants = {**integers, "output_zero_point": high}
@@ -110,7 +147,7 @@ def _log_softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> Ported
             "        const float code = made == made ? made : 0; /* NaN, of scales near the end of float32 */",
             *clamped,
         ]
-        return _row(made, lines, ["tflite-double"], constants)
+        return _row_code(made, lines, ["tflite-double"], constants)
     steps = f"tflite_double(x[i] - most, {n}_multiplier, 31 - {n}_shift, 0, INT32_MIN, INT32_MAX)"
     lines = [
         *_LARGEST,
@@ -128,10 +165,10 @@ def _log_softmax(made: PortedLayer, op: Op, graph: Graph, how: Target) -> Ported
         f"            code = fixed_away((int64_t){steps} - log_of, 22) + {n}_output_zero_point;",
         *clamped,
     ]
-    return _row(made, lines, ["tflite-double", "fixed point", "fixed log"], constants)
+    return _row_code(made, lines, ["tflite-double", "fixed point", "fixed log"], constants)
 
 
-def _normalized(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
+def _c_of_normalization(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     x, y = graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
     info, n, is_u8 = np.iinfo(y.dtype), made.name, y.dtype == "uint8"
     constants = {"input_zero_point": 0 if x.zero_point is None else int(x.zero_point)}
@@ -146,8 +183,24 @@ def _normalized(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedL
         "    for (int i = 0; i < count; i++)",
         f"        y[i] = tflite_double({value}, multiplier, 31 - shift - {more}, {zero}, {info.min}, {info.max});",
     ]
-    return _row(made, lines, ["tflite-double", "fixed point", "fixed root"], constants)
+    return _row_code(made, lines, ["tflite-double", "fixed point", "fixed root"], constants)
 
 
-ROWS = {"SOFTMAX": _softmax, "LOG_SOFTMAX": _log_softmax, "L2_NORMALIZATION": _normalized}
-"""How ops of rows are made."""
+KINDS = {
+    "SOFTMAX": Kind(
+        make=_make_softmax,
+        real=lambda operator, given: _real_softmax(given[0], operator.options.get("Beta", 1.0)),
+        cut=_cut_row,
+        code=_c_of_softmax,
+        schema="SoftmaxOptions",
+    ),
+    "LOG_SOFTMAX": Kind(
+        make=make_one(tflite.LogSoftmax), real=real_one(_real_log_softmax), cut=_cut_row, code=_c_of_log_softmax
+    ),
+    "L2_NORMALIZATION": Kind(
+        make=make_one(tflite.L2Normalization),
+        real=real_one(lambda x: x / np.maximum(np.sqrt((x * x).sum(-1, keepdims=True)), 1e-6)),
+        cut=_cut_row,
+        code=_c_of_normalization,
+    ),
+}

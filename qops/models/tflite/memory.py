@@ -1,17 +1,55 @@
-"""Ops with a memory as ports hold them: one step of SVDF and of the LSTM, which changes the state."""
+"""SVDF and UNIDIRECTIONAL_SEQUENCE_LSTM: operators with a state, which have no formula in real numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from qops.models import Graph, Op
+from qops import tflite
+from qops.models.graph import Graph
+from qops.models.op import Missing, Op
+from qops.models.target import WIDE, PortedLayer, Target, function
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.site import Made, Site
+from qops.tflite.kernels import KERNELS
 from qops.tflite.tables import SIGMOIDS
-from qops.tools.params.target import WIDE, PortedLayer, Target, function
 
-__all__ = ["STEPS"]
+__all__ = ["KINDS"]
 
 
-def _svdf(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
+_INNER = 5  # inner tensors of an LSTM; the last is its hidden state
+
+
+def _make_svdf(site: Site) -> Made:
+    scales = {"feature_scale": site.numbers("w", site.tensor(1))["w_scale"]}
+    scales["time_scale"] = site.numbers("w", site.tensor(2))["w_scale"]
+    how = {**site.x(), **scales, **site.numbers("state", site.tensor(4)), **site.y, "rank": site.options["Rank"]}
+    if site.has(3):
+        off = abs(site.numbers("bias", site.tensor(3))["bias_scale"] - how["state_scale"] * how["time_scale"])
+        if off >= KERNELS[site.kernel].svdf_bias_off:
+            raise Missing(f"the scale of its bias, {site.tensor(3).scale}, is not that of its sums")
+    op = tflite.Svdf(site.constant(1), site.constant(2), site.bias(3), **how, **site.own())
+    return Made((0,), lambda x: op(x).y, prepared=op)
+
+
+def _make_lstm(site: Site) -> Made:
+    """Inputs 1 to 4 and 5 to 8 are the weights of input, forget, cell and output; 12 to 15 the biases."""
+    if any(site.has(i) for i in (*range(9, 12), 16, 17, *range(20, 24))):
+        raise Missing("its LSTM has peepholes, a projection or layer norm")
+    if len(site.operator.intermediates) < _INNER:
+        raise Missing("its LSTM has no scales of its inner tensors")
+    w, r, b = (np.stack([site.constant(i) for i in range(at, at + 4)]) for at in (1, 5, 12))
+    scales = {
+        name: [site.numbers("w", site.tensor(i))["w_scale"] for i in range(at, at + 4)]
+        for name, at in (("w_scale", 1), ("r_scale", 5))
+    }
+    numbers = {**site.x(), **scales, **site.numbers("hidden", site.operator.intermediates[_INNER - 1])}
+    cell = {"cell_scale": site.numbers("cell", site.tensor(19))["cell_scale"], "cell_clip": site.options["CellClip"]}
+    major = bool(site.options.get("TimeMajor"))
+    op = tflite.UnidirectionalSequenceLstm(w, r, b, **numbers, **cell, time_major=major, **site.own())
+    return Made((0,), lambda x: op(x).y, prepared=op)
+
+
+def _c_of_svdf(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """A step moves the memory of each filter by one; a unit is a sum over the memories of `rank` filters."""
     n, found = made.name, op.prepared.integers
     feature, time = found["weights_feature"].astype(np.int8), found["weights_time"].astype(np.int16)
@@ -42,7 +80,7 @@ def _svdf(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
     return made._replace(rules=["tflite-double"], constants=constants, code=code, arguments=("state",))
 
 
-def _lstm(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
+def _c_of_lstm(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Four gates of each cell, with 12 bits behind the point, then the state of the cell, and its result."""
     n, found, bends = made.name, op.prepared.integers, op.prepared.bends
     y = np.iinfo(graph.tensors[op.outputs[0]].dtype)
@@ -93,6 +131,8 @@ def _lstm(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
 
 
 _ARRAYS = ("input_multiplier", "input_shift", "recurrent_multiplier", "recurrent_shift")
+
+
 _BY_SIGMOIDS = {
     "logistic": ("int32_t x", "sigmoid_16({n}_sigmoids, 3 * x)"),
     "tanh": ("int32_t x", "tanh_16({n}_sigmoids, 3 * x)"),
@@ -100,6 +140,8 @@ _BY_SIGMOIDS = {
     "shifted": ("int32_t x, int n", "tflite_double(x, 1 << 30, 30 + n, 0, -32768, 32767)"),
 }
 """Functions of TFLM's cells: their arguments and what they give."""
+
+
 _BY_TABLES = {
     "logistic": ("int32_t x", "{n}_logistic_table[x + 32768]"),
     "tanh": ("int32_t x", "{n}_tanh_table[x + 32768]"),
@@ -107,5 +149,9 @@ _BY_TABLES = {
     "shifted": ("int32_t x, int n", "clipped_16(fixed_away(x, n))"),
 }
 """The same of LiteRT's."""
-STEPS = {"SVDF": _svdf, "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm}
-"""How these ops are made, by kind."""
+
+
+KINDS = {
+    "SVDF": Kind(make=_make_svdf, code=_c_of_svdf, schema="SVDFOptions"),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Kind(make=_make_lstm, code=_c_of_lstm, schema="UnidirectionalSequenceLSTMOptions"),
+}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qops.models import Tensor
+from qops.models.tensor import Tensor
 from qops.rules import TABLE, Requantize, reduced_multiplier
 from qops.rules.numbers import SINGLES
 
