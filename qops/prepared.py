@@ -15,6 +15,7 @@ import numpy as np
 
 from qops._kernels.arrays.checks import as_array
 from qops._kernels.arrays.direct import Direct
+from qops._kernels.machine.host import check as check_rounding
 
 __all__ = ["Prepared"]
 
@@ -61,6 +62,7 @@ class Prepared:
 
     def _make(self, given: Mapping[str, Any]) -> None:
         """Keep the constructor's arguments, which are among `given`, and of arrays a copy; then prepare the op."""
+        check_rounding()
         self._keep({name: _own(given[name], name) for name in self._argument_names})
         self._prepare(once=False)
 

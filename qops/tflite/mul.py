@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import Codes, quantized, wrap
+from qops.tflite.arithmetic import Codes, quantized, scaled_once, wrap
 from qops.tflite.binary import Binary, multiplied, named_factors
 from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding, scale_of_pair
@@ -100,9 +100,14 @@ class SquaredDifference(Binary):
         last = twice * twice / (2 ** (2 * self._left) * given.y_scale)
         if last >= 1 and self._facts.difference_aborts:
             raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, which ends the process from 1 on")
-        if not last < 2**31:
+        if not last < 2.0**60:
             raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, beyond a multiplier")
-        self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), quantized(last)
+        self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), self._last(last)
+
+    def _last(self, ratio: float) -> tuple[int, int]:
+        """The factor of the square. A shift to the left beyond 31 is taken modulo 32, as x86 and ARM do."""
+        multiplier, shift = quantized(ratio)
+        return multiplier, shift if self._facts.scaled is scaled_once else shift % 32 if shift > 31 else shift
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -198,7 +203,8 @@ def squared_difference(
     """Square the difference of codes.
 
     Both operands are taken to twice the larger scale, as in `add` but shifted left by 7 bits, of int16 by none; the
-    square of their difference, which wraps to int32, is taken to `y_scale`.
+    square of their difference, which wraps to int32, is taken to `y_scale`. From a last ratio of 2**31 on, TFLM shifts
+    an int32 by 32 or more, which C does not define: here by that modulo 32, as x86 does.
 
     Parameters
     ----------

@@ -86,7 +86,10 @@ class Resize(Op):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Resize `x`, into `out` if it is given."""
         data = self._codes(x)
-        check.out(out, self._dtype, self._shape(data.shape), data)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        if 0 in shape:  # the other sizes may be enormous
+            return put(np.empty(shape, self._dtype), out)
         return put(self._resized(data), out)
 
 
