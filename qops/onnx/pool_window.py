@@ -11,7 +11,7 @@ from qops._kernels.conv.axes import Axis
 from qops.checks import integer, integers, shown
 from qops.onnx.window import chosen, sized
 
-__all__ = ["Window", "taps"]
+__all__ = ["PoolWindow", "taps"]
 
 _MOST = 2**31 - 1
 """What ONNX's attributes may be here."""
@@ -19,7 +19,7 @@ _MOST_TAPS = 2**20
 """The most taps of a window; each tap is a pass over the result."""
 
 
-class Window(NamedTuple):
+class PoolWindow(NamedTuple):
     """The attributes of a pool, checked."""
 
     auto_pad: str

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from qops._kernels.conv.axes import Axis
 from qops.checks import choice, int32, integers, shown
 
-__all__ = ["Moves", "chosen"]
+__all__ = ["ConvolutionWindow", "chosen"]
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 MOST = sys.maxsize
 """What Py_ssize_t can count, which may have 32 bits."""
 
 
-class Moves(NamedTuple):
+class ConvolutionWindow(NamedTuple):
     """How the kernel moves along each spatial axis: the attributes of a convolution, checked."""
 
     auto_pad: str

@@ -136,7 +136,7 @@ def uniform_quantized_convolution(
     a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
     _check_ranks(a.shape, b.shape)
     orders, spatial = _orders(dimension_numbers, a.ndim), a.ndim - 2
-    moves = Moves(
+    moves = Spacing(
         _integers(window_strides, "window_strides", spatial, 1),
         _integers(lhs_dilation, "lhs_dilation", spatial, 1),
         _integers(rhs_dilation, "rhs_dilation", spatial, 1),
@@ -166,7 +166,7 @@ class Groups(NamedTuple):
     features: int
 
 
-class Moves(NamedTuple):
+class Spacing(NamedTuple):
     """The strides, and the dilation of data and filters, along each spatial axis."""
 
     strides: tuple[int, ...]
@@ -238,7 +238,7 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> Non
 
 
 def _axes(
-    sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: tuple[int, ...], moves: Moves
+    sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: tuple[int, ...], moves: Spacing
 ) -> list[Axis]:
     """Give the window along each axis of the dilated data."""
     found = []

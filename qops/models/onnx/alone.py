@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from qops.models.onnx.file import Node
 from qops.models.op import Alone
 from qops.models.tensor import Tensor
-from qops.onnx.pool_window import Window
+from qops.onnx.pool_window import PoolWindow
 from qops.onnx.qlinear_softmax import ONE_AXIS
-from qops.onnx.window import Moves
+from qops.onnx.window import ConvolutionWindow
 
 __all__ = ["alone"]
 
@@ -171,7 +171,7 @@ def _convolution(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     x, w, o = data[0], data[places.w], index[1]
     if node.get("channels_last"):
         return None
-    moves = Moves.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
+    moves = ConvolutionWindow.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
     zeros = _zero(_at(data, places.x_zero)), _zero(_at(data, places.w_zero), o)
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each
@@ -248,7 +248,7 @@ def _window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
         return None
     x = data[0]
     names = ("kernel_shape", "strides", "dilations", "pads", "auto_pad")
-    axes = Window.of({name: node.get(name) for name in names if node.get(name) is not None})
+    axes = PoolWindow.of({name: node.get(name) for name in names if node.get(name) is not None})
     if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
         return None
     few = x[index[0], index[1]]

@@ -12,7 +12,7 @@ from qops._kernels.conv.axes import Axis
 from qops.models.onnx.file import Node
 from qops.models.onnx.moves import bounded
 from qops.models.tensor import Values
-from qops.onnx.pool_window import Window, taps
+from qops.onnx.pool_window import PoolWindow, taps
 
 __all__ = ["SUMS", "conv", "gemm", "matmul", "window_of"]
 
@@ -20,7 +20,7 @@ Given = Sequence[Any]
 _FARTHEST = 2**20  # the most pixels of padding, strides and dilations
 
 
-def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
+def window_of(node: Node, kernel: Sequence[int] | None = None) -> PoolWindow:
     """Give the window of a pool or a convolution.
 
     Parameters
@@ -32,7 +32,7 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
 
     Returns
     -------
-    Window
+    PoolWindow
 
     Raises
     ------
@@ -45,7 +45,7 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
     how = node.get("auto_pad", "NOTSET")
     moves |= {"kernel_shape": list(kernel or node.get("kernel_shape") or ()), "auto_pad": how}
     moves |= {"ceil_mode": node.get("ceil_mode", 0)} | ({"pads": None} if how != "NOTSET" else {})
-    return Window.of(moves, is_pool=kernel is None)
+    return PoolWindow.of(moves, is_pool=kernel is None)
 
 
 def _grid(node: Node, x: Values, kernel: Sequence[int] | None = None) -> list[Axis]:
