@@ -11,7 +11,7 @@ from qops._kernels.conv.axes import Axis
 from qops.checks import integer, integers, shown
 from qops.onnx.window import chosen, sized
 
-__all__ = ["PoolWindow", "taps"]
+__all__ = ["Axis", "PoolWindow", "taps"]
 
 _MOST = 2**31 - 1
 """What ONNX's attributes may be here."""

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._errors import renamed
-from qops.checks import as_array, choice, flag, int32, native, number
+from qops.checks import as_array, choice, flag, int32, native, number, renamed
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from qops._kernels.conv.axes import Axis
 from qops.models.onnx.file import Node
 from qops.models.onnx.moves import bounded
 from qops.models.tensor import Values
-from qops.onnx.pool_window import PoolWindow, taps
+from qops.onnx.pool_window import Axis, PoolWindow, taps
 
 __all__ = ["SUMS", "conv", "gemm", "matmul", "window_of"]
 
