@@ -246,13 +246,13 @@ def _axes(
         length = (size - 1) * apart + 1 if size else 0
         axis = Axis(taps, stride, dilation, *(pads[2 * i : 2 * i + 2] if pads else (0, 0)), size=length)
         if padding == "SAME":
-            axis = axis.same()
+            axis = axis.same(length)
         room = axis.room + 1
         if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
             raise ValueError(
                 f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {axis.before} + {axis.after}"
             )
-        found.append(axis._replace(positions=max(0, -(-room // stride))))
+        found.append(axis.placed(max(0, -(-room // stride))))
     return found
 
 
