@@ -103,13 +103,14 @@ cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogi
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef Wide* s = <Wide*>using
+    cdef int64_t x, low = s.extremes.lowest, high = s.extremes.highest
     cdef Py_ssize_t i
-    cdef int64_t x
     for i in range(n):
         x = s.ta[a[i]] + s.tb[b[i]]
-        s.extremes.lowest = min(s.extremes.lowest, x)
-        s.extremes.highest = max(s.extremes.highest, x)
+        low = min(low, x)
+        high = max(high, x)
         c[i] = saturate_u8(x >> 16) ^ s.flip
+    s.extremes.lowest, s.extremes.highest = low, high
 
 
 cdef union SumNumbers:

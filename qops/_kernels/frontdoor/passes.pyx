@@ -157,13 +157,13 @@ cdef class Operands:
 cdef Operands operands(a, b, out, int typenum, int or_typenum=-1):
     """Check two tensors of codes of uint8, or of `or_typenum`, and `out`; or make the codes of the result."""
     cdef Operands o = Operands.__new__(Operands)
-    o.x, o.y = data_of(a, "a", &o.a), data_of(b, "b", &o.b)
-    take(o.x, "a", cnp.NPY_UINT8, or_typenum)
-    take(o.y, "b", cnp.NPY_UINT8, or_typenum)
-    o.flips.a = SIGN if cnp.PyArray_TYPE(o.x) == cnp.NPY_INT8 else 0
-    o.flips.b = SIGN if cnp.PyArray_TYPE(o.y) == cnp.NPY_INT8 else 0
+    cdef cnp.ndarray x = data_of(a, "a", &o.a), y = data_of(b, "b", &o.b)
+    take(x, "a", cnp.NPY_UINT8, or_typenum)
+    take(y, "b", cnp.NPY_UINT8, or_typenum)
+    o.flips.a = SIGN if cnp.PyArray_TYPE(x) == cnp.NPY_INT8 else 0
+    o.flips.b = SIGN if cnp.PyArray_TYPE(y) == cnp.NPY_INT8 else 0
     o.flips.c = SIGN if typenum == cnp.NPY_INT8 else 0
-    o.codes = output(out, typenum, o.x, o.y)
+    o.x, o.y, o.codes = x, y, output(out, typenum, x, y)
     return o
 
 
