@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, Operands, padding_code
+from qops._kernels.conv.axes import Axis, ImagesAndFilters, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.checks import S32, check_out, int32, integer, integers, shown
 from qops.tensorflow._checks import codes_of, one_of, shape_text
@@ -279,7 +279,7 @@ def _sums(
     batches, features = groups
 
     def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: Any, count: int) -> NDArray[np.int32]:
-        operands = Operands(data, filters, axes, affines[0].zero_points[0], count)
+        operands = ImagesAndFilters(data, filters, axes, affines[0].zero_points[0], count)
         return operands.convolved(Finish(w_zero_point))
 
     if batches == 1:

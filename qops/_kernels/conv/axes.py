@@ -109,7 +109,7 @@ def planes(x: NDArray[Any], axes: list[Axis], pad_value: int) -> tuple[NDArray[A
     return x, window_of(axes)
 
 
-class Operands(NamedTuple):
+class ImagesAndFilters(NamedTuple):
     """Images (N, C, ...) and filters (OC, C / groups, ...), and how the filters move."""
 
     x: NDArray[Any]
