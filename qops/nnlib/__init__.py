@@ -23,11 +23,9 @@ Formulas
     number between 2**23 and 2**24 the next even one, because the sum is rounded to float32. ``sat_u8``, ``sat_s16`` and
     ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
 
-Not modelled: ``Supernode_8x8p8to8``, ``Supernode_8x8p32to8``, ``DepthwiseSupernode_8x8p8to8``,
-``DepthwiseSupernode_8x8p32to8``, ``SuperFC_8x8p32to8``, ``QuantizedDepthwiseConv2d_8x8to32``,
-``QuantizedTransposeConv2d_8x8p32to8``, ``QuantizedBatchNorm_8x8p8to8``, ``QuantizedInstanceNorm_8``,
+Not modelled: ``QuantizedBatchNorm_8x8p8to8``, ``QuantizedInstanceNorm_8``,
 ``QuantizedSoftmax_8``, ``QuantizedSigmoid_8``, ``QuantizedTanh_8``, ``QuantizedPRelu_8``, ``QuantizedLRN_8``,
-``QuantizedL2Pool_8``, ``QuantizedResizeBilinear_8``, ``QuantizedMean_8``, ``QuantizedSum_8to32``, ``QuantizedDiv_8``,
+``QuantizedResizeBilinear_8``, ``QuantizedMean_8``, ``QuantizedSum_8to32``, ``QuantizedDiv_8``,
 ``QuantizedRecip_8``, ``QuantizedSqrt_8``, ``QuantizedPad_8``, ``QuantizedSplit_8``, ``QuantizedStridedSlice_8``; other
 versions than 0x00021401; the blocked ``_d32`` layout (its ops take plain arrays here); the vector paths of matmul and
 conv2d.
@@ -39,8 +37,13 @@ from qops.nnlib.add_node import QuantizedAdd8p8to8, QuantizedSub8p8to8D32
 from qops.nnlib.bias_add import quantized_bias_add_8p8to32, quantized_bias_add_32p32to32
 from qops.nnlib.concat import quantized_concat_8, quantized_concat_8_ref
 from qops.nnlib.convolution import quantized_conv2d_8x8to32
+from qops.nnlib.depthwise_convolution import quantized_depthwise_conv2d_8x8to32
+from qops.nnlib.depthwise_supernode import DepthwiseSupernode, depthwise_supernode
 from qops.nnlib.dequantize import dequantize, dequantize_qint32_f
 from qops.nnlib.extremes import quantized_maximum_8, quantized_minimum_8
+from qops.nnlib.fuse import fuse
+from qops.nnlib.input_supernode import InputSupernode, input_supernode
+from qops.nnlib.l2_pool import quantized_l2_pool_8
 from qops.nnlib.matmul import quantized_matmul_8x8to32
 from qops.nnlib.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from qops.nnlib.multiply_shift import (
@@ -76,22 +79,37 @@ from qops.nnlib.requantize import (
 )
 from qops.nnlib.requantize_16 import quantize_down_and_shrink_range_32to16, requantize_32to16
 from qops.nnlib.requantize_codes import requantize_i32, requantize_i32_scalar, requantize_u8
+from qops.nnlib.session import Session
 from qops.nnlib.sub import quantized_sub_8p8to8_d32, quantized_sub_8p8to32
+from qops.nnlib.super_fc import SuperFC, super_fc
+from qops.nnlib.supernode import Supernode, supernode
+from qops.nnlib.supernode3322 import Supernode3322, supernode3322
+from qops.nnlib.transpose_conv2d import QuantizedTransposeConv2d8x8p32to8, quantized_transpose_conv2d_8x8p32to8
 
 __all__ = [
     "AdjustedRange",
+    "DepthwiseSupernode",
+    "InputSupernode",
     "LevelZero",
     "MovedRange",
     "MultiplierBelowOne",
     "QuantizedAdd8p8to8",
     "QuantizedSub8p8to8D32",
+    "QuantizedTransposeConv2d8x8p32to8",
+    "Session",
+    "SuperFC",
+    "Supernode",
+    "Supernode3322",
     "adjust_minmax_fixed",
     "adjust_minmax_for_zero",
     "adjust_range",
     "auto_quantize",
     "auto_quantize_ref",
+    "depthwise_supernode",
     "dequantize",
     "dequantize_qint32_f",
+    "fuse",
+    "input_supernode",
     "level_zero",
     "mul_by_quantized_multiplier",
     "multiplier_below_one",
@@ -113,6 +131,8 @@ __all__ = [
     "quantized_concat_8",
     "quantized_concat_8_ref",
     "quantized_conv2d_8x8to32",
+    "quantized_depthwise_conv2d_8x8to32",
+    "quantized_l2_pool_8",
     "quantized_matmul_8x8to32",
     "quantized_max_pool_8",
     "quantized_maximum_8",
@@ -124,6 +144,7 @@ __all__ = [
     "quantized_relux_8",
     "quantized_sub_8p8to8_d32",
     "quantized_sub_8p8to32",
+    "quantized_transpose_conv2d_8x8p32to8",
     "requantization_range_32",
     "requantize_8to8",
     "requantize_32to8",
@@ -132,5 +153,8 @@ __all__ = [
     "requantize_i32_scalar",
     "requantize_u8",
     "rounding_divide_by_pot",
+    "super_fc",
+    "supernode",
+    "supernode3322",
 ]
 __dir__ = __all__.copy

@@ -78,13 +78,84 @@ def quantize_scalar(i, attrs):
     return {name: op(i["x"], i["min"], i["max"]) for name, op in ops.items()}
 
 
+def ends(i):
+    return i.get("guess_min"), i.get("guess_max")
+
+
+def layer(i):
+    """Filters and bias."""
+    return tensor(i, "w", "w"), tensor(i, "bias", "bias")
+
+
+def in_session(make):
+    """A new node each, of which the set has the passes; and the op, where the set has them not."""
+
+    def run(i, attrs):
+        session = nnlib.Session(make(i, attrs))
+        if "x1" in i:
+            return replayed(session, i)
+        found = result(session(tensor(i))) | {"passes": session.passes}
+        np.testing.assert_array_equal(make(i, attrs)(tensor(i)).data, found["out"])
+        return found
+
+    return run
+
+
+def replayed(session, i):
+    """Three calls of one node, in the order of the set."""
+    found = [result(session(tensor(i, name))) for name in ("x1", "x", "x2")]
+    return {f"{key}{step}": value for step, one in enumerate(found) for key, value in one.items()}
+
+
+def supernode(i, attrs):
+    more = {"channel_scale": i.get("channel_scale"), "arch": attrs["arch"]}
+    return nnlib.Supernode(*layer(i), attrs["stride"], attrs["padding"], *ends(i), **more)
+
+
+def depthwise_supernode(i, attrs):
+    more = {"channel_scale": i.get("channel_scale")}
+    return nnlib.DepthwiseSupernode(*layer(i), attrs["stride"], attrs["padding"], *ends(i), **more)
+
+
+def input_supernode(i, attrs):
+    return nnlib.InputSupernode(*layer(i), attrs["stride"], attrs["padding"], *ends(i))
+
+
+def supernode3322(i, attrs):
+    return nnlib.Supernode3322(*layer(i), attrs["padding"], *ends(i))
+
+
+def super_fc(i, attrs):
+    return nnlib.SuperFC(*layer(i), *ends(i))
+
+
+def transposed(i, attrs):
+    where = attrs["stride"], attrs["pads"], attrs["out_size"]
+    return nnlib.QuantizedTransposeConv2d8x8p32to8(*layer(i), *where, *ends(i))
+
+
 REFUSALS = {
     "diverges": "a, b: .* the output range never settles",
-    "rejected": r"min, max: 0 is between two codes of .*, which the original refuses",  # by Requantize_8to8
+    "rejected": r"min, max: 0 is between two codes of .*, which the original refuses"  # by Requantize_8to8
+    r"|bias, guess_min: .* steps of the sums, beyond int32, which the original refuses",  # by supernodes
 }
 """How nnlib fails, or does not end -> how qops says so."""
 
+NODES = {
+    "Supernode": supernode,
+    "DepthwiseSupernode": depthwise_supernode,
+    "InputSupernode": input_supernode,
+    "Supernode3322": supernode3322,
+}
+
 ADAPTORS = {
+    **{f"{op}_8x8p{bits}to8": in_session(make) for op, make in NODES.items() for bits in (8, 32)},
+    "SuperFC_8x8p32to8": in_session(super_fc),
+    "QuantizedTransposeConv2d_8x8p32to8": in_session(transposed),
+    "QuantizedDepthwiseConv2d_8x8to32": lambda i, attrs: result(
+        nnlib.quantized_depthwise_conv2d_8x8to32(tensor(i), tensor(i, "w", "w"), attrs["stride"], attrs["padding"])
+    ),
+    "QuantizedL2Pool_8": pool(nnlib.quantized_l2_pool_8),
     "AutoQuantize": float_op(nnlib.auto_quantize),
     "AutoQuantize_ref": float_op(nnlib.auto_quantize_ref),
     "Dequantize": lambda i, attrs: {"out": nnlib.dequantize(tensor(i))},
