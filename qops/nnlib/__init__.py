@@ -1,7 +1,9 @@
 """What Qualcomm's hexagon nnlib (version 0x00021401) computes, bit for bit, quirks included.
 
-A function has the name of nnlib's op in snake_case. "The original" is nnlib, on the vector unit (HVX) of its DSP unless
-a docstring says otherwise. The following holds for every function here; the docstrings do not repeat it.
+A function has the name of nnlib's op in snake_case. Ops that differ in the type of the bias only, as Supernode_8x8p8to8
+and Supernode_8x8p32to8, are one function, whose name is without the types. "The original" is nnlib, on the vector unit
+(HVX) of its DSP unless a docstring says otherwise. The following holds for every function here; the docstrings do not
+repeat it.
 
 Tensors
     A tensor is a triple ``(data, min, max)``: codes, and two real values, which are read as float32. For uint8 codes
@@ -23,12 +25,11 @@ Formulas
     number between 2**23 and 2**24 the next even one, because the sum is rounded to float32. ``sat_u8``, ``sat_s16`` and
     ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
 
-Not modelled: ``QuantizedBatchNorm_8x8p8to8``, ``QuantizedInstanceNorm_8``,
-``QuantizedSoftmax_8``, ``QuantizedSigmoid_8``, ``QuantizedTanh_8``, ``QuantizedPRelu_8``, ``QuantizedLRN_8``,
-``QuantizedResizeBilinear_8``, ``QuantizedMean_8``, ``QuantizedSum_8to32``, ``QuantizedDiv_8``,
-``QuantizedRecip_8``, ``QuantizedSqrt_8``, ``QuantizedPad_8``, ``QuantizedSplit_8``, ``QuantizedStridedSlice_8``; other
-versions than 0x00021401; the blocked ``_d32`` layout (its ops take plain arrays here); the vector paths of matmul and
-conv2d.
+Not modelled: ``QuantizedBatchNorm_8x8p8to8``, ``QuantizedInstanceNorm_8``, ``QuantizedSoftmax_8``,
+``QuantizedSigmoid_8``, ``QuantizedTanh_8``, ``QuantizedPRelu_8``, ``QuantizedLRN_8``, ``QuantizedResizeBilinear_8``,
+``QuantizedMean_8``, ``QuantizedSum_8to32``, ``QuantizedDiv_8``, ``QuantizedRecip_8``, ``QuantizedSqrt_8``,
+``QuantizedPad_8``, ``QuantizedSplit_8``, ``QuantizedStridedSlice_8``; other versions than 0x00021401; the blocked
+``_d32`` layout (its ops take plain arrays here); the vector paths of matmul and conv2d.
 """
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers

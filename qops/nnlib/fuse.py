@@ -8,17 +8,15 @@ from typing import Any, Literal, TypeAlias
 from numpy.typing import ArrayLike
 
 from qops.checks import S32, U8, both_ends, choice, integers, operand, real, shown
+from qops.nnlib.chosen_node import convolution_node
 from qops.nnlib.depthwise_supernode import DepthwiseSupernode
 from qops.nnlib.fused_node import Node
-from qops.nnlib.input_supernode import DEPTH, InputSupernode
-from qops.nnlib.node_arguments import scales_of
+from qops.nnlib.node_arguments import Arch
 from qops.nnlib.node_range import Given
 from qops.nnlib.super_fc import LEAST, UNIT, SuperFC
-from qops.nnlib.supernode import Arch, Supernode
-from qops.nnlib.supernode3322 import SHAPE, Supernode3322
 from qops.qtensor import TensorLike
 
-__all__ = ["Activation", "Fusable", "convolution_node", "fuse"]
+__all__ = ["fuse"]
 
 Fusable: TypeAlias = Literal["QuantizedConv2d_8x8to32", "QuantizedDepthwiseConv2d_8x8to32", "QuantizedMatMul_8x8to32"]
 Activation: TypeAlias = (
@@ -143,20 +141,6 @@ def fuse(
     if codes.ndim == 4 and _is_connected(codes.shape, size, bias, padding, channel_scale):
         return SuperFC((codes.reshape(1, 1, -1, codes.shape[3]), lo, hi), bias, *ends)
     return convolution_node(w, bias, stride, padding, ends, channel_scale, arch)
-
-
-def convolution_node(
-    w: TensorLike, bias: TensorLike, stride: Any, padding: str, ends: Given, channel_scale: Any, arch: Arch
-) -> Node:
-    """Give the node that runs a convolution with these filters."""
-    codes, _, _ = operand(w, "w", U8)
-    moves = integers(stride, "stride", 2, 1)
-    has_scales = codes.ndim == 4 and scales_of(channel_scale, codes.shape[3]) is not None
-    if codes.ndim != 4 or codes.shape[2] > DEPTH or moves[1] > DEPTH or has_scales:
-        return Supernode(w, bias, moves, padding, *ends, channel_scale=channel_scale, arch=arch)
-    if codes.shape == SHAPE and moves == (1, 1) and ends[0] is not None and ends[1] is not None:
-        return Supernode3322(w, bias, padding, ends[0], ends[1])
-    return InputSupernode(w, bias, moves, padding, *ends)
 
 
 def _ends(requantize: Any, activation: Any) -> Given:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from qops._kernels.nnlib.ranges import level, quantized, step_32
 from qops.checks import S32, U8, choice, integers, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
 
-__all__ = ["Bias", "Moves", "bias_of", "filters_of", "moves_of", "scales_of"]
+__all__ = ["Arch", "Bias", "Moves", "bias_of", "filters_of", "moves_of", "scales_of"]
 
-Moves = tuple[tuple[int, int], str]
+Arch: TypeAlias = Literal["v65", "v60"]
+Moves: TypeAlias = tuple[tuple[int, int], str]
 
 
 def moves_of(stride: Any, padding: Any) -> Moves:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,15 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, choice, unshared
 from qops.nnlib.fused_node import FusedNode, Place
-from qops.nnlib.node_arguments import bias_of, filters_of, moves_of, scales_of
+from qops.nnlib.node_arguments import Arch, bias_of, filters_of, moves_of, scales_of
 from qops.nnlib.node_range import given_ends
 from qops.nnlib.node_sums import Watched, watched
 from qops.nnlib.signed_weights import signed_weights
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["Arch", "Supernode", "supernode"]
-
-Arch: TypeAlias = Literal["v65", "v60"]
+__all__ = ["Supernode", "supernode"]
 
 VECTOR = 32  # channels
 VTCM = 1 << 18  # bytes of a V65's memory for weights

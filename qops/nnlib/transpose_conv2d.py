@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, check_out, integers, operand, put, unshared
-from qops.nnlib.fuse import convolution_node
+from qops.nnlib.chosen_node import convolution_node
 from qops.nnlib.fused_node import Node, Run
-from qops.nnlib.node_arguments import bias_of, filters_of
+from qops.nnlib.node_arguments import Arch, bias_of, filters_of
 from qops.nnlib.node_range import NodeRange, given_ends
 from qops.nnlib.quantize_number import quantize_uint8
-from qops.nnlib.supernode import Arch
 from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["QuantizedTransposeConv2d8x8p32to8", "quantized_transpose_conv2d_8x8p32to8"]
