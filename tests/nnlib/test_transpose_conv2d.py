@@ -63,8 +63,8 @@ def test_a_session_of_it_remembers():
         ({"pads": (-1, 0, 0, 0)}, "pads: expected"),
         ({"out_size": (5, 6)}, r"out_size: expected \(5, 5\) for images of \(3, 4\)"),
         (
-            {"stride": (2, 2), "out_size": (8, 9)},
-            r"out_size: \(8, 9\) after pads of \(0, 0\) is beyond \(8, 8\)|out_size",
+            {"stride": (2, 2), "out_size": (8, 11)},
+            r"out_size: \(8, 11\) after pads of \(0, 0\) is beyond \(8, 8\)",
         ),
         ({"bias": (np.zeros(2, np.uint8), -1.0, 1.0)}, "bias: expected int32"),
     ],
