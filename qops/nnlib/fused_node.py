@@ -13,7 +13,7 @@ from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops._kernels.nnlib.pooling import moving
 from qops._kernels.nnlib.ranges import f32, level
-from qops._kernels.nnlib.supernode import fraction_stage, words_of
+from qops._kernels.nnlib.supernode import codes_with_words, fraction_stage, words_of
 from qops.checks import U8, check_out, int32, operand, put
 from qops.nnlib.node_arguments import Bias, Moves
 from qops.nnlib.node_range import Ends, Gain, Given, NodeRange
@@ -191,8 +191,7 @@ class FusedNode(Node):
             finish = Finish(self._w_zero, added, stage, U8)
             convolve(self._images(place), self._packed, codes, finish, num_threads=place.threads)
         else:
-            sums += added
-            stage.run(sums, codes)
+            codes_with_words(stage, sums.reshape(-1), added, codes.reshape(-1))
         if following is not None:
             ends.move(following)
         return Run(tensor(put(codes, out), *ends.ends), ends, passes)

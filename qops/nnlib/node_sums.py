@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.nnlib.supernode import fraction_extremes
+from qops._kernels.nnlib.supernode import channel_extremes, fraction_extremes
 from qops.nnlib.node_range import Ends, Gain, NodeRange
 
 __all__ = ["Extremes", "Watched", "extremes", "next_range", "watched"]
@@ -41,8 +41,8 @@ class Watched(NamedTuple):
 
 def watched(sums: NDArray[np.int32], channels: slice | Integers = slice(None), **how: Any) -> Watched:
     """Give the sums (..., n) with the extremes of each channel."""
-    rows = sums.reshape(-1, sums.shape[-1])
-    return Watched(sums, rows.min(0).astype(np.int64), rows.max(0).astype(np.int64), channels, **how)
+    rows = np.ascontiguousarray(sums.reshape(-1, sums.shape[-1]))
+    return Watched(sums, *channel_extremes(rows), channels, **how)
 
 
 def wrap(x: Integers) -> Integers:

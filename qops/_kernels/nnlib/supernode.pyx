@@ -7,12 +7,15 @@ The multiply is vmpye and vmpyo:<<1:rnd:sat. These floor twice and then round, w
 
 cimport numpy as cnp
 from libc.math cimport rintf
-from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.nnlib.ranges cimport steps
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
-from qops._kernels.stage.prepared cimport IntegerStage
+from qops._kernels.stage.prepared cimport IntegerStage, PreparedStage
 from qops._kernels.stage.rounding cimport HALF_UP, wrap_s32
+from qops._kernels.stage.stage cimport BLOCK, Stage, stage_run
+
+import numpy as np
 
 cnp.import_array()
 
@@ -58,6 +61,45 @@ def words_of(const float[::1] bias, float ratio, float lower, const float[::1] i
             return i, whole
         words[i] = <int64_t>whole
     return made
+
+
+cdef void add_words(const uint32_t* x, const uint32_t* words, Py_ssize_t channel, Py_ssize_t count, uint32_t* y,
+                    Py_ssize_t n) noexcept nogil:
+    """y = x plus the words of the channels, modulo 2**32; x begins with this channel."""
+    cdef Py_ssize_t i, some
+    while n > 0:
+        some = min(n, count - channel)
+        for i in range(some):
+            y[i] = x[i] + words[channel + i]
+        x, y, n, channel = x + some, y + some, n - some, 0
+
+
+def codes_with_words(PreparedStage stage, const int32_t[::1] sums, const int32_t[::1] words, uint8_t[::1] codes):
+    """Make the codes of sums whose channels are neighbours, and have these words; the sums with them wrap."""
+    cdef Py_ssize_t first, n, size = len(sums), count = len(words)
+    cdef uint32_t[BLOCK] block
+    cdef Stage s = stage.stage
+    for first from 0 <= first < size by BLOCK:
+        n = min(size - first, <Py_ssize_t>BLOCK)
+        add_words(<const uint32_t*>&sums[first], <const uint32_t*>&words[0], first % count, count, block, n)
+        stage_run(&s, block, cnp.NPY_INT32, &codes[first], cnp.NPY_UINT8, first, n)
+
+
+cdef void watch_row(const int32_t* x, int32_t* lowest, int32_t* highest, Py_ssize_t n) noexcept nogil:
+    """Widen the extremes of each channel to hold its sum."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        lowest[i] = x[i] if x[i] < lowest[i] else lowest[i]
+        highest[i] = x[i] if x[i] > highest[i] else highest[i]
+
+
+def channel_extremes(const int32_t[:, ::1] sums):
+    """Give the lowest and the highest sum of each column, as int64."""
+    cdef Py_ssize_t i, n = sums.shape[1]
+    cdef cnp.ndarray low = np.array(sums[0]), high = low.copy()
+    for i in range(1, sums.shape[0]):
+        watch_row(&sums[i, 0], <int32_t*>cnp.PyArray_DATA(low), <int32_t*>cnp.PyArray_DATA(high), n)
+    return low.astype(np.int64), high.astype(np.int64)
 
 
 def fraction_extremes(const int64_t[::1] lowest, const int64_t[::1] highest, const int32_t[::1] multipliers,
