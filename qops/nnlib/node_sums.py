@@ -42,7 +42,8 @@ class Watched(NamedTuple):
 def watched(sums: NDArray[np.int32], channels: slice | Integers = slice(None), **how: Any) -> Watched:
     """Give the sums (..., n) with the extremes of each channel."""
     rows = np.ascontiguousarray(sums.reshape(-1, sums.shape[-1]))
-    return Watched(sums, *channel_extremes(rows), channels, **how)
+    lowest, highest = channel_extremes(rows)
+    return Watched(sums, lowest, highest, channels, **how)
 
 
 def wrap(x: Integers) -> Integers:
