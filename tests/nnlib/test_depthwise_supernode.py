@@ -13,7 +13,12 @@ def drawn(rng, height, width):
     channels = int(rng.choice([1, 3, 32, 33, 70]))
     size = int(rng.integers(height, height + 4)), int(rng.integers(width, width + 9))
     x = rng.integers(0, 256, (2, *size, channels), np.uint8), float(rng.choice([-1.0, -0.3, 0.0])), 1.0
-    w = rng.integers(0, 256, (height, width, channels, 1), np.uint8), -0.6, float(rng.choice([0.0, 0.4]))
+    large = float(rng.choice([1, 600]))  # then a first guess is too steep
+    w = (
+        rng.integers(0, 256, (height, width, channels, 1), np.uint8),
+        -0.6 * large,
+        float(rng.choice([0.0, 0.4])) * large,
+    )
     bias = rng.integers(-(2**22), 2**22, channels, np.int32), -512.0, 512.0
     given = tuple(rng.choice([None, end]) for end in (-float(rng.uniform(0, 3)), float(rng.uniform(0.1, 5))))
     return x, w, bias, (int(rng.integers(1, 4)), int(rng.choice([1, 2]))), str(rng.choice(PADDINGS)), given
@@ -32,6 +37,22 @@ def test_matches_its_twin(seed, width):
     t = session(x)
     np.testing.assert_array_equal(t.data, want[0])
     assert (t.min, t.max, session.passes) == want[1:]
+
+
+def test_the_last_column_of_filters_5_wide_counts_shifted_twice():
+    """With stride 2 and one column more than a multiple of four; the range is too wide by 2**left_shift."""
+    codes = np.zeros((1, 2, 13, 1), np.uint8)
+    w, bias = (np.full((2, 5, 1, 1), 255, np.uint8), 0.0, 600.0), (np.zeros(1, np.int32), -1.0, 1.0)
+    found = []
+    for column in (12, 0):  # only the last window has the one, only the first has the other
+        codes[...] = 0
+        codes[..., column, :] = 255
+        want = twin.depthwise_supernode((codes, 0.0, 1.0), w, bias, (1, 2), "VALID", (0.0, None), None)
+        t = nnlib.depthwise_supernode((codes, 0.0, 1.0), w, bias, (1, 2), "VALID", 0.0)
+        np.testing.assert_array_equal(t.data, want[0])
+        assert (t.min, t.max) == want[1:3]
+        found.append(t.max)
+    assert found[0] > 1.9 * found[1]
 
 
 @pytest.mark.parametrize("seed", range(20))

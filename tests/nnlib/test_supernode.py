@@ -40,12 +40,15 @@ def test_watches_the_columns_that_the_kernels_compute(width, outputs):
     """Windows of one pixel, whose memory is all set: nothing is refused."""
     rng = np.random.default_rng(width)
     x = rng.integers(0, 256, (1, 1, width, 8), np.uint8), -1.0, 1.0
-    w, bias = (rng.integers(0, 256, (1, 1, 8, outputs), np.uint8), -1.0, 1.0), (np.zeros(outputs, np.int32), -1.0, 1.0)
-    for channel in (0, outputs - 1):  # the farthest results are those of one channel
-        far = w[0].copy()
-        far[..., channel] = 255
-        want = twin.supernode(x, (far, -1.0, 1.0), bias, (1, 1), "VALID", (None, None), None, "v65")
-        t = nnlib.supernode(x, (far, -1.0, 1.0), bias, (1, 1), "VALID")
+    w = rng.integers(0, 256, (1, 1, 8, outputs), np.uint8)
+    bias = rng.integers(-(2**28), 2**28, outputs, np.int32), -8.0, 8.0
+    fine = np.where(np.arange(outputs) // 32 % 2, 1, 0.05).astype(np.float32)  # every other block has small results
+    for channel, scales in ((0, None), (outputs - 1, None), (0, fine), (outputs - 33, fine)):
+        far = w.copy()
+        far[..., max(channel, 0)] = 255  # the farthest results are those of one channel
+        given = (far, -1.0, 1.0), bias, (1, 1), "VALID"
+        want = twin.supernode(x, *given, (None, None), scales, "v65")
+        t = nnlib.supernode(x, *given, channel_scale=scales)
         np.testing.assert_array_equal(t.data, want[0])
         assert (t.min, t.max) == want[1:3]
 
