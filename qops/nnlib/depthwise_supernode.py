@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib.ranges import level
-from qops.checks import U8, unshared
+from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import FusedNode, Place
 from qops.nnlib.node_arguments import bias_of, filters_of, moves_of, scales_of
 from qops.nnlib.node_range import Gain, given_ends
@@ -70,6 +70,7 @@ class DepthwiseSupernode(FusedNode):
 
     def _prepare(self, once: bool) -> None:
         w, bias, stride, padding, guess_min, guess_max, channel_scale = self._arguments
+        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
         kept, codes, lo, hi = filters_of(w, "(KH, KW, C, 1)")
         height, width, channels, each = codes.shape
         if each != 1:
@@ -80,20 +81,20 @@ class DepthwiseSupernode(FusedNode):
             raise ValueError(
                 f"w: expected filters 3, 5 or 7 wide, got shape {codes.shape}: the original refuses them, or crashes"
             )
-        moves = moves_of(stride, padding)
-        if moves[0][1] > 2:
+        across = self._moves[0][1]
+        if across > 2:
             raise ValueError(
-                f"stride: expected 1 or 2 across, got {moves[0][1]}, for which every column of the original is wrong"
+                f"stride: expected 1 or 2 across, got {across}, for which every column of the original is wrong"
             )
         kept_bias, added = bias_of(bias, channels, U8)
         scales = scales_of(channel_scale, channels)
-        self._given, self._moves = given_ends(guess_min, guess_max), moves
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         self._ready(codes.transpose(0, 1, 3, 2), quantize_uint8(0.0, lo, hi), level(lo, hi)[1], added, channels)
         self._rescale(scales)
         self._is_3x3 = height == width == 3 and scales is None
         self._each = codes[..., 0].astype(np.int64) - quantize_uint8(0.0, lo, hi)
         if not once:
-            self._keep(kept, kept_bias, *moves, *self._given, scales)
+            self._keep(kept, kept_bias, *self._moves, *self._given, scales)
 
     def _multipliers(self, gain: Gain) -> Gain:
         """Give the numbers of the kernel; two of them take those of channel c % 32."""
@@ -255,5 +256,6 @@ def depthwise_supernode(
     >>> qops.nnlib.depthwise_supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.item()
     36
     """
+    image = operand(x, "x", U8)
     op = DepthwiseSupernode._once(w, bias, stride, padding, guess_min, guess_max, channel_scale)
-    return op(x, unshared(out, w, bias), num_threads)
+    return op(image, unshared(out, w, bias), num_threads)

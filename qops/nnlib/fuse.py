@@ -134,7 +134,7 @@ def fuse(
     ends = _ends(requantize, activation)
     if op == MATMUL:
         return _matmul_node(w, bias, ends)
-    size = integers(shape, "shape", 4, 1)
+    size, stride = integers(shape, "shape", 4, 1), integers(stride, "stride", 2, 1)
     if op == DEPTHWISE:
         return DepthwiseSupernode(w, bias, stride, padding, *ends, channel_scale=channel_scale)
     codes, lo, hi = operand(w, "w", U8)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib.ranges import level
-from qops.checks import U8, unshared
+from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import FusedNode, Place
 from qops.nnlib.node_arguments import bias_of, filters_of, moves_of
 from qops.nnlib.node_range import given_ends
@@ -60,8 +60,9 @@ class InputSupernode(FusedNode):
 
     def _prepare(self, once: bool) -> None:
         w, bias, stride, padding, guess_min, guess_max = self._arguments
+        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
+        moves = self._moves
         kept, codes, lo, hi = filters_of(w, "(KH, KW, C, O)")
-        moves = moves_of(stride, padding)
         if codes.shape[2] > DEPTH:
             raise ValueError(f"w: expected filters of up to {DEPTH} channels, got shape {codes.shape}; see supernode")
         if moves[0][1] > DEPTH:
@@ -69,7 +70,7 @@ class InputSupernode(FusedNode):
         if moves[0][1] == 3:
             raise ValueError("stride: 3 across runs on older code, which is not modelled")
         kept_bias, added = bias_of(bias, codes.shape[3], U8)
-        self._given, self._moves = given_ends(guess_min, guess_max), moves
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         if codes.shape == (3, 3, 2, 2) and moves[0] == (1, 1) and None not in self._given:
             raise ValueError("w: filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
         zero, step = level(lo, hi)
@@ -167,5 +168,6 @@ def input_supernode(
     >>> qops.nnlib.input_supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.ravel().tolist()
     [8, 12, 20, 24]
     """
+    image = operand(x, "x", U8)
     op = InputSupernode._once(w, bias, stride, padding, guess_min, guess_max)
-    return op(x, unshared(out, w, bias), num_threads)
+    return op(image, unshared(out, w, bias), num_threads)

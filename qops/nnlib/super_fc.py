@@ -55,6 +55,7 @@ class SuperFC(FusedNode):
 
     def _prepare(self, once: bool) -> None:
         w, bias, guess_min, guess_max = self._arguments
+        self._given, self._moves = given_ends(guess_min, guess_max), ((1, 1), "VALID")
         kept, codes, lo, hi = filters_of(w, "(1, 1, K, O)")
         depth, channels = codes.shape[2:]
         if codes.shape[:2] != (1, 1):
@@ -62,7 +63,7 @@ class SuperFC(FusedNode):
         if depth < LEAST or depth % UNIT:
             raise ValueError(f"w: expected a multiple of {UNIT} from {LEAST} on as K, got shape {codes.shape}")
         kept_bias, added = bias_of(bias, channels)
-        self._given, self._moves = given_ends(guess_min, guess_max), ((1, 1), "VALID")
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         zero, step = level(lo, hi)
         self._ready(codes, zero, step, added)
         self._added = None
@@ -146,5 +147,6 @@ def super_fc(
     >>> qops.nnlib.super_fc(x, w, (np.int32([0, 2**30]), -10.0, 10.0), 0.0, 255.0).data.tolist()
     [[[[64, 69], [64, 69]]]]
     """
+    image = operand(x, "x", U8)
     op = SuperFC._once(w, bias, guess_min, guess_max)
-    return op(x, unshared(out, w, bias), num_threads)
+    return op(image, unshared(out, w, bias), num_threads)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib.ranges import level
-from qops.checks import U8, choice, unshared
+from qops.checks import U8, choice, operand, unshared
 from qops.nnlib.fused_node import FusedNode, Place
 from qops.nnlib.node_arguments import Arch, bias_of, filters_of, moves_of, scales_of
 from qops.nnlib.node_range import given_ends
@@ -74,18 +74,18 @@ class Supernode(FusedNode):
 
     def _prepare(self, once: bool) -> None:
         w, bias, stride, padding, guess_min, guess_max, channel_scale, arch = self._arguments
+        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
         kept, codes, lo, hi = filters_of(w, "(KH, KW, C, O)")
-        moves = moves_of(stride, padding)
         channels = codes.shape[3]
         kept_bias, added = bias_of(bias, channels, U8)
         scales = scales_of(channel_scale, channels)
         choice(arch, "arch", ("v65", "v60"))
-        if codes.shape[2] <= COLUMNS and moves[0][1] <= COLUMNS and scales is None:
+        if codes.shape[2] <= COLUMNS and self._moves[0][1] <= COLUMNS and scales is None:
             raise ValueError(f"w: filters of {codes.shape[2]} channels run as an input_supernode")
-        self._given, self._moves = given_ends(guess_min, guess_max), moves
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         self._take(codes, lo, hi, added, scales, str(arch))
         if not once:
-            self._keep(kept, kept_bias, *moves, *self._given, scales, str(arch))
+            self._keep(kept, kept_bias, *self._moves, *self._given, scales, str(arch))
 
     @property
     def rescaled(self) -> NDArray[np.bool_]:
@@ -271,5 +271,6 @@ def supernode(
     >>> qops.nnlib.supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.reshape(-1, 2).tolist()
     [[10, 110], [35, 135], [60, 160], [85, 185]]
     """
+    image = operand(x, "x", U8)
     op = Supernode._once(w, bias, stride, padding, guess_min, guess_max, channel_scale, arch)
-    return op(x, unshared(out, w, bias), num_threads)
+    return op(image, unshared(out, w, bias), num_threads)

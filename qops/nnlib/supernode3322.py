@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib.ranges import f32, level
-from qops.checks import U8, real, unshared
+from qops.checks import U8, operand, real, unshared
 from qops.nnlib.fused_node import FusedNode, Place
 from qops.nnlib.node_arguments import bias_of, filters_of, moves_of
 from qops.nnlib.node_range import BITS, MOST, Gain, NodeRange, given_ends
@@ -49,16 +49,17 @@ class Supernode3322(FusedNode):
 
     def _prepare(self, once: bool) -> None:
         w, bias, padding, lowest, highest = self._arguments
+        given = given_ends(real(lowest, "min"), real(highest, "max"), ("min", "max"))
+        self._given, self._moves = given, moves_of((1, 1), padding)
         kept, codes, lo, hi = filters_of(w, "(3, 3, 2, 2)")
         if codes.shape != SHAPE:
             raise ValueError(f"w: expected shape {SHAPE}, got {codes.shape}")
-        moves = moves_of((1, 1), padding)
         kept_bias, added = bias_of(bias, SHAPE[3], U8)
-        self._given, self._moves = given_ends(real(lowest, "min"), real(highest, "max"), ("min", "max")), moves
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         self._ready(codes, quantize_uint8(0.0, lo, hi), level(lo, hi)[1], added)
         self._added = None
         if not once:
-            self._keep(kept, kept_bias, moves[1], *self._given)
+            self._keep(kept, kept_bias, self._moves[1], *self._given)
 
     def _zero_and_product(self, lo: float, hi: float) -> tuple[int, float]:
         return quantize_uint8(0.0, lo, hi), super()._zero_and_product(lo, hi)[1]
@@ -153,5 +154,6 @@ def supernode3322(
     >>> qops.nnlib.supernode3322(x, w, (np.uint8([0, 9]), 0.0, 255.0), "VALID", 0.0, 255.0).data.ravel().tolist()
     [36, 45]
     """
+    image = operand(x, "x", U8)
     op = Supernode3322._once(w, bias, padding, min, max)
-    return op(x, unshared(out, w, bias), num_threads)
+    return op(image, unshared(out, w, bias), num_threads)

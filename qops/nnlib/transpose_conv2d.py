@@ -65,12 +65,13 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
 
     def _prepare(self, once: bool) -> None:
         w, bias, stride, pads, out_size, guess_min, guess_max, arch = self._arguments
-        kept, codes, lo, hi = filters_of(w, "(O, KH, KW, C)")
         down, across = integers(stride, "stride", 2, 1)
         top, bottom, left, right = integers(pads, "pads", 4, 0)
         self._size = integers(out_size, "out_size", 2, 1)
-        kept_bias, _ = bias_of(bias, len(codes))
         ends = given_ends(guess_min, guess_max)
+        kept, codes, lo, hi = filters_of(w, "(O, KH, KW, C)")
+        kept_bias, _ = bias_of(bias, len(codes))
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         filters = _phases(codes, (down, across), quantize_uint8(0.0, lo, hi))
         (rows, columns), depth = filters.shape[:2], filters.shape[3] // (down * across)
         self._places = down, across, depth, len(codes), top, left
@@ -208,5 +209,6 @@ def quantized_transpose_conv2d_8x8p32to8(
     >>> t.data[0, :, :, 0].tolist()
     [[10, 35, 35], [10, 35, 35], [60, 85, 85], [60, 85, 85]]
     """
+    image = operand(x, "x", U8)
     op = QuantizedTransposeConv2d8x8p32to8._once(w, bias, stride, pads, out_size, guess_min, guess_max, arch)
-    return op(x, unshared(out, w, bias), num_threads)
+    return op(image, unshared(out, w, bias), num_threads)
