@@ -51,8 +51,8 @@ def quantized_instance_norm_8(x: TensorLike, *, out: NDArray[np.uint8] | None = 
     Source: ``instancenorm_hvx_execute``, ``op_instancenorm_hvx.c``; ``vqf16.h``, ``qf16.c``, ``getstats_h.S``,
     ``visqrt64_h.S``, ``renorm_h.S``.
 
-    A code is off by some 2 LSB at most for codes that use the whole range, and by 19 LSB for codes of little spread far
-    from 0.
+    A result is off by some 3.5 LSB at most for codes that use the whole range, and by much more for codes of little
+    spread far from 0.
 
     **Hazards.** The spread is a difference of large numbers of 15 bits: where the mean is much larger than sigma, most
     of it is lost. The same image, brighter, is taken for one without any spread:

@@ -70,7 +70,7 @@ def quantized_lrn_8(
     correctly here, while nnlib takes the C library's: of 434 recorded ranges 2 have an end that is off by one unit in
     the last place.
 
-    Of ranges that begin at 0, a code is off by 0.50 LSB at most.
+    Where 0 is on a code of `t`, a result is off by some 0.51 LSB at most.
 
     **Hazards.** The peak is looked for at a whole number, so ranges below 1 never see it, and results beyond the range
     are cut:

@@ -49,7 +49,7 @@ def quantized_tanh_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
     -----
     Source: ``tanh_d32_execute``, ``op_tanh_d32.c``, which computes plain arrays too.
 
-    Beside the exact tanh of the codes less their rounded zero, a result is off by 0.50 LSB at most.
+    Beside the exact tanh of the codes less their rounded zero, a result is off by 0.51 LSB at most.
 
     **Hazards.** A zero that lies between two codes is rounded to one of them, and near it tanh has slope 1: up to half
     a step of the input becomes an error of the output. In [-8, 8] that is 4 LSB; choose a range with 0 on a code:
@@ -101,7 +101,7 @@ def quantized_sigmoid_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) 
     -----
     Source: ``tanh_d32_execute``, ``op_tanh_d32.c``.
 
-    Beside the exact sigmoid of the codes less their rounded zero, a result is off by 0.51 LSB at most.
+    Beside the exact sigmoid of the codes less their rounded zero, a result is off by 0.52 LSB at most.
 
     **Hazards.** No code is 1/2, so 0 becomes code 128, and codes that are as far below 0 as others are above it become
     255 less theirs:
