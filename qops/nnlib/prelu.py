@@ -46,7 +46,8 @@ def quantized_prelu_8(t: TensorLike, alpha: ArrayLike, *, out: NDArray[np.uint8]
     ------
     TypeError, ValueError
         What every function refuses (`qops.nnlib`); another number of slopes than channels; a slope of a magnitude of
-        128 or more, or a gain times slope of 128 or more, which nnlib refuses; a range that is 0 wide.
+        128 or more, or a gain times slope of 128 or more, which nnlib refuses; a range that is 0 wide, or above 0 and
+        turned around by a slope above 1.
 
     Notes
     -----
@@ -81,8 +82,10 @@ def quantized_prelu_8(t: TensorLike, alpha: ArrayLike, *, out: NDArray[np.uint8]
     if not np.isfinite(slopes).all():
         raise ValueError(f"alpha: expected finite numbers, got {slopes[~np.isfinite(slopes)][0]}")
     p = kernels.integers(lo, hi, float(slopes.min()), float(slopes.max()))
-    if not lo < hi or not p["min"] < p["max"]:
-        raise ValueError(f"t: the range {(lo, hi)} is 0 wide, or that of the result is")
+    if not lo < hi:
+        raise ValueError(f"t: the range {(lo, hi)} is 0 wide")
+    if not p["min"] < p["max"]:
+        raise ValueError(f"t, alpha: the range {(lo, hi)} above 0 becomes {(p['min'], p['max'])}")
     if p["alpha_shift"] > 7 or p["right_shift"] < 0:
         raise ValueError(f"alpha: magnitudes up to {np.abs(slopes).max()} are too large, which the original refuses")
     place = into(out, codes.shape, [codes, slopes], U8)

@@ -103,8 +103,7 @@ def quantized_sigmoid_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) 
 
     Beside the exact sigmoid of the codes less their rounded zero, a result is off by 0.52 LSB at most.
 
-    **Hazards.** No code is 1/2, so 0 becomes code 128, and codes that are as far below 0 as others are above it become
-    255 less theirs:
+    **Hazards.** No code is 1/2, so 0 becomes code 128, half an LSB too high:
 
     >>> qops.nnlib.quantized_sigmoid_8((np.uint8([127, 128, 129]), -128.0, 127.0)).data
     array([ 69, 128, 186], dtype=uint8)
