@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib import batch_norm as kernels
 from qops._kernels.nnlib.ranges import f32, moved
 from qops.checks import S32, U8, into, operand, put, real
+from qops.nnlib._checks import ranged
 from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_batch_norm_8x8p8to8", "quantized_batch_norm_8x8p32to8"]
@@ -173,9 +174,10 @@ def _batch_norm(
     bias_type: int,
 ) -> QTensor:
     lo, hi = _end(guess_min, "guess_min", min), _end(guess_max, "guess_max", max)
-    codes, *x_ends = operand(x, "x", U8)
-    k, *k_ends = operand(scale, "scale", U8)
-    b, *b_ends = operand(bias, "bias", bias_type)
+    read = ranged(x, "x"), ranged(scale, "scale"), ranged(bias, "bias")
+    codes, *x_ends = operand(read[0], "x", U8)
+    k, *k_ends = operand(read[1], "scale", U8)
+    b, *b_ends = operand(read[2], "bias", bias_type)
     if codes.ndim == 0 or codes.size == 0:
         raise ValueError(f"x: expected channels along the last axis, each length at least 1, got shape {codes.shape}")
     depth = codes.shape[-1]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.nnlib import prelu as kernels
 from qops._kernels.nnlib.channels import look_up_channels
 from qops.checks import U8, float32s, into, operand, put
+from qops.nnlib._checks import ranged
 from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_prelu_8"]
@@ -75,8 +76,9 @@ def quantized_prelu_8(t: TensorLike, alpha: ArrayLike, *, out: NDArray[np.uint8]
     >>> qops.nnlib.quantized_prelu_8((np.uint8([[28, 28], [228, 28]]), -1.28, 1.27), [0.25, 0.5])
     QTensor(np.uint8([[53, 19], [219, 19]]), -0.6462721824645996, 1.2699999809265137)
     """
+    read = ranged(t, "t")
     slopes = float32s(alpha, "alpha")
-    codes, lo, hi = operand(t, "t", U8)
+    codes, lo, hi = operand(read, "t", U8)
     if slopes.ndim != 1 or slopes.size == 0 or codes.ndim == 0 or codes.shape[-1] != slopes.size:
         raise ValueError(f"alpha: expected a slope for each channel of t, got shapes {slopes.shape}, {codes.shape}")
     if not np.isfinite(slopes).all():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib.channels import look_up_channels
 from qops._kernels.stage.lookup import look_up_bytes
-from qops.checks import U8, into, operand, output, put, shown, span
+from qops.checks import U8, into, operand, operands, output, put, shown, span
 from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_div_8", "quantized_recip_8", "quantized_sqrt_8"]
@@ -205,11 +205,10 @@ def quantized_div_8(
     >>> t.data, round(t.max, 2)
     (array([  0, 100], dtype=uint8), 5.1)
     """
-    codes, lo, hi = operand(a, "a", U8)
-    divisors, b_lo, b_hi = operand(b, "b", U8)
     if (min is None) != (max is None):
         raise ValueError(f"min, max: expected both or none, got {shown(min)} and {shown(max)}")
     ends = None if min is None else span(min, max)
+    (codes, lo, hi), (divisors, b_lo, b_hi) = operands(a, b, "a", "b", U8)
     if (
         codes.ndim == 0
         or divisors.size not in (1, codes.shape[-1])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib import requantize as kernels
 from qops._kernels.nnlib.ranges import f32, level, moved
 from qops.checks import S32, U8, check_out, integers, operand, put, real, shown
+from qops.nnlib._checks import count_of
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import QTensor, TensorLike, tensor
 
@@ -100,7 +101,7 @@ def quantized_mean_8(
     sums, count = _sums(codes, along)
     zero, step = level(lo, hi)
     out_zero, out_step = level(low, high)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         gain = np.fmin(np.float32(0.99999), np.float32(step) / (np.float32(out_step) * np.float32(count)))
     if out is not None:
         check_out(out, U8, sums.shape, [codes])
@@ -165,11 +166,10 @@ def quantized_sum_8to32(t: TensorLike, axes: Sequence[int], *, out: NDArray[np.i
 
 def _taken(t: TensorLike, axes: Sequence[int]) -> tuple[NDArray[np.uint8], tuple[int, ...], float, float]:
     """Check the tensor and the axes; refuse what depends on the memory of the original."""
+    along = tuple(axis % 4 for axis in integers(axes, "axes", count_of(axes), -4, 3))
     codes, lo, hi = operand(t, "t", U8)
     if codes.ndim != 4 or codes.size == 0:
         raise ValueError(f"t: expected four axes, each at least 1, got shape {codes.shape}")
-    length = len(axes) if isinstance(axes, (tuple, list, np.ndarray)) and np.ndim(axes) == 1 else 0
-    along = tuple(axis % 4 for axis in integers(axes, "axes", length, -4, 3))
     if len(set(along)) != len(along) or not along:
         raise ValueError(f"axes: expected one to four different axes, got {shown(axes)}")
     if prod(codes.shape[axis] for axis in along) > (2**31 - 1) // 255:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf, isnan
+from math import isinf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib.pad import code_of
-from qops.checks import U8, check_out, integer, integers, operand, real, shown
+from qops.checks import U8, as_array, check_out, integer, integers, operand, real, shown
+from qops.nnlib._checks import count_of
 from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_pad_8", "quantized_split_8", "quantized_strided_slice_8"]
@@ -64,15 +65,14 @@ def quantized_pad_8(
     array([[9, 9, 9, 9],
            [1, 2, 9, 9]], dtype=uint8)
     """
+    around = _pads(pads)
+    number = _finite_or_infinite(value)
     codes, lo, hi = operand(t, "t", U8)
-    around = np.asarray(pads)
-    if around.dtype.kind not in "iu" or around.ndim != 2 or around.shape[1] != 2 or len(around) > codes.ndim:
+    if len(around) > codes.ndim:
         raise ValueError(f"pads: expected (before, after) for up to {codes.ndim} axes, got {shown(pads)}")
-    if around.size and (around.min() < 0 or around.max() >= 2**31):
-        raise ValueError(f"pads: expected integers in [0, {2**31 - 1}], got {shown(pads)}")
-    code = _pad_code(value, lo, hi)
-    before = [0] * (codes.ndim - len(around)) + [int(n) for n in around[:, 0]]
-    after = [0] * (codes.ndim - len(around)) + [int(n) for n in around[:, 1]]
+    code = _pad_code(number, lo, hi)
+    before = [0] * (codes.ndim - len(around)) + [pair[0] for pair in around]
+    after = [0] * (codes.ndim - len(around)) + [pair[1] for pair in around]
     shape = tuple(n + b + e for n, b, e in zip(codes.shape, before, after, strict=True))
     if 0 in shape:
         raise ValueError(f"t, pads: a result of shape {shape} has no elements")
@@ -145,10 +145,7 @@ def quantized_strided_slice_8(
     array([[[[3, 1],
              [7, 5]]]], dtype=uint8)
     """
-    codes, lo, hi = operand(t, "t", U8)
-    if codes.ndim != 4 or codes.size == 0:
-        raise ValueError(f"t: expected four axes, each at least 1, got shape {codes.shape}")
-    count = len(start) if isinstance(start, (tuple, list, np.ndarray)) and np.ndim(start) == 1 else 1
+    count = count_of(start)
     if count > 4:
         raise ValueError(f"start: expected up to four integers, got {shown(start)}")
     every = [
@@ -160,6 +157,9 @@ def quantized_strided_slice_8(
     ]
     if 0 in every[2]:
         raise ValueError(f"step: expected integers other than 0, got {shown(step)}")
+    codes, lo, hi = operand(t, "t", U8)
+    if codes.ndim != 4 or codes.size == 0:
+        raise ValueError(f"t: expected four axes, each at least 1, got shape {codes.shape}")
     chosen = [np.arange(n) for n in codes.shape]
     for axis in range(4):
         i = axis - (4 - count)
@@ -207,9 +207,9 @@ def quantized_split_8(t: TensorLike, axis: int, parts: int) -> tuple[QTensor, ..
     >>> [part.data.tolist() for part in qops.nnlib.quantized_split_8((np.uint8([[1, 2, 3, 4]]), 0.0, 1.0), 1, 2)]
     [[[1, 2]], [[3, 4]]]
     """
+    along, count = integer(axis, "axis"), integer(parts, "parts", 1, 2**31 - 1)
     codes, lo, hi = operand(t, "t", U8)
-    along = integer(axis, "axis", -codes.ndim, codes.ndim - 1)
-    count = integer(parts, "parts", 1, 2**31 - 1)
+    integer(along, "axis", -codes.ndim, codes.ndim - 1)
     if codes.shape[along] % count:
         raise ValueError(f"parts: {count} do not divide axis {along} of shape {codes.shape}")
     return tuple(tensor(np.array(part, np.uint8, order="C"), lo, hi) for part in np.split(codes, count, along))
@@ -223,12 +223,22 @@ def _place(out: NDArray[np.uint8] | None, shape: tuple[int, ...], codes: NDArray
     return out
 
 
-def _pad_code(value: float, lo: float, hi: float) -> int:
-    if isinstance(value, (float, np.floating)) and (isinf(value) or isnan(value)):
-        if isnan(value):
-            raise ValueError(f"value: expected a number, got {value}")
-        return 255 if value > 0 else 0
-    number = real(value, "value")
+def _pads(pads: ArrayLike) -> list[tuple[int, int]]:
+    """Give (before, after) of each axis."""
+    rows = list(as_array(pads, "pads")) if isinstance(pads, np.ndarray) and np.ndim(pads) else pads
+    if not isinstance(rows, (tuple, list)):
+        raise TypeError(f"pads: expected (before, after) for each of the last axes, got {shown(pads)}")
+    return [integers(pair, "pads", 2, 0) for pair in rows]
+
+
+def _finite_or_infinite(value: float) -> float:
+    is_infinite = isinstance(value, (float, np.floating)) and isinf(value)
+    return float(value) if is_infinite else real(value, "value")
+
+
+def _pad_code(number: float, lo: float, hi: float) -> int:
+    if isinf(number):
+        return 255 if number > 0 else 0
     code = code_of(number, lo, hi)
     if not -2 <= code <= 257:
         raise ValueError(f"value: {number} is code {code} of the range {(lo, hi)}, which the original refuses")
