@@ -9,6 +9,7 @@ from benchmarks import (
     layers,
     mlperf_tiny,
     nnlib,
+    nnlib_activations,
     nnlib_nodes,
     onnx,
     onnx_own,
@@ -239,6 +240,7 @@ OF_MODELS = [
     *(*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, layers.PRODUCT),
     *(*onnx.ONNX, *onnx_own.OWN, *frontdoor.LAYERS, *tflite.TFLITE, *mlperf_tiny.MLPERF_TINY, *systems.SYSTEMS),
     *nnlib_nodes.NODES,
+    *nnlib_activations.NNLIB_ACTIVATIONS,
 ]
 """Rows whose numpy form is the reference itself."""
 

@@ -7,7 +7,9 @@ import pytest
 from ops import OPS, function
 
 OTHER_TYPE = {np.dtype(np.uint8): np.int8, np.dtype(np.int32): np.float32, np.dtype(np.float32): np.int32}
-OF_ANY_REALS = {"nnlib.quantize", "nnlib.quantize_ref", "nnlib.quantize_int32"}  # read after the numbers, of any type
+OF_ANY_REALS = {  # read after the numbers, of any type
+    *("nnlib.quantize", "nnlib.quantize_ref", "nnlib.quantize_int32", "nnlib.quantized_prelu_8"),
+}
 NNLIB = [name for name in OPS if name.startswith("nnlib.") and name not in OF_ANY_REALS]
 
 

@@ -134,12 +134,41 @@ def transposed(i, attrs):
     return nnlib.QuantizedTransposeConv2d8x8p32to8(*layer(i), *where, *ends(i))
 
 
+REJECTED = (
+    r"bias, guess_min: .* steps of the sums, beyond int32, which the original refuses",  # supernodes
+    r"min, max: 0 is between two codes of .*, which the original refuses",  # Requantize_8to8
+    r"t: the range .* begins below 0, which the original refuses",  # QuantizedSqrt_8
+    r"value: .* is code .* of the range .*, which the original refuses",  # QuantizedPad_8
+    r"start, stop: (axis .* has no codes at .*|no codes along axis .*), which the original refuses",  # StridedSlice
+)
 REFUSALS = {
     "diverges": "a, b: .* the output range never settles",
-    "rejected": r"min, max: 0 is between two codes of .*, which the original refuses"  # by Requantize_8to8
-    r"|bias, guess_min: .* steps of the sums, beyond int32, which the original refuses",  # by supernodes
+    "rejected": "|".join(REJECTED),
 }
 """How nnlib fails, or does not end -> how qops says so."""
+
+
+def resize(op):
+    return lambda i, attrs: result(op(tensor(i), attrs["size"], align_corners=bool(attrs["align_corners"])))
+
+
+def batch_norm(op):
+    def run(i, attrs):
+        guess = {end: i[end] for end in ("guess_min", "guess_max") if end in i}
+        return result(op(tensor(i), tensor(i, "scale", "scale"), tensor(i, "bias", "bias"), **guess))
+
+    return run
+
+
+def split(i, attrs):
+    parts = nnlib.quantized_split_8(tensor(i), attrs["axis"], attrs["parts"])
+    return {f"out{k}": part.data for k, part in enumerate(parts)} | result(parts[-1])
+
+
+def strided_slice(i, attrs):
+    names = ("start", "stop", "step", "begin_mask", "end_mask", "shrink_mask")
+    return result(nnlib.quantized_strided_slice_8(tensor(i), *(attrs[name] for name in names)))
+
 
 NODES = {
     "Supernode": supernode,
@@ -156,6 +185,34 @@ ADAPTORS = {
         nnlib.quantized_depthwise_conv2d_8x8to32(tensor(i), tensor(i, "w", "w"), attrs["stride"], attrs["padding"])
     ),
     "QuantizedL2Pool_8": pool(nnlib.quantized_l2_pool_8),
+    "QuantizedBatchNorm_8x8p32to8": batch_norm(nnlib.quantized_batch_norm_8x8p32to8),
+    "QuantizedBatchNorm_8x8p8to8": batch_norm(nnlib.quantized_batch_norm_8x8p8to8),
+    "QuantizedDiv_8": lambda i, attrs: result(
+        nnlib.quantized_div_8(tensor(i, "a", "a"), tensor(i, "b", "b"), i.get("want_min"), i.get("want_max"))
+    ),
+    "QuantizedInstanceNorm_8": unary(nnlib.quantized_instance_norm_8),
+    "QuantizedLRN_8": lambda i, attrs: result(
+        nnlib.quantized_lrn_8(tensor(i), attrs["window"], i["bias"], i["alpha"], i["beta"], size=attrs["size"])
+    ),
+    "QuantizedMean_8": lambda i, attrs: result(
+        nnlib.quantized_mean_8(tensor(i), attrs["axes"], i.get("want_min"), i.get("want_max"))
+    ),
+    "QuantizedPRelu_8": unary(nnlib.quantized_prelu_8, "alpha"),
+    "QuantizedPad_8": lambda i, attrs: result(
+        nnlib.quantized_pad_8(tensor(i), attrs["pads"], **{key: i[key] for key in ("value",) if key in i})
+    ),
+    "QuantizedRecip_8": unary(nnlib.quantized_recip_8),
+    "QuantizedResizeBilinear_8": resize(nnlib.quantized_resize_bilinear_8),
+    "QuantizedSigmoid_8": unary(nnlib.quantized_sigmoid_8),
+    "QuantizedSoftmax_8": lambda i, attrs: result(
+        nnlib.quantized_softmax_8(tensor(i), **{key: i[key] for key in ("beta",) if key in i})
+    ),
+    "QuantizedSplit_8": split,
+    "QuantizedSqrt_8": unary(nnlib.quantized_sqrt_8),
+    "QuantizedStridedSlice_8": strided_slice,
+    "QuantizedSum_8to32": lambda i, attrs: result(nnlib.quantized_sum_8to32(tensor(i), attrs["axes"])),
+    "QuantizedTanh_8": unary(nnlib.quantized_tanh_8),
+    "ResizeNearestNeighbor_8": resize(nnlib.resize_nearest_neighbor_8),
     "AutoQuantize": float_op(nnlib.auto_quantize),
     "AutoQuantize_ref": float_op(nnlib.auto_quantize_ref),
     "Dequantize": lambda i, attrs: {"out": nnlib.dequantize(tensor(i))},

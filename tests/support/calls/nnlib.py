@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calls.parts import CODES, CODES_32, NCHW, OIHW, OTHER, OTHER_U8, REALS, S32, U8, Op
+from calls.parts import CODES, CODES_32, NCHW, NHWC, OIHW, OTHER, OTHER_U8, REALS, S32, U8, Op
 
 A_B = {"a": U8, "b": OTHER_U8}
 PIXELS, FILTERS = (NCHW, -1.0, 2.0), (OIHW.view(np.uint8).reshape(2, 2, 4, 3), 0.0, 3.0)
@@ -28,8 +28,31 @@ INPUT = {"w": (random_codes(3, 3, 3, 5), -0.5, 1.0), "bias": biased(5), **MOVES}
 PAIRS = {"w": (random_codes(3, 3, 2, 2), -0.5, 1.0), "bias": biased(2), "padding": "SAME", "min": -4.0, "max": 6.0}
 CONNECTED = {"w": (random_codes(1, 1, 48, 5), -0.5, 1.0), "bias": biased(5)}
 TRANSPOSED = {"w": (random_codes(5, 3, 2, 8), -0.5, 1.0), "bias": biased(5), "stride": (2, 1), "pads": (1, 0, 0, 1)}
+IMAGES, SLOPES = (NHWC, -1.0, 2.0), np.float32([0.25, -0.5, 1.5])
+POSITIVE, DIVISORS = (CODES + np.uint8(1), 0.0, 2.0), (np.uint8([40, 90, 255]), 0.0, 3.0)
+SCALES, BIAS_32 = (np.uint8([200, 10, 255]), -1.0, 3.0), (np.int32([-(10**9), 0, 10**9]), -4.0, 4.0)
 
 CALLS = {
+    "nnlib.quantized_batch_norm_8x8p8to8": Op({"x": U8, "scale": SCALES, "bias": DIVISORS}, np.uint8, each=False),
+    "nnlib.quantized_batch_norm_8x8p32to8": Op({"x": U8, "scale": SCALES, "bias": BIAS_32}, np.uint8, each=False),
+    "nnlib.quantized_div_8": Op({"a": U8, "b": DIVISORS}, np.uint8, each=False),
+    "nnlib.quantized_instance_norm_8": Op({"x": IMAGES}, np.uint8, each=False),
+    "nnlib.quantized_lrn_8": Op({"t": U8, "window": 3, "bias": 1.0, "alpha": 0.5, "beta": 0.75}, np.uint8, each=False),
+    "nnlib.quantized_mean_8": Op({"t": IMAGES, "axes": [1, 2], "min": -1.0, "max": 1.5}, np.uint8, each=False),
+    "nnlib.quantized_pad_8": Op({"t": U8, "pads": [[1, 0], [0, 2]]}, np.uint8, each=False),
+    "nnlib.quantized_prelu_8": Op({"t": U8, "alpha": SLOPES}, np.uint8, each=False),
+    "nnlib.quantized_recip_8": Op({"t": POSITIVE}, np.uint8, each=False),
+    "nnlib.quantized_resize_bilinear_8": Op({"x": IMAGES, "size": (7, 6)}, np.uint8, each=False),
+    "nnlib.quantized_sigmoid_8": Op({"t": U8}, np.uint8),
+    "nnlib.quantized_softmax_8": Op({"t": U8, "beta": 1.5}, np.uint8, each=False),
+    "nnlib.quantized_split_8": Op({"t": U8, "axis": 1, "parts": 3}, each=False),
+    "nnlib.quantized_sqrt_8": Op({"t": (CODES, 0.0, 2.0)}, np.uint8),
+    "nnlib.quantized_strided_slice_8": Op(
+        {"t": IMAGES, "start": [0, 3, 1], "stop": [4, 0, 3], "step": [2, -1, 1]}, np.uint8, each=False
+    ),
+    "nnlib.quantized_sum_8to32": Op({"t": IMAGES, "axes": [1, 2]}, np.int32, each=False),
+    "nnlib.quantized_tanh_8": Op({"t": U8}, np.uint8),
+    "nnlib.resize_nearest_neighbor_8": Op({"x": IMAGES, "size": (7, 6)}, np.uint8, each=False),
     "nnlib.adjust_minmax_fixed": Op({"min": -1.0, "max": 2.0, "fixed": 0}),
     "nnlib.adjust_minmax_for_zero": Op({"min": -1.0, "max": 2.0}),
     "nnlib.adjust_range": Op({"min": -1.0, "max": 2.0}),
