@@ -62,7 +62,8 @@ def quantized_lrn_8(
     ------
     TypeError, ValueError
         What every function refuses (`qops.nnlib`); numbers that are not as above, which nnlib refuses; no axis, no
-        channels; a range that is 0 wide. Windows over rows or columns run in float, and are not modelled.
+        channels; a range that is 0 wide, or below 0 with ends that cross, which nnlib takes as they are. Windows over
+        rows or columns run in float, and are not modelled.
 
     Notes
     -----
