@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.window import same_padding
+from qops._kernels.conv.axes import Axis
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
@@ -123,7 +123,8 @@ class FusedNode(Node):
         before = 0, 0
         if padding != "VALID":
             down, across = zip(image.shape[1:3], self._taps, stride, strict=True)
-            before = tuple(same_padding(*axis, 1, padding == "SAME_CAFFE")[0] for axis in (down, across))
+            is_caffe = padding == "SAME_CAFFE"
+            before = tuple(Axis(kernel, step).same(size, is_caffe).before for size, kernel, step in (down, across))
         zero, product = self._zero_and_product(lo, hi)
         size = window.out_size(image.shape[1:3], self._taps)
         return Place(image, window, size, before, zero, product, (lo, hi), int32(threads, "num_threads", 1))

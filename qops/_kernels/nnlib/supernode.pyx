@@ -11,7 +11,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t, uint32
 
 from qops._kernels.nnlib.ranges cimport steps
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
-from qops._kernels.stage.prepared cimport IntegerStage, PreparedStage
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport HALF_UP, wrap_s32
 from qops._kernels.stage.stage cimport BLOCK, Stage, stage_run
 
@@ -22,9 +22,9 @@ cnp.import_array()
 
 def fraction_stage(const int32_t[::1] multipliers, int left_shift):
     """Make the stage of one multiplier, or of one for each channel."""
-    cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
+    cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
     cdef Py_ssize_t i, count = len(multipliers)
-    cdef IntegerParams* params = made.room(count)
+    cdef IntegerParams* params = made.integers(count)
     for i in range(count):
         params[i] = integer_params(multipliers[i], shift_by(31, HALF_UP), 0, <int>steps())
         params[i].left_shift = left_shift
