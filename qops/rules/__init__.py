@@ -40,7 +40,8 @@ from qops.rules.mul import Mul, mul
 from qops.rules.operands import AddIntegers, BinaryRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
-from qops.rules.ranges import RANGE_RULES, RangeRule, choose_range
+from qops.rules.range_rules import RANGE_RULES, RangeRule
+from qops.rules.ranges import choose_range
 from qops.rules.requantize import Requantize, requantize
 from qops.rules.scales import integers, real_scale, reduced_multiplier, tflite_multiplier
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule

@@ -17,7 +17,8 @@ from qops.rules.numbers import FLOATS, SINGLES, Numbers
 from qops.rules.operands import BinaryRule
 from qops.rules.pooling import average_pool
 from qops.rules.quantize import QUANTIZE, quantize
-from qops.rules.ranges import RANGE_RULES, choose_range
+from qops.rules.range_rules import RANGE_RULES
+from qops.rules.ranges import choose_range
 from qops.rules.requantize import requantize
 from qops.rules.scales import Derivation
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
