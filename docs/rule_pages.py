@@ -23,6 +23,7 @@ NUMBERS = {
 PRODUCT = {**NUMBERS, "y_scale": 0.11}
 IMAGES = np.random.default_rng(7).integers(0, 256, (64, 8, 8, 24), dtype=np.uint8)
 WINDOW = {"kernel": (2, 2), "zero_point": 101}
+OF_SCALE, OF_RANGE = {"scale": 1.0, "zero_point": 3}, {"range": (-131.0, 124.0)}
 VALUES = np.arange(-128_000, 128_001, dtype=np.float32) / np.float32(1000)
 RANGES = ((-1.0, 2.0), (-0.3, 0.7), (0.0, 6.0), (-4.0, 3.9), (-1e-3, 0.002), (0.0, 0.0))
 
@@ -78,7 +79,7 @@ FAMILIES = {
         rules.QUANTIZE,
         "quantize(x, RULE, scale=...)",
         f"{VALUES.size:,} values from -128 to 128 in steps of 0.001, scale 1, zero point 3, int8",
-        lambda rule: rules.quantize(VALUES, rule, scale=1.0, zero_point=3, dtype=np.int8),
+        lambda rule: rules.quantize(VALUES, rule, **(OF_RANGE if rule == "openvino" else OF_SCALE), dtype=np.int8),
     ),
     "choose_range": Family(
         "Scale and zero point of a range", rules.RANGE_RULES, "choose_range(min, max, RULE)", "", lambda rule: None

@@ -39,7 +39,8 @@ from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.mul import Mul, mul
 from qops.rules.operands import AddIntegers, BinaryRule
 from qops.rules.pooling import AveragePool, average_pool
-from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
+from qops.rules.quantize import Quantize, quantize
+from qops.rules.quantize_rules import QUANTIZE, QuantizeRule
 from qops.rules.range_rules import RANGE_RULES, RangeRule
 from qops.rules.ranges import choose_range
 from qops.rules.requantize import Requantize, requantize

@@ -16,7 +16,8 @@ from qops.rules.mul import mul
 from qops.rules.numbers import FLOATS, SINGLES, Numbers
 from qops.rules.operands import BinaryRule
 from qops.rules.pooling import average_pool
-from qops.rules.quantize import QUANTIZE, quantize
+from qops.rules.quantize import quantize
+from qops.rules.quantize_rules import QUANTIZE
 from qops.rules.range_rules import RANGE_RULES
 from qops.rules.ranges import choose_range
 from qops.rules.requantize import requantize
@@ -24,7 +25,7 @@ from qops.rules.scales import Derivation
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 from qops.tools.explain.op_dump import Dump
 
-__all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]
+__all__ = ["Candidate", "by_hand", "choices", "of", "of_another_scale", "of_the_other_side"]
 
 
 class Candidate(NamedTuple):
@@ -46,8 +47,10 @@ class Candidate(NamedTuple):
 
 
 def of(dump: Dump) -> Iterator[Candidate]:
-    """Give every candidate for a dump."""
+    """Give every candidate for a dump, but those `by_hand`."""
     for c in _RULES[dump.kind](dump):
+        if dump.kind == "average_pool" and AVERAGE_POOL[c.rule].systems == _BY_HAND:
+            continue
         yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
 
 
@@ -74,17 +77,11 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
     Rules that round half up, or down, are left out, as they give the same codes then. So is fp32-even, as that is a
     rule of its own then.
     """
-    if not dump.numbers.get("zero_point"):
-        return
-    if dump.kind == "requantize":
+    if dump.numbers.get("zero_point") and dump.kind == "requantize":
         for rule in _MOVES_TIES:
             side = "outside" if TABLE[rule].zero_point == "inside" else "inside"
             for derive in _derivations(rule, dump):
                 yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
-    if dump.kind == "quantize" and "scale" in dump.numbers:
-        for rule, row in QUANTIZE.items():
-            if row.zero_point == "outside" and row.beyond == "saturates" and not row.width and rule not in _TAILS:
-                yield Candidate(rule, "zero_point inside of the rounding", _quantized_inside(rule))
 
 
 _TAILS = "torch-tail", "torch-2.14-tail", "double-div-away"  # rows that only compute the last elements of others
@@ -132,17 +129,6 @@ def _in_integers(row: Rule, m: Any, n: Any, x: NDArray[Any], zero: int) -> NDArr
     total = ((high + 2**30) >> 31 if row.second else high) + (np.int64(zero) << rest)
     half = 0 if row.first == "truncate" else np.left_shift(1, rest) >> 1
     return np.asarray(np.sign(total) * ((np.abs(total) + half) >> rest))
-
-
-def _quantized_inside(rule: str) -> Callable[[Dump], NDArray[Any]]:
-    row, f32 = QUANTIZE[rule], np.float32
-
-    def codes(d: Dump) -> NDArray[Any]:
-        scale = f32(d.numbers["scale"])
-        near = d.x / scale if row.product == "over" else d.x * (f32(1) / scale)
-        return np.asarray(np.clip(_ROUND[row.rounding](near + f32(d.numbers["zero_point"])), *d.ends))
-
-    return codes
 
 
 _FORMED = {
@@ -209,6 +195,26 @@ def _pairs(table: dict[str, BinaryRule], call: Callable[..., NDArray[Any]]) -> C
     return rules
 
 
+_BY_HAND = "code by hand"
+_WITH_RANGES = "div-away", "inv-even", "tflite-opt", "div-even", "fma-zp-inside", "inv-even-wraps"
+"""Quantizers that are tried with each range rule."""
+
+
+def by_hand(dump: Dump) -> Iterator[Candidate]:
+    """Give candidates that no system is known to compute; `of` leaves them out.
+
+    They are for data that no rule of a system gives.
+    """
+    if dump.kind == "quantize" and "scale" in dump.numbers:
+        found = [Candidate(rule, "", _quantized_by(rule)) for rule, row in QUANTIZE.items() if row.systems == _BY_HAND]
+    elif dump.kind == "average_pool":
+        found = [c for c in _pooled(dump) if AVERAGE_POOL[c.rule].systems == _BY_HAND]
+    else:
+        return
+    for c in found:
+        yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
+
+
 def _quantized_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
     return lambda d: quantize(d.x, rule, scale=d.numbers["scale"], zero_point=d.numbers["zero_point"], dtype=d.y.dtype)
 
@@ -232,12 +238,16 @@ def choices(dump: Dump) -> set[tuple[float, int]]:
 
 
 def _quantized(dump: Dump) -> Iterator[Candidate]:
-    for rule in [rule for rule in QUANTIZE if rule not in _TAILS]:
-        if "scale" in dump.numbers:
-            yield Candidate(rule, "", _quantized_by(rule))
-        else:
-            for choice in RANGE_RULES:
-                yield Candidate(f"{choice}, {rule}", "", _quantized_in(choice, rule))
+    if "scale" in dump.numbers:
+        for rule, row in QUANTIZE.items():
+            if rule not in _TAILS and row.product != "range" and row.systems != _BY_HAND:
+                yield Candidate(rule, "", _quantized_by(rule))
+        return
+    for rule in _WITH_RANGES:
+        for choice in RANGE_RULES:
+            yield Candidate(f"{choice}, {rule}", "", _quantized_in(choice, rule))
+    ends = dump.numbers["rmin"], dump.numbers["rmax"]
+    yield Candidate("openvino", "", lambda d: quantize(d.x, "openvino", range=ends, dtype=d.y.dtype))
 
 
 def _pooled(dump: Dump) -> Iterator[Candidate]:

@@ -54,7 +54,14 @@ def test_other_kinds_are_named(rng):
     x = rng.normal(0, 3, 2000).astype(np.float32)
     x[:400] = np.arange(-200, 200) / 16  # ties
     y = rules.quantize(x, "fma-zp-inside", scale=0.125, zero_point=101)
-    assert qops.explain(x, y, kind="quantize", scale=0.125, zero_point=101).exact == ["fma-zp-inside"]
+    assert qops.explain(x, y, kind="quantize", scale=0.125, zero_point=101).exact == [
+        *(
+            "fma-zp-inside",
+            "inv-even-zp-inside",
+            "div-even-zp-inside",
+            "div-even-or-up-zp-inside",
+        )  # with a scale of 1 / 8 they are one function
+    ]
     image = rng.integers(0, 256, (1, 9, 9, 28)).astype(np.uint8)
     y = rules.average_pool(image, "torch-nhwc", kernel=(2, 2), zero_point=9)
     found = qops.explain(image, y, kind="average_pool", kernel=(2, 2), zero_point=9)
@@ -68,6 +75,24 @@ def test_other_kinds_are_named(rng):
     assert str(found).endswith("probe: no inputs, as there are no two rules to tell apart")
     other = qops.explain(image, y, kind="average_pool", **same | {"y_zero_point": 8})
     assert {v.rule for v in other.excluded} == {"ort", "ort-global"}
+
+
+def test_code_by_hand_is_named_where_no_system_fits():
+    x = np.arange(-160, 161) / 32
+    found = qops.explain(x, np.trunc(x * 4).astype(np.int8), kind="quantize", scale=0.25, zero_point=0)
+    assert not found.mistakes
+    assert found.exact == ["div-truncate-zp-inside"]  # QONNX's DOWN; with a zero point of 0 there is no other side
+    y = (np.trunc(x * 4) + 5).astype(np.int8)
+    found = qops.explain(x, y, kind="quantize", scale=0.25, zero_point=5)
+    assert found.exact == ["div-truncate", "inv-truncate", "div-truncate-cast", "inv-truncate-cast"]
+    y = np.floor(x * 40 + 0.5).astype(int).astype(np.int8)  # 200 wraps
+    found = qops.explain(x, y, kind="quantize", scale=0.025, zero_point=0)
+    assert found.exact == ["div-half-up-cast"]
+    image = np.arange(64, dtype=np.int8).reshape(1, 8, 8, 1) - 30
+    y = np.trunc(image.reshape(1, 8, 4, 2, 1).sum(3) / 2).astype(np.int8)
+    how = {"kernel": (1, 2), "zero_point": 0, "kind": "average_pool"}
+    found = qops.explain(np.ascontiguousarray(image[:, :, :2]), y[:, :, :1], **how)
+    assert found.exact == ["truncate", "truncate-stored"]
 
 
 def test_values_beyond_float32_are_clamped():
