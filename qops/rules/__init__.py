@@ -3,8 +3,9 @@
 Functions that prepare something have a form in CamelCase, such as `Requantize`: a prepared op, made once of a rule and
 its numbers, then called with data as often as one likes.
 
-* `requantize` turns accumulators into codes by a rule of ``TABLE``, or of ``BLOCKS``, where two rules share an array;
-  `integers` gives the multiplier and the shift that the rule makes of a scale.
+* `requantize` turns accumulators into codes by a rule of ``TABLE``, or of ``BLOCKS``, where two rules share an array,
+  or of ``REAL_BIAS``, whose rules add a real bias after scaling; `integers` gives the multiplier and the shift that
+  the rule makes of a scale. `dequantize` turns accumulators into real values by a rule of ``DEQUANTIZE``.
 * `accumulate` gives the accumulators of a layer: exact sums of products of 8 bits, or of 16 by 8.
 * `add` and `mul` take two tensors of codes and a rule of ``ADD`` or ``MUL``, `average_pool` windows and one of
   ``AVERAGE_POOL``.
@@ -33,8 +34,10 @@ Not modelled: ``fbgemm-avx2``, ``mlas-arm``, ``cmsis-mve``; shared exponents (MX
 from qops.rules.accumulate import Accumulate, accumulate
 from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
+from qops.rules.bias_rules import REAL_BIAS, BiasRule
 from qops.rules.binary import ADD, MUL
 from qops.rules.c_source import emit
+from qops.rules.dequantize import DEQUANTIZE, DequantizeRule, dequantize
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.mul import Mul, mul
 from qops.rules.operands import AddIntegers, BinaryRule
@@ -51,16 +54,20 @@ __all__ = [
     "ADD",
     "AVERAGE_POOL",
     "BLOCKS",
+    "DEQUANTIZE",
     "MUL",
     "QUANTIZE",
     "RANGE_RULES",
+    "REAL_BIAS",
     "TABLE",
     "Accumulate",
     "Add",
     "AddIntegers",
     "AveragePool",
+    "BiasRule",
     "BinaryRule",
     "BlockRule",
+    "DequantizeRule",
     "FewestBits",
     "Mul",
     "PoolRule",
@@ -74,6 +81,7 @@ __all__ = [
     "add",
     "average_pool",
     "choose_range",
+    "dequantize",
     "emit",
     "fewest_bits",
     "integers",

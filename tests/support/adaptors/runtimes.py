@@ -62,7 +62,48 @@ def rknn(i, attrs):
     return {"y": rules.requantize(i["acc"], attrs["rule"], scale=scale, axis=attrs["axis"], **ends(attrs))}
 
 
+def steps(codes_per_unit):
+    """Real sizes of a code step of ncnn's scales, in double."""
+    return 1 / np.asarray(codes_per_unit, np.float64)
+
+
+def ncnn(i, attrs):
+    if attrs["op"] == "requantize":
+        bias = i.get("bias", attrs.get("bias"))
+        scales = attrs["scale_in"], 1.0, steps(attrs["codes_per_unit_out"])
+        return {"y": rules.requantize(i["acc"], "ncnn-requantize", scales=scales, bias=bias, **ends(attrs))}
+    acc, a, w, bias = i["acc"], steps(attrs["in_codes_per_unit"]), steps(i["w_codes_per_unit"]), i.get("bias")
+    rule = "ncnn" if attrs["op"] == "conv" else "ncnn-no-fma"
+    shape = (-1, *[1] * (acc.ndim - 1)) if "axis" in attrs else (-1,)
+    added = None if bias is None else bias.reshape(shape)
+    real = rules.dequantize(acc, rule, in_scale=a, w_scale=w.reshape(shape), bias=added)
+    if attrs["op"] == "innerproduct":
+        return {"y": real}
+    rule = {"conv": "ncnn", "depthwise": "ncnn-depthwise"}[attrs["op"]]
+    how = {"scales": (a, w, steps(attrs["codes_per_unit_out"])), "axis": attrs["axis"], **ends(attrs)}
+    return {"y": rules.requantize(acc, rule, bias=0.0 if bias is None else bias, **how), "real": real}
+
+
+def mnn(i, attrs):
+    scales = attrs["in_scale"], i["w_scale"], attrs["out_scale"]
+    how = {"axis": attrs["axis"], "w_sums": i["w"].sum(1, dtype=np.int64), "x_zero_point": attrs["in_zero_point"]}
+    return {"y": rules.requantize(i["acc"], "mnn", scales=scales, bias=i["bias"], **how, **ends(attrs))}
+
+
+def openvino(i, attrs):
+    one = len(i["w_scale"]) == 1 and not attrs["relu"]
+    rule = "openvino-no-bias" if "bias" not in i else "openvino-one-channel" if one else "openvino"
+    range = attrs["input_low"], attrs["input_high"]
+    how = {"scales": (attrs["in_scale"], i["w_scale"], None), "range": range, "axis": attrs["axis"], "dtype": np.uint8}
+    if attrs["relu"]:  # before the quantizer: no code is below that of 0
+        how["qmin"] = rules.quantize([0.0], "openvino", range=range).item()
+    return {"y": rules.requantize(i["acc"], rule, bias=i.get("bias"), **how)}
+
+
 ADAPTORS = {
+    "mnn_conv": mnn,
+    "ncnn_requantize": ncnn,
+    "openvino_conv": openvino,
     "aimet_quantize": quantize(np.uint8),
     "brevitas_intquant": quantize(np.int16),
     "esp_ppq_quantize": quantize(np.int16),

@@ -14,6 +14,16 @@ QUANTIZE = {"x": np.float32(CODES) / 100 - 1, "rule": "div-even", "scale": 0.01,
 
 CALLS = {
     "rules.requantize": Op(REQUANTIZE, np.int8),
+    "rules.dequantize": Op(
+        {
+            "acc": SUMS,
+            "rule": "fma",
+            "in_scale": np.array([[0.5], [0.25]]),
+            "w_scale": np.array([0.25, 0.5, 1.0]),
+            "bias": np.float32([1, 2, 3]),
+        },
+        np.float32,
+    ),
     "rules.integers": Op({"rule": "rndnu", "scale": 0.3}),
     "rules.real_scale": Op({"in_scale": 0.3, "w_scale": 0.2, "out_scale": 0.1}),
     "rules.tflite_multiplier": Op({"scale": 0.3}),
