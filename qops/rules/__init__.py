@@ -11,6 +11,8 @@ its numbers, then called with data as often as one likes.
   ``AVERAGE_POOL``.
 * `quantize` turns float32 into codes by a rule of ``QUANTIZE``; `choose_range` gives scale and zero point of a range by
   one of ``RANGE_RULES``.
+* `quantize_blocks` makes the scale of each row or block of its own values, by a rule of ``QUANTIZE_BLOCKS``, as
+  language models are quantized; `block_dot` multiplies such blocks, `block_sums` gives their exact sums.
 * `real_scale`, `tflite_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
 * `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
@@ -36,6 +38,8 @@ from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
 from qops.rules.bias_rules import REAL_BIAS, BiasRule
 from qops.rules.binary import ADD, MUL
+from qops.rules.block_dot import BLOCK_ORDERS, block_dot, block_sums
+from qops.rules.block_rules import QUANTIZE_BLOCKS, BlockCodes, BlockQuantizeRule
 from qops.rules.c_source import emit
 from qops.rules.dequantize import DEQUANTIZE, DequantizeRule, dequantize
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
@@ -43,6 +47,7 @@ from qops.rules.mul import Mul, mul
 from qops.rules.operands import AddIntegers, BinaryRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import Quantize, quantize
+from qops.rules.quantize_blocks import quantize_blocks
 from qops.rules.quantize_rules import QUANTIZE, QuantizeRule
 from qops.rules.range_rules import RANGE_RULES, RangeRule
 from qops.rules.ranges import choose_range
@@ -54,9 +59,11 @@ __all__ = [
     "ADD",
     "AVERAGE_POOL",
     "BLOCKS",
+    "BLOCK_ORDERS",
     "DEQUANTIZE",
     "MUL",
     "QUANTIZE",
+    "QUANTIZE_BLOCKS",
     "RANGE_RULES",
     "REAL_BIAS",
     "TABLE",
@@ -66,6 +73,8 @@ __all__ = [
     "AveragePool",
     "BiasRule",
     "BinaryRule",
+    "BlockCodes",
+    "BlockQuantizeRule",
     "BlockRule",
     "DequantizeRule",
     "FewestBits",
@@ -80,6 +89,8 @@ __all__ = [
     "accumulate",
     "add",
     "average_pool",
+    "block_dot",
+    "block_sums",
     "choose_range",
     "dequantize",
     "emit",
@@ -87,6 +98,7 @@ __all__ = [
     "integers",
     "mul",
     "quantize",
+    "quantize_blocks",
     "real_scale",
     "reduced_multiplier",
     "requantize",

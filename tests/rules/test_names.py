@@ -33,7 +33,18 @@ def test_other_words_are_refused_with_the_names_that_there_are():
         rules.add(CODES, CODES, "add/none", **PAIR)
 
 
-TABLES = ("TABLE", "BLOCKS", "ADD", "MUL", "QUANTIZE", "AVERAGE_POOL", "RANGE_RULES", "REAL_BIAS", "DEQUANTIZE")
+TABLES = (
+    "TABLE",
+    "BLOCKS",
+    "ADD",
+    "MUL",
+    "QUANTIZE",
+    "AVERAGE_POOL",
+    "RANGE_RULES",
+    "REAL_BIAS",
+    "DEQUANTIZE",
+    "QUANTIZE_BLOCKS",
+)
 NO_SYSTEM = {
     "ports by hand",
     "textbooks, code by hand",

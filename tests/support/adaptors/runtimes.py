@@ -100,7 +100,57 @@ def openvino(i, attrs):
     return {"y": rules.requantize(i["acc"], rule, bias=i.get("bias"), **how)}
 
 
+def ggml_blocks(i, attrs):
+    name = f"ggml-{attrs['type']}{'-x86' if attrs['code'] == 'x86' and attrs['type'] != 'q8_K' else ''}"
+    made = rules.quantize_blocks(i["x"], name)
+    q = made.data.reshape(-1, attrs["block"])
+    return {"q": q, "d": made.scale, "m": made.minimum, "s": made.sums, "bsums": made.sums}
+
+
+def ggml_dot(i, attrs):
+    how = {"block": attrs["block"], "a_zero_point": 8 if attrs["types"].startswith("q4_0") else 0}
+    how |= {"a_minimum": i.get("ma"), "b_sums": i.get("sb")}
+    a, b = i["qa"].reshape(1, -1), i["qb"].reshape(1, -1)
+    orders = {"generic": "ggml", "x86": "ggml-x86"}
+    return {key: rules.block_dot(a, b, i["da"], i["db"], order=order, **how) for key, order in orders.items()}
+
+
+def ct2(i, attrs):
+    x = rules.quantize_blocks(i["x"], attrs["rule"])
+    if "w" not in i:  # the set's weights were the identity matrix, whose codes are 127
+        real = rules.dequantize(x.data.astype(np.int32) * 127, "ct2", in_scale=x.scale, w_scale=1 / 127)
+        return {"q": x.data, "real": real}
+    w = rules.quantize_blocks(i["w"], "127-over-max")
+    acc = rules.accumulate(x.data, w.data.T, dtype="int32")
+    w_scale = rules.quantize_blocks(i["w"], "ct2").scale[:, 0]
+    return {"acc": acc, "real": rules.dequantize(acc, "ct2", in_scale=x.scale, w_scale=w_scale)}
+
+
+def bitsandbytes(i, attrs):
+    if attrs["op"] == "dequantize":
+        rows, columns = (i[key].astype(np.float64) / 127 for key in ("row_amax", "col_amax"))
+        how = {"in_scale": rows[:, None], "w_scale": columns, "bias": i.get("bias")}
+        y = rules.dequantize(i["acc"], "bitsandbytes", **how)
+        return {"y": y.astype(attrs["dtype"]).astype(np.float32)}  # the type of the layer's result
+    made = rules.quantize_blocks(i["x"], "bitsandbytes")
+    return {"q": made.data, "amax": (made.scale[:, 0] * 127).astype(np.float32)}
+
+
+def torchao(i, attrs):
+    rule = attrs["rule"].replace("_no_clipping_err", "-no-clipping")
+    made = rules.quantize_blocks(i["x"], rule)
+    return {"q": made.data, "scale": made.scale[:, 0], "zero_point": made.zero_point[:, 0]}
+
+
 ADAPTORS = {
+    "ggml_dot": ggml_dot,
+    "ggml_quantize": ggml_blocks,
+    "rowwise_bitsandbytes": bitsandbytes,
+    "rowwise_ct2": ct2,
+    "rowwise_ort_nbits": lambda i, attrs: {
+        "q": rules.quantize_blocks(i["x"], "127-over-max", block=attrs["block"]).data
+    },
+    "rowwise_torchao": torchao,
     "mnn_conv": mnn,
     "ncnn_requantize": ncnn,
     "openvino_conv": openvino,

@@ -8,6 +8,7 @@ REVERSED = CODES[::-1].copy()
 SUMS = np.arange(6, dtype=np.int32).reshape(2, 3) * 250_000_000 - 700_000_000
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.uint8).reshape(2, 4, 5, 3)
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 9, "y_scale": 0.7, "y_zero_point": 20}
+BLOCKS = (np.arange(256, dtype=np.uint8).reshape(2, 2, 64) * 7).view(np.int8)
 REQUANTIZE = {"acc": SUMS, "rule": "tflite-double", "scale": 1e-7, "zero_point": 5}
 POOL = {"x": IMAGE, "rule": "torch-nchw", "kernel": (2, 2), "zero_point": 9}
 QUANTIZE = {"x": np.float32(CODES) / 100 - 1, "rule": "div-even", "scale": 0.01, "zero_point": 100}
@@ -40,6 +41,12 @@ CALLS = {
     "rules.mul": Op({"a": CODES, "b": REVERSED, "rule": "ort-x86", **PAIR}, np.uint8),
     "rules.average_pool": Op(POOL, np.uint8, each=False),
     "rules.quantize": Op(QUANTIZE, np.uint8),
+    "rules.quantize_blocks": Op({"x": np.float32(CODES) / 100 - 1, "rule": "127-over-max"}, each=False),
+    "rules.block_sums": Op({"a": BLOCKS[0], "b": BLOCKS[1]}, each=False),
+    "rules.block_dot": Op(
+        {"a": BLOCKS[0], "b": BLOCKS[1], "a_scale": np.float32([0.5, 0.25]), "b_scale": np.float32([2.0, 3.0])},
+        each=False,
+    ),
 }
 PREPARED = {
     "rules.Accumulate": ("rules.accumulate", ("x",)),
