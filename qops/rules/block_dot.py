@@ -42,6 +42,10 @@ def block_sums(
     TypeError, ValueError
         Other types, shapes that do not broadcast, blocks that do not fit.
 
+    Notes
+    -----
+    Source: none; they are sums of whole numbers, so every order gives them.
+
     Examples
     --------
     >>> qops.rules.block_sums(np.int8([[1, 2, 3, 4]]), np.int8([[1, 1, -1, 2]]), block=2)

@@ -8,7 +8,19 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOUNS = {"_keywords", "codes", "checks", "qtensor", "affine", "fixedpoint", "isa", "joining", "prepared", "window"}
+NOUNS = {
+    "_fixed_modes",
+    "_keywords",
+    "codes",
+    "checks",
+    "qtensor",
+    "affine",
+    "fixedpoint",
+    "isa",
+    "joining",
+    "prepared",
+    "window",
+}
 """Modules between the kernels and the ops."""
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
 KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qops import rules
+from qops import fixedpoint, rules
 
 TYPES = {"u8": np.uint8, "s8": np.int8}
 QUANTIZERS = {  # a rule of the sets -> the row that stands for it
@@ -142,7 +142,14 @@ def torchao(i, attrs):
     return {"q": made.data, "scale": made.scale[:, 0], "zero_point": made.zero_point[:, 0]}
 
 
+def fixed(i, attrs):
+    of = {key: attrs[key] for key in ("width", "integer_bits", "signed", "rounding", "overflow")}
+    y = fixedpoint.convert(i["x"], attrs["in_width"] - attrs["in_integer_bits"], **of)
+    return {"y": y.astype(np.int16)}
+
+
 ADAPTORS = {
+    "fixed_modes": fixed,
     "ggml_dot": ggml_dot,
     "ggml_quantize": ggml_blocks,
     "rowwise_bitsandbytes": bitsandbytes,
