@@ -106,10 +106,10 @@ def _even(w: Windows) -> Pooled:
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
-def _torch(w: Windows, where: str) -> Pooled:
+def _torch(w: Windows, where: str, form: str = "times") -> Pooled:
     """The zero point is a "shift" after the rounding, or "plus" before it."""
     inverse, zero = float32(1 / w.size), {where: w.x_zero_point}
-    stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, **zero)
+    stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, form=form, **zero)
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
@@ -177,9 +177,16 @@ AVERAGE_POOL = {
     ),
     "torch-2.14-nhwc": PoolRule(
         "rint(sum(x - z) * (1 / n)) + z",
-        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW, engines as torch-nchw",
+        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW, engines as torch-nchw; torch 2.10 on 64-bit "
+        "ARM, channels_last",
         False,
         _torch_nhwc,
+    ),
+    "torch-arm-nchw": PoolRule(
+        "rint(fma(sum(x - z), 1 / n, z)) in float32",
+        "torch 2.10 on 64-bit ARM, NCHW, engine onednn, of int8 qnnpack, too",
+        False,
+        partial(_torch, where="plus", form="fused"),
     ),
     "torch-qnnpack": PoolRule(
         "fp32-even of sum(x - z), scale s / (s * n), s the scale of x and of the result",

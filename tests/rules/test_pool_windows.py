@@ -45,6 +45,10 @@ def windows(x, kernel, moves):
 TORCH_BLOCKS = {"torch-nchw": 99, "torch-nhwc": 16, "torch-nhwc-avx2": 8, "torch-2.14-nhwc": 1}
 
 
+def fma(a, b, c):
+    return (np.longdouble(a) * np.longdouble(b) + np.longdouble(c)).astype(F)
+
+
 BY_HAND = {  # the quotients of whole numbers; `//` floors
     "floor": lambda total, stored, n: stored // n,
     "half-up": lambda total, stored, n: (2 * stored + n) // (2 * n),
@@ -64,6 +68,8 @@ def rounded(rule, taps, n):
     if rule == "away-stored":
         stored = taps.sum(0)
         return np.where(stored > 0, (stored + n // 2) // n, -((-stored + n // 2) // n))
+    if rule == "torch-arm-nchw":
+        return np.rint(fma(total, F(1) / F(n), F(ZX)))
     if rule in TORCH_BLOCKS:
         mean, block = total.astype(F) * (F(1) / F(n)), TORCH_BLOCKS[rule]
         whole = len(total) // block * block
