@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
+from qops.rules.bias_rules import REAL_BIAS, BiasRule
 from qops.rules.binary import ADD, MUL
 from qops.rules.mul import mul
 from qops.rules.numbers import FLOATS, SINGLES, Numbers
@@ -97,7 +98,7 @@ def _on_the_other_side(rule: str, derive: Derivation) -> Callable[[Dump], NDArra
     row = TABLE[rule]
 
     def codes(d: Dump) -> NDArray[Any]:
-        x = d.x.astype(np.int64) - d.numbers.get("in_zero_point", 0)
+        x = d.acc.astype(np.int64) - d.numbers.get("in_zero_point", 0)
         scale = d.scales[derive]
         if row.multiplier in FLOATS:
             found = _in_floats(row, d.along_axis(scale), x, d.numbers["zero_point"])
@@ -150,11 +151,11 @@ def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[A
     def codes(d: Dump) -> NDArray[Any]:
         n, how = d.numbers, d.how
         if "integers" in n:
-            return requantize(d.x, rule, dtype=d.y.dtype, integers=n["integers"], **how)
+            return requantize(d.acc, rule, dtype=d.y.dtype, integers=n["integers"], **how)
         if is_stepwise and n.get("scale") is None:
             scales = n["in_scale"], n["w_scale"], n["out_scale"]
-            return requantize(d.x, rule, dtype=d.y.dtype, scales=scales, **how)
-        return requantize(d.x, rule, dtype=d.y.dtype, scale=d.scales[derive], **how)
+            return requantize(d.acc, rule, dtype=d.y.dtype, scales=scales, **how)
+        return requantize(d.acc, rule, dtype=d.y.dtype, scale=d.scales[derive], **how)
 
     return codes
 
@@ -168,6 +169,37 @@ def _requantized(dump: Dump) -> Iterator[Candidate]:
         if _has_blocks_and_tail(row, dump):
             for derive in _derivations(row.whole, dump):
                 yield Candidate(name, "", _requantized_by(name, derive))
+    for name, biased in REAL_BIAS.items():
+        if _takes_numbers_of(biased, name, dump):
+            yield Candidate(name, "", _biased_by(name))
+
+
+def _takes_numbers_of(row: BiasRule, rule: str, dump: Dump) -> bool:
+    """Whether a rule with a real bias takes what a dump has."""
+    n = dump.numbers
+    given = {"bias": "bias" in n, "range": "rmin" in n, "w_sums": "w_sums" in n}
+    if "in_scale" not in n or given["bias"] != ("bias" in row.takes) or not all(given[word] for word in row.takes):
+        return False
+    return np.ndim(n["w_scale"]) == 0 or rule != "openvino-one-channel"
+
+
+def _biased_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
+    takes = REAL_BIAS[rule].takes
+
+    def codes(d: Dump) -> NDArray[Any]:
+        n, has_range = d.numbers, "range" in takes
+        how: dict[str, Any] = {name: value for name, value in d.how.items() if name != "zero_point"}
+        how |= {name: n[name] for name in ("bias", "w_sums") if name in takes}
+        if has_range:
+            how["range"] = n["rmin"], n["rmax"]
+        elif n.get("zero_point"):
+            how["zero_point"] = n["zero_point"]
+        if "w_sums" in takes:
+            how["x_zero_point"] = n.get("x_zero_point", 0)
+        scales = n["in_scale"], n["w_scale"], None if has_range else n["out_scale"]
+        return requantize(d.x, rule, scales=scales, dtype=d.y.dtype, **how)
+
+    return codes
 
 
 def _has_blocks_and_tail(row: BlockRule, dump: Dump) -> bool:

@@ -261,7 +261,10 @@ def explain(
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``,
         or ``integers``, the multiplier and the right shift of a port, each one or one for each channel;
         ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last one of ``x`` that has as many
-        elements as there are scales, which `Explanation.axis` says. quantize: ``zero_point``; or
+        elements as there are scales, which `Explanation.axis` says; a real ``bias``, one or one for each channel, which
+        the rules of `qops.rules.REAL_BIAS` add after scaling and all others as an integer, ``rint(bias / (in_scale *
+        w_scale))``; for OpenVINO ``rmin`` and ``rmax`` of its FakeQuantize instead of ``out_scale``; for MNN ``w_sums``
+        and ``x_zero_point``. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``;
         or ``integers`` instead of the scales, as `qops.rules.add` and `qops.rules.mul` take them, for rules of

@@ -94,7 +94,19 @@ class Dump:
                 )
             elif np.ndim(values):
                 found[name] = np.asarray(values)[channels] if np.ndim(channels) else float(values[channels])
+        for name in ("bias", "w_sums"):
+            if np.ndim(self.numbers.get(name, 0)):
+                found[name] = self.numbers[name][channels]
         return self.but(**found)
+
+    @property
+    def acc(self) -> NDArray[Any]:
+        """Accumulators; of an op with a real bias, with that as an integer: ``rint(bias / (in_scale * w_scale))``."""
+        n = self.numbers
+        if "bias" not in n:
+            return self.x
+        bias = np.rint(np.asarray(n["bias"], np.float64) / (n["in_scale"] * n["w_scale"]))
+        return np.asarray(self.x + self.along_axis(bias.clip(-(2.0**31), 2.0**31)).astype(np.int64))
 
     def scale(self, derive: Derivation = "double") -> Any:
         """Give the real scale of a requantization, or the scales of channels, formed as a system does it."""
@@ -114,16 +126,17 @@ class Dump:
         if self.kind == "quantize":
             return np.asarray(x / n["scale"]) if "scale" in n else None
         if self.b is None:
-            return np.asarray((x - n.get("in_zero_point", 0)) * self._scales_at(where))
+            found = np.asarray((x - n.get("in_zero_point", 0)) * self._at(where, self.scale()))
+            return found + self._at(where, n["bias"]) / n["out_scale"] if "bias" in n else found
         b = (self.b.reshape(-1)[where].astype(np.float64) - n["b_zero_point"]) * n["b_scale"]
         a = (x - n["a_zero_point"]) * n["a_scale"]
         return np.asarray((a + b if self.kind == "add" else a * b) / n["y_scale"])
 
-    def _scales_at(self, where: NDArray[np.intp]) -> Any:
-        scale = self.scale()
-        if not self.is_by_channel:
-            return scale
-        return np.asarray(scale)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
+    def _at(self, where: NDArray[np.intp], numbers: Any) -> Any:
+        """Numbers of channels, of some elements; one number stays as it is."""
+        if np.ndim(numbers) == 0:
+            return numbers
+        return np.asarray(numbers)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
 
     def along_axis(self, numbers: Any) -> Any:
         """Give numbers of channels in a shape that broadcasts against `x`; one number stays as it is."""
