@@ -66,6 +66,8 @@ class BiasRule(NamedTuple):
         Whether the lowest code of a signed type is left out.
     steps : callable
         (accumulators in float32 or int64, BiasNumbers) -> values in code steps.
+    zero_point : str
+        "inside": `steps` adds it; "outside": it is added after the rounding; "": the rule has none.
     """
 
     formula: str
@@ -74,6 +76,7 @@ class BiasRule(NamedTuple):
     rounding: str
     is_narrow: bool
     steps: Callable[[Array, BiasNumbers], Array]
+    zero_point: str = ""
 
 
 def codes_per_unit(scale: Any) -> Any:
@@ -148,6 +151,10 @@ def _openvino_one_channel(acc: Array, n: BiasNumbers) -> Array:
     return fma(acc, F32(255) / (hi - lo), -lo * F32(255) / (hi - lo))
 
 
+def _cadence(acc: Array, n: BiasNumbers) -> Array:
+    return np.asarray(acc.astype(F32) * (n.in_scale * n.w_scale).astype(F32) * (1 / n.out_scale).astype(F32))
+
+
 _NEAR_SHIFTS = 5e-5
 """OpenVINO takes the shift of the first channel for all, if they are nearer to each other than this."""
 REAL_BIAS = {
@@ -183,6 +190,7 @@ REAL_BIAS = {
         "half_added",
         False,
         _mnn,
+        "inside",
     ),
     "openvino": BiasRule(
         "rint(fma(acc * s + b, 255 / (max - min), -min * 255 / (max - min))), s = sx * sw",
@@ -208,5 +216,14 @@ REAL_BIAS = {
         False,
         _openvino_one_channel,
     ),
+    "cadence": BiasRule(
+        "rint(acc * float32(sx * sw) * float32(1 / sy)) + z, products and quotients of scales in double; adds no bias",
+        "ExecuTorch 1.5.1 cadence reference conv and requantize",
+        (),
+        "half_even",
+        False,
+        _cadence,
+        "outside",
+    ),
 }
-"""Rules of requantization that add a real bias, by name."""
+"""Rules of requantization by real values: they add a real bias, or round twice, by name."""

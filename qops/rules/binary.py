@@ -49,7 +49,8 @@ ADD = {
     ),
     "qnnpack": BinaryRule(
         "the same with 22 bits, half away",
-        "QNNPACK 7d2a4e9; torch 2.10 on 64-bit ARM, engine qnnpack, uint8",
+        "QNNPACK 7d2a4e9; onnxruntime 1.32 QLinearAdd on 64-bit ARM within its ratios of scales; torch 2.10 on 64-bit "
+        "ARM, engine qnnpack, uint8",
         "ratios",
         "rndna",
         derived="ratios of 22 bits",
@@ -86,6 +87,16 @@ ADD = {
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
         "torch 2.12 and 2.14, the last n % 64 elements; ExecuTorch 1.5.1 add.out, uint8",
         "torch tail, outside",
+    ),
+    "ort-arm-float": BinaryRule(
+        "rint(fma(a, sa, sb * b) / sy + z) in float32",
+        "onnxruntime 1.32 QLinearAdd on 64-bit ARM where a ratio of scales is out of the range of qnnpack",
+        "numpy, divided sum",
+    ),
+    "cadence": BinaryRule(
+        "rint((a * sa + b * sb) * float32(1 / sy)) + z in float32, 1 / sy in double",
+        "ExecuTorch 1.5.1 cadence reference add",
+        "numpy, real sum",
     ),
 }
 """Rules of the sum of two tensors, by name."""
@@ -177,6 +188,16 @@ MUL = {
         "float product",
         "fp32-even",
         "f32-reciprocal",
+    ),
+    "ort-arm": BinaryRule(
+        "rint(fma(a * b, s, z)), scale f32",
+        "onnxruntime 1.32 QLinearMul on 64-bit ARM",
+        "numpy, fused product",
+    ),
+    "cadence": BinaryRule(
+        "rint((a * sa) * (b * sb) * float32(1 / sy)) + z in float32, 1 / sy in double",
+        "ExecuTorch 1.5.1 cadence reference mul",
+        "numpy, real product",
     ),
 }
 """Rules of the product of two tensors, by name."""

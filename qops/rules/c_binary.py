@@ -119,7 +119,7 @@ def _sums(op: str, sign: str) -> dict[str, tuple[tuple[str, ...], str]]:
 
 _PRODUCTS = {
     **dict.fromkeys(("tflite-double", "tflm-double"), "tflite-double"),
-    **{"tflite-single": "tflite-single", "fp32-even": "fp32-even", "ort-x86": "fp32-even-zp-inside"},
+    **{"tflite-single": "tflite-single", "fp32-even": "fp32-even", "ort-x86": "fp32-even-zp-inside", "rndnu": "rndnu"},
 }
 _GLOBAL = ("ort-global", "torch-qnnpack")
 OPS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {

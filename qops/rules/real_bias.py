@@ -60,7 +60,7 @@ class RealBiasRequantization:
         self.in_zero_point = int32(numbers["in_zero_point"], "in_zero_point")
         self.zero = integer(numbers["zero_point"], "zero_point", codes.lowest, codes.highest)
         self.x_zero = int32(numbers["x_zero_point"], "x_zero_point")
-        if self.zero and rule != "mnn":
+        if self.zero and not row.zero_point:
             raise ValueError(f"zero_point: {rule} has none, got {self.zero}")
         if self.x_zero and "w_sums" not in row.takes:
             raise ValueError(f"x_zero_point: {rule} does not read it, got {self.x_zero}")
@@ -92,7 +92,8 @@ class RealBiasRequantization:
             steps = row.steps(sums if "w_sums" in row.takes else sums.astype(F32), numbers)
         if np.isnan(steps).any():
             raise ValueError(f"scales: float32 does not hold what {self._rule} makes of {shown(self.scales)}")
-        codes = np.clip(ROUNDINGS[row.rounding](steps).astype(F64), *self.ends)
+        shift = self.zero if row.zero_point == "outside" else 0
+        codes = np.clip(ROUNDINGS[row.rounding](steps).astype(F64) + shift, *self.ends)
         return put(codes.astype(self.dtype), out)
 
     def _along(self, values: Array | None, shape: tuple[int, ...], name: str) -> Array | None:

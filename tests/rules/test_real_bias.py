@@ -13,6 +13,7 @@ HALF = Fraction(1, 2)
 SCALES = {rule: (0.5, [0.25, 0.5, 1.0], 2.0) for rule in rules.REAL_BIAS}
 OTHER = {rule: {"bias": [0.25, -1.5, 3.0]} for rule in rules.REAL_BIAS}
 OTHER["mnn"] |= {"w_sums": [0, 64, -32], "x_zero_point": -3, "zero_point": 5}
+OTHER["cadence"] = {"zero_point": 5}
 OTHER["openvino"] |= {"range": (-31.875, 31.875), "dtype": "uint8"}  # steps of 1 / 4
 OTHER["openvino-one-channel"] |= {"range": (-31.875, 31.875), "dtype": "uint8", "bias": 0.25}
 OTHER["openvino-no-bias"] = {"range": (-31.875, 31.875), "dtype": "uint8"}
@@ -44,8 +45,9 @@ def test_codes_are_the_exact_ones_where_floats_are_exact(rule, rng):
             want[i, channel] = min(max(code, 0), 255)
         else:
             zero = OTHER[rule].get("zero_point", 0)
-            lowest = -128 if rule == "mnn" else -127
-            want[i, channel] = min(max(half_away(real / Fraction(y) + zero), lowest), 127)
+            lowest = -127 if "ncnn" in rule else -128
+            code = round(real / Fraction(y)) + zero if rule == "cadence" else half_away(real / Fraction(y) + zero)
+            want[i, channel] = min(max(code, lowest), 127)
     np.testing.assert_array_equal(got, want)
     assert len(np.unique(want)) > 60
 
@@ -64,7 +66,7 @@ def test_prepared_op_gives_the_codes_of_the_function(rule, rng):
         np.testing.assert_array_equal(out, want[::-1])
     scale = np.broadcast_to(np.float64(SCALES[rule][1]), 3) * 0.5 / (SCALES[rule][2] or 0.25)
     np.testing.assert_array_equal(np.broadcast_to(op.scale, 3), scale)
-    assert op.ends == ((0, 255) if "openvino" in rule else (-128, 127) if rule == "mnn" else (-127, 127))
+    assert op.ends == ((0, 255) if "openvino" in rule else (-127, 127) if "ncnn" in rule else (-128, 127))
     with pytest.raises(ValueError, match=r"^rule: .* it has no integers"):
         _ = op.integers
 

@@ -8,6 +8,7 @@ from qops import rules
 ROWS = {  # a rule of the sets -> the row that stands for it
     "avgpool/torch-arm-nhwc": "torch-2.14-nhwc",
     "mul/torch": "torch-tail",
+    "add/ort-float": "ort-arm-float",
 }
 
 
@@ -38,6 +39,8 @@ def average_pool(i, attrs):
 
 
 ADAPTORS = {
+    "ort_arm_add": named(pair(rules.add)),
+    "ort_arm_mul": named(pair(rules.mul)),
     "ort_arm_averagepool": average_pool,
     "ort_arm_depthwise": requantize,
     "ort_arm_quantize": named(quantize),

@@ -1,6 +1,7 @@
 """The golden cases of further runtimes in the words of `qops.rules`: arguments are renamed, nothing else."""
 
 import numpy as np
+from adaptors.rules import pair
 
 from qops import fixedpoint, rules
 
@@ -148,7 +149,27 @@ def fixed(i, attrs):
     return {"y": y.astype(np.int16)}
 
 
+def executorch(i, attrs):
+    op, rule, dtype = attrs["op"], attrs["rule"], TYPES[attrs["dtype"]]
+    if op == "quantize":
+        name = "double-inv-even" if rule.endswith("in double") else "inv-even-int64"
+        return {"y": rules.quantize(i["x"], name, dtype=dtype, scale=attrs["scale"], **ends(attrs))}
+    if op in ("add", "mul"):
+        name = "torch-2.14-tail" if rule == "add-et" else "cadence"
+        return pair(getattr(rules, op))(i, attrs | {"rule": name})
+    if rule == "cadence-linear":
+        scale = -attrs["multiplier"] * 2.0 ** (attrs["shift"] - 31)
+        return {"y": rules.requantize(i["acc"], "fp32-even", scale=scale, dtype=dtype, **ends(attrs))}
+    if rule == "cadence-conv":
+        scales = attrs["bias_scale"], 1.0, attrs["out_scale"]
+        return {"y": rules.requantize(i["acc"], "cadence", scales=scales, dtype=dtype, **ends(attrs))}
+    zeros = {"in_zero_point": attrs["x_zp"], "zero_point": attrs["y_zp"]}
+    scales = attrs["x_scale"], 1.0, attrs["y_scale"]
+    return {"y": rules.requantize(i["x"], "cadence", scales=scales, dtype=dtype, **zeros)}
+
+
 ADAPTORS = {
+    "executorch_ops": executorch,
     "fixed_modes": fixed,
     "ggml_dot": ggml_dot,
     "ggml_quantize": ggml_blocks,
