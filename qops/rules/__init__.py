@@ -24,18 +24,19 @@ What these systems do, too, and no row does:
   scale of the result, with ties away from 0, and the sum saturates. TFLM takes the row ``tflite-double`` there as well.
 * QUANTIZE of LiteRT and TFLM, other than by XNNPACK, casts to int32 before it clamps, so +inf and values of 2**31 steps
   or more become the lowest code; `quantize` gives the highest.
-* Where torch computes 64 elements or some channels together, the rows are those of x86 with AVX2 or AVX-512; other CPUs
-  were not run. In the last n % 64 products of its `mul`, what reaches 2**63 steps becomes the lowest code, or with a
-  negative zero point the highest; `mul` saturates.
-* onnxruntime's QLinearAdd without AVX2 has no fused steps: read, not run. On 64-bit ARM it is the row ``qnnpack`` within
-  its ratios of scales, else ``ort-arm-float``; its QLinearMul there is ``ort-arm``.
+* Where torch computes 64 elements or some channels together, the rows are those of x86 with AVX2 or AVX-512; on 64-bit
+  ARM it takes the rows that name it. In the last n % 64 products of its `mul`, what reaches 2**63 steps becomes the
+  lowest code, or with a negative zero point the highest; `mul` saturates.
+* onnxruntime's QLinearAdd without AVX2 has no fused steps: read, not run. On 64-bit ARM it is the row ``qnnpack``
+  within its ratios of scales, else ``ort-arm-float``; its QLinearMul there is ``ort-arm``.
 * ncnn's depthwise convolutions with a multiple of 8 channels take a reciprocal of 12 bits from the CPU, which differs
   between Intel and AMD: no row can say it.
 * Runtimes that were only read, not run, have no row: NVDLA and Gemmini round as ``rndna`` and ``fp32-even`` by their
   sources, XuanTie's SHL as ``tflite-single`` where the second shift is 1 or more.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
-Not modelled: ``fbgemm-avx2``, ``cmsis-mve``, ``openvino-sse41``; ggml's K types but ``ggml-q8_K``; shared exponents (MX, E8M0).
+Not modelled: ``fbgemm-avx2``, ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K; shared exponents (MX,
+E8M0).
 """
 
 from qops.rules.accumulate import Accumulate, accumulate

@@ -64,8 +64,10 @@ class BiasRule(NamedTuple):
         How a real value becomes an integer, as in `QuantizeRule.rounding`.
     is_narrow : bool
         Whether the lowest code of a signed type is left out.
+    made : callable
+        BiasNumbers -> the numbers that the C of `emit` takes, in its order: float32, or whole numbers.
     steps : callable
-        (accumulators in float32 or int64, BiasNumbers) -> values in code steps.
+        (int64 accumulators, *those numbers) -> values in code steps.
     zero_point : str
         "inside": `steps` adds it; "outside": it is added after the rounding; "": the rule has none.
     """
@@ -75,7 +77,8 @@ class BiasRule(NamedTuple):
     takes: tuple[str, ...]
     rounding: str
     is_narrow: bool
-    steps: Callable[[Array, BiasNumbers], Array]
+    made: Callable[[BiasNumbers], tuple[Any, ...]]
+    steps: Callable[..., Array]
     zero_point: str = ""
 
 
@@ -109,50 +112,75 @@ def ncnn_scale(in_scale: Any, w_scale: Any) -> Any:
     return F32(1) / (codes_per_unit(in_scale) * codes_per_unit(w_scale))
 
 
-def _ncnn(acc: Array, n: BiasNumbers) -> Array:
-    return np.asarray(fma(acc, ncnn_scale(n.in_scale, n.w_scale), n.bias) * codes_per_unit(n.out_scale))
+def _of_ncnn(n: BiasNumbers) -> tuple[Any, ...]:
+    return ncnn_scale(n.in_scale, n.w_scale), n.bias, codes_per_unit(n.out_scale)
 
 
-def _ncnn_depthwise(acc: Array, n: BiasNumbers) -> Array:
-    return np.asarray((acc.astype(F32) * ncnn_scale(n.in_scale, n.w_scale) + n.bias) * codes_per_unit(n.out_scale))
+def _of_ncnn_requantize(n: BiasNumbers) -> tuple[Any, ...]:
+    return (n.in_scale * n.w_scale).astype(F32), n.bias, codes_per_unit(n.out_scale)
 
 
-def _ncnn_requantize(acc: Array, n: BiasNumbers) -> Array:
-    return np.asarray(fma(acc, (n.in_scale * n.w_scale).astype(F32), n.bias) * codes_per_unit(n.out_scale))
-
-
-def _mnn(acc: Array, n: BiasNumbers) -> Array:
+def _of_mnn(n: BiasNumbers) -> tuple[Any, ...]:
     """Codes are used as unsigned ones, 128 higher: what that adds to the sums is taken back in float32."""
     in_scale, w_scale, out_scale = n.in_scale.astype(F32), n.w_scale.astype(F32), n.out_scale.astype(F32)
-    raised = (acc.astype(np.int64) + n.w_sums * (n.x_zero_point + 128)).astype(F32)
     undone = n.w_sums.astype(F32) * w_scale * F32(n.x_zero_point + 128) * in_scale
-    return np.asarray(raised * w_scale * (in_scale / out_scale) + ((n.bias - undone) / out_scale + F32(n.zero_point)))
+    shift = (n.bias - undone) / out_scale + F32(n.zero_point)
+    return n.w_sums * (n.x_zero_point + 128), w_scale, in_scale / out_scale, shift
 
 
 def _acc_scale(n: BiasNumbers) -> Any:
     return n.in_scale.astype(F32) * n.w_scale.astype(F32)
 
 
-def _openvino(acc: Array, n: BiasNumbers) -> Array:
-    width = n.hi - n.lo
-    return fma(acc.astype(F32) * _acc_scale(n) + n.bias, F32(255) / width, -n.lo * F32(255) / width)
+def _steps_of(lo: Any, hi: Any) -> tuple[Any, Any]:
+    return F32(255) / (hi - lo), -lo * F32(255) / (hi - lo)
 
 
-def _openvino_no_bias(acc: Array, n: BiasNumbers) -> Array:
-    lo, hi = n.lo / _acc_scale(n), n.hi / _acc_scale(n)
-    shift = np.asarray(-lo * F32(255) / (hi - lo))
+def _of_openvino(n: BiasNumbers) -> tuple[Any, ...]:
+    return (_acc_scale(n), n.bias, *_steps_of(n.lo, n.hi))
+
+
+def _of_openvino_no_bias(n: BiasNumbers) -> tuple[Any, ...]:
+    factor, shift = map(np.asarray, _steps_of(n.lo / _acc_scale(n), n.hi / _acc_scale(n)))
     if shift.size and shift.max() - shift.min() < _NEAR_SHIFTS:
         shift = shift.reshape(-1)[0]
-    return np.asarray(acc.astype(F32) * (F32(255) / (hi - lo)) + shift)
+    return factor, shift
 
 
-def _openvino_one_channel(acc: Array, n: BiasNumbers) -> Array:
-    lo, hi = (n.lo - n.bias) / _acc_scale(n), (n.hi - n.bias) / _acc_scale(n)
-    return fma(acc, F32(255) / (hi - lo), -lo * F32(255) / (hi - lo))
+def _of_openvino_one_channel(n: BiasNumbers) -> tuple[Any, ...]:
+    return _steps_of((n.lo - n.bias) / _acc_scale(n), (n.hi - n.bias) / _acc_scale(n))
 
 
-def _cadence(acc: Array, n: BiasNumbers) -> Array:
-    return np.asarray(acc.astype(F32) * (n.in_scale * n.w_scale).astype(F32) * (1 / n.out_scale).astype(F32))
+def _of_cadence(n: BiasNumbers) -> tuple[Any, ...]:
+    return (n.in_scale * n.w_scale).astype(F32), (1 / n.out_scale).astype(F32)
+
+
+def _fused_then_scaled(acc: Array, scale: Any, bias: Any, per_unit: Any) -> Array:
+    return np.asarray(fma(acc.astype(F32), scale, bias) * per_unit)
+
+
+def _added_then_scaled(acc: Array, scale: Any, bias: Any, per_unit: Any) -> Array:
+    return np.asarray((acc.astype(F32) * scale + bias) * per_unit)
+
+
+def _raised(acc: Array, more: Any, scale: Any, ratio: Any, shift: Any) -> Array:
+    return np.asarray((acc + more).astype(F32) * scale * ratio + shift)
+
+
+def _added_then_fused(acc: Array, scale: Any, bias: Any, factor: Any, shift: Any) -> Array:
+    return fma(acc.astype(F32) * scale + bias, factor, shift)
+
+
+def _scaled_then_added(acc: Array, factor: Any, shift: Any) -> Array:
+    return np.asarray(acc.astype(F32) * factor + shift)
+
+
+def _fused(acc: Array, factor: Any, shift: Any) -> Array:
+    return fma(acc.astype(F32), factor, shift)
+
+
+def _scaled_twice(acc: Array, scale: Any, inverse: Any) -> Array:
+    return np.asarray(acc.astype(F32) * scale * inverse)
 
 
 _NEAR_SHIFTS = 5e-5
@@ -164,7 +192,8 @@ REAL_BIAS = {
         ("bias",),
         "half_added",
         True,
-        _ncnn,
+        _of_ncnn,
+        _fused_then_scaled,
     ),
     "ncnn-depthwise": BiasRule(
         "half_added((acc * k + b) * Sy), without fma; else as ncnn",
@@ -172,7 +201,8 @@ REAL_BIAS = {
         ("bias",),
         "half_added",
         True,
-        _ncnn_depthwise,
+        _of_ncnn,
+        _added_then_scaled,
     ),
     "ncnn-requantize": BiasRule(
         "half_added(fma(acc, sx * sw, b) * Sy); else as ncnn",
@@ -180,7 +210,8 @@ REAL_BIAS = {
         ("bias",),
         "half_added",
         True,
-        _ncnn_requantize,
+        _of_ncnn_requantize,
+        _fused_then_scaled,
     ),
     "mnn": BiasRule(
         "half_added(u * sw * (sx / sy) + ((b - c) / sy + z)), u = acc + W * (zx + 128), "
@@ -189,7 +220,8 @@ REAL_BIAS = {
         ("bias", "w_sums"),
         "half_added",
         False,
-        _mnn,
+        _of_mnn,
+        _raised,
         "inside",
     ),
     "openvino": BiasRule(
@@ -198,7 +230,8 @@ REAL_BIAS = {
         ("bias", "range"),
         "half_even",
         False,
-        _openvino,
+        _of_openvino,
+        _added_then_fused,
     ),
     "openvino-no-bias": BiasRule(
         "rint(acc * (255 / (h - l)) + (-l * 255 / (h - l))), l = min / s, h = max / s, s = sx * sw",
@@ -206,7 +239,8 @@ REAL_BIAS = {
         ("range",),
         "half_even",
         False,
-        _openvino_no_bias,
+        _of_openvino_no_bias,
+        _scaled_then_added,
     ),
     "openvino-one-channel": BiasRule(
         "rint(fma(acc, 255 / (h - l), -l * 255 / (h - l))), l = (min - b) / s, h = (max - b) / s, s = sx * sw",
@@ -214,7 +248,8 @@ REAL_BIAS = {
         ("bias", "range"),
         "half_even",
         False,
-        _openvino_one_channel,
+        _of_openvino_one_channel,
+        _fused,
     ),
     "cadence": BiasRule(
         "rint(acc * float32(sx * sw) * float32(1 / sy)) + z, products and quotients of scales in double; adds no bias",
@@ -222,7 +257,8 @@ REAL_BIAS = {
         (),
         "half_even",
         False,
-        _cadence,
+        _of_cadence,
+        _scaled_twice,
         "outside",
     ),
 }

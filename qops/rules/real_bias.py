@@ -81,29 +81,37 @@ class RealBiasRequantization:
         sums = x.astype(np.int64) - self.in_zero_point
         if sums.size and not -(2**31) <= sums.min() <= sums.max() < 2**31:
             raise ValueError(f"acc: int32 does not hold its values, {sums.min()} to {sums.max()}")
-        names = "scales: w_scale", "bias", "w_sums"
-        each = zip((self.scales[1], self.bias, self.w_sums), names, strict=True)
-        w_scale, bias, w_sums = (self._along(values, sums.shape, name) for values, name in each)
         if out is not None:
             check_out(out, self.dtype.num, x.shape, [x])
-        lo, hi = self.range or (None, None)
-        numbers = BiasNumbers(self.scales[0], w_scale, self.scales[2], bias, self.zero, lo, hi, w_sums, self.x_zero)
         with np.errstate(all="ignore"):
-            steps = row.steps(sums if "w_sums" in row.takes else sums.astype(F32), numbers)
+            steps = row.steps(sums, *row.made(self._along(sums.shape)))
         if np.isnan(steps).any():
             raise ValueError(f"scales: float32 does not hold what {self._rule} makes of {shown(self.scales)}")
         shift = self.zero if row.zero_point == "outside" else 0
         codes = np.clip(ROUNDINGS[row.rounding](steps).astype(F64) + shift, *self.ends)
         return put(codes.astype(self.dtype), out)
 
-    def _along(self, values: Array | None, shape: tuple[int, ...], name: str) -> Array | None:
-        """Numbers of channels, so that they broadcast along the axis."""
-        if values is None or values.size == 1:
-            return None if values is None else values.reshape(())
-        axis = integer(self.axis, "axis", -len(shape), len(shape) - 1) % max(len(shape), 1)
-        if values.shape != (shape[axis],):
-            raise ValueError(f"{name}: {len(values)} of them do not fit axis {self.axis} of acc, shape {shape}")
-        return values.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    @property
+    def made(self) -> tuple[Any, ...]:
+        """The numbers that the C of the rule takes: each one, or one for each channel."""
+        with np.errstate(all="ignore"):
+            return REAL_BIAS[self._rule].made(self._numbers(self.scales[1], self.bias, self.w_sums))
+
+    def _numbers(self, w_scale: Any, bias: Any, w_sums: Any) -> BiasNumbers:
+        lo, hi = self.range or (None, None)
+        return BiasNumbers(self.scales[0], w_scale, self.scales[2], bias, self.zero, lo, hi, w_sums, self.x_zero)
+
+    def _along(self, shape: tuple[int, ...]) -> BiasNumbers:
+        """The numbers, those of channels so that they broadcast along the axis."""
+        axis = integer(self.axis, "axis", -len(shape), len(shape) - 1) % len(shape) if shape else 0
+        found = []
+        for values, name in ((self.scales[1], "scales: w_scale"), (self.bias, "bias"), (self.w_sums, "w_sums")):
+            if values is not None and values.size > 1 and values.shape != shape[axis : axis + 1]:
+                raise ValueError(f"{name}: {len(values)} of them do not fit axis {self.axis} of acc, shape {shape}")
+            one = values is None or values.size == 1
+            at = () if one else tuple(-1 if i == axis else 1 for i in range(len(shape)))
+            found.append(None if values is None else values.reshape(at))
+        return self._numbers(*found)
 
 
 def _scales(scales: Any, has_range: bool) -> tuple[Any, Any, Any]:

@@ -115,6 +115,13 @@ class Requantize(Prepared):
         return Multiplier(multiplier, right_shift)
 
     @property
+    def floats(self) -> tuple[Any, ...]:
+        """What the C of `emit` takes for a rule of `REAL_BIAS`, in its order; ValueError for other rules."""
+        if not isinstance(self._kernel, RealBiasRequantization):
+            raise ValueError(f"rule: {self.rule} is none of REAL_BIAS, see integers and scale")
+        return self._kernel.made
+
+    @property
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one for each channel."""
         if isinstance(self._kernel, RealBiasRequantization):
