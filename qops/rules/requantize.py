@@ -116,10 +116,8 @@ class Requantize(Prepared):
 
     @property
     def floats(self) -> tuple[Any, ...]:
-        """What the C of `emit` takes for a rule of `REAL_BIAS`, in its order; ValueError for other rules."""
-        if not isinstance(self._kernel, RealBiasRequantization):
-            raise ValueError(f"rule: {self.rule} is none of REAL_BIAS, see integers and scale")
-        return self._kernel.made
+        """What the C of `emit` takes for a rule of `REAL_BIAS`, in its order; empty for other rules."""
+        return self._kernel.made if isinstance(self._kernel, RealBiasRequantization) else ()
 
     @property
     def scale(self) -> Any:
