@@ -20,8 +20,8 @@ __all__ = ["ArrayQuantization", "Spread", "quotients"]
 
 Array = NDArray[Any]
 F32, F64 = np.float32, np.float64
+_BLOCK = 2**14  # values at once: what numpy makes of them between its operations stays in the cache
 _S32, _S64 = 2.0**31, 2.0**63
-_MOST = 2.0**40  # beyond which a quotient saturates in every type of codes
 
 
 class Spread(NamedTuple):
@@ -103,7 +103,7 @@ def _codes(row: QuantizeRule, whole: Array, shift: Array | int, codes: CodeType,
     if row.beyond in ("saturates", "lowest of int64"):
         if row.beyond == "lowest of int64":
             whole = np.where(np.abs(whole) < _S64, whole, -_S64)
-        return np.asarray(np.clip(np.clip(whole.astype(F64), -_MOST, _MOST) + shift, lowest, highest))
+        return np.clip(whole + np.asarray(shift, whole.dtype), lowest, highest)  # a sum that is not exact saturates
     if row.beyond == "cut, wraps":
         kept = np.clip(whole.astype(F64), -_S32, _S32 - 128)
     else:
@@ -123,7 +123,18 @@ class ArrayQuantization:
         As `qops.rules.quantize` takes them.
     """
 
-    __slots__ = ("_codes", "_ends", "_row", "_spread", "_steps", "dtype", "range", "scale", "zero_point")
+    __slots__ = (
+        "_codes",
+        "_ends",
+        "_has_inverse",
+        "_row",
+        "_spread",
+        "_steps",
+        "dtype",
+        "range",
+        "scale",
+        "zero_point",
+    )
 
     def __init__(
         self,
@@ -162,8 +173,9 @@ class ArrayQuantization:
             raise ValueError(f"range: {rule} takes a scale and a zero point, got a range, {shown(range)}")
         self.scale = _numbers(scale, "scale", axis)
         self.zero_point = _zeros(zero_point, axis, codes)
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             steps = self.scale.astype(F32)
+            self._has_inverse = bool(np.isfinite(F32(1) / steps).all())
         if not np.all((steps > 0) & np.isfinite(steps)):
             raise ValueError(f"scale: expected numbers above 0 that float32 holds, got {shown(scale)}")
 
@@ -172,7 +184,7 @@ class ArrayQuantization:
             raise ValueError(f"range: {rule} takes (min, max) instead of scale, zero_point and axis")
         with np.errstate(all="ignore"):
             lo, hi = (F32(number(end, "range")) for end in two_ends(range, "range"))
-            factor = F32(self._ends[1] - self._ends[0]) / (hi - lo)
+            factor = F32(self._codes.highest - self._codes.lowest) / (hi - lo)
             self._steps = factor, -lo * factor
         if not (lo < hi and np.isfinite([lo, hi, *self._steps]).all()):
             raise ValueError(f"range: expected min < max with a step that float32 holds, got {shown(range)}")
@@ -180,27 +192,33 @@ class ArrayQuantization:
 
     def __call__(self, x: ArrayLike, out: Array | None = None) -> Array:
         """Give the codes of values, in `out` if it is given."""
-        values, row = float32s(as_array(x, "x"), "x"), self._row
+        values = float32s(as_array(x, "x"), "x")
         if out is not None:
             check_out(out, self.dtype.num, values.shape, [as_array(x, "x")])
         if np.isnan(values).any():
             raise ValueError("x: has NaN, which has no code")
+        if self._spread.axis is not None:
+            scale = self._spread.over(self.scale, values.shape, "scale")
+            zero = self._spread.over(self.zero_point, values.shape, "zero_point")
+            return put(self._codes_of(values, scale, zero), out)
+        flat, made = np.ascontiguousarray(values).reshape(-1), np.empty(values.size, self.dtype)
+        for i in range(0, flat.size, _BLOCK):
+            made[i : i + _BLOCK] = self._codes_of(flat[i : i + _BLOCK], self.scale, self.zero_point)
+        return put(made.reshape(values.shape), out)
+
+    def _codes_of(self, values: Array, scale: Any, zero: Any) -> Array:
+        row, shift = self._row, zero
         with np.errstate(all="ignore"):
             if self._steps is not None:
-                lowest, (factor, plus) = self._ends[0], self._steps
-                whole: Array = np.asarray(np.rint(values * factor + plus)) + lowest
-                shift: Any = 0
+                factor, plus = self._steps
+                whole: Array = np.asarray(np.rint(values * factor + plus))
+                shift = self._codes.lowest
             else:
-                scale = self._spread.over(self.scale, values.shape, "scale")
-                zero = self._spread.over(self.zero_point, values.shape, "zero_point")
                 near = quotients(row, values, scale, zero)
-                if np.isnan(near).any():
-                    raise ValueError(
-                        f"scale: {shown(self.scale)} has no reciprocal in float32, or x / scale is no number"
-                    )
+                if not self._has_inverse and np.isnan(near).any():
+                    raise ValueError(f"scale: {shown(self.scale)} has no reciprocal in float32, which the rule takes")
                 whole, shift = ROUNDINGS[row.rounding](near), 0 if row.zero_point == "inside" else zero
-            made = _codes(row, whole, shift, self._codes, *self._ends)
-        return put(made.astype(self.dtype), out)
+            return _codes(row, whole, shift, self._codes, *self._ends).astype(self.dtype)
 
 
 def _numbers(values: ArrayLike | None, name: str, axis: int | None) -> Array:

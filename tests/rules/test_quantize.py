@@ -211,6 +211,8 @@ def test_qmin_and_qmax_are_the_ends():
                 how = {"scale": scale, "dtype": "int8", "axis": 0 if np.ndim(scale) else None}
                 got = rules.quantize(x, rule, qmin=-8, qmax=7, **how)
                 assert got.tolist() == np.clip(x, -8, 7).tolist()
+    ends = {"range": (-128.0, 127.0), "dtype": "int8"}
+    assert rules.quantize(x, "openvino", qmin=-8, qmax=7, **ends).tolist() == np.clip(x, -8, 7).tolist()
     assert rules.quantize([-500.0], "mnn", scale=1.0, dtype="int8").item() == -127
     assert rules.quantize([-500.0], "ncnn", scale=1.0, dtype="int8", qmin=-128).item() == -128
 

@@ -39,6 +39,8 @@ class Dump:
         channels.
     how : dict
         The other arguments of a requantization, where they are given.
+    acc : ndarray
+        What rules of integers requantize: `x`, and a real bias as an integer.
     """
 
     kind: str
@@ -48,12 +50,14 @@ class Dump:
     numbers: dict[str, Any]
     scales: dict[Derivation, Any] = field(init=False, repr=False, compare=False)
     how: dict[str, Any] = field(init=False, repr=False, compare=False)
+    acc: NDArray[Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         scaled = get_args(Derivation) if self.kind == "requantize" else ()
         object.__setattr__(self, "scales", {derive: self.scale(derive) for derive in scaled})
         given = {name: self.numbers[name] for name in _HOW if self.numbers.get(name) is not None}
         object.__setattr__(self, "how", given)
+        object.__setattr__(self, "acc", self._sums())
 
     def but(self, **numbers: Any) -> "Dump":
         """Give the same dump with other numbers."""
@@ -99,14 +103,15 @@ class Dump:
                 found[name] = self.numbers[name][channels]
         return self.but(**found)
 
-    @property
-    def acc(self) -> NDArray[Any]:
-        """Accumulators; of an op with a real bias, with that as an integer: ``rint(bias / (in_scale * w_scale))``."""
+    def _sums(self) -> NDArray[Any]:
+        """Accumulators with a real bias as an integer: ``rint(bias / (in_scale * w_scale))``."""
         n = self.numbers
         if "bias" not in n:
             return self.x
         bias = np.rint(np.asarray(n["bias"], np.float64) / (n["in_scale"] * n["w_scale"]))
-        return np.asarray(self.x + self.along_axis(bias.clip(-(2.0**31), 2.0**31)).astype(np.int64))
+        sums = np.asarray(self.x + self.along_axis(bias.clip(-(2.0**31), 2.0**31)).astype(np.int64))
+        fits = sums.size and -(2**31) <= sums.min() <= sums.max() < 2**31
+        return sums.astype(np.int32) if fits else sums
 
     def scale(self, derive: Derivation = "double") -> Any:
         """Give the real scale of a requantization, or the scales of channels, formed as a system does it."""
