@@ -97,8 +97,8 @@ FAMILIES = {
         "Accumulators to codes, with a real bias",
         rules.REAL_BIAS,
         "requantize(acc, RULE, scales=..., bias=...)",
-        f"{SUMS.size:,} accumulators, scales 0.05 and 0.0137, bias 0.73; the result from -1.3 to 4.1 in uint8, or in steps "
-        "of 0.0212 in int8",
+        f"{SUMS.size:,} accumulators, scales 0.05 and 0.0137, bias 0.73; the result from -1.3 to 4.1 in uint8, or in "
+        "steps of 0.0212 in int8",
         lambda rule: rules.requantize(SUMS, rule, **biased(rule)),
     ),
     "quantize_blocks": Family(
