@@ -101,7 +101,7 @@ wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks
 	PATH=$(BIN):$$PATH $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 	$(PYTHON) -m venv build/wheel/empty
 	build/wheel/empty/bin/python -m pip install --quiet dist/*.whl
-	cd build/wheel && empty/bin/python -m qops selftest
+	cd build/wheel && empty/bin/python -m qops selftest && empty/bin/python ../../tests/support/names_added.py
 
 arm64: dev  ## the kernels compiled for 64-bit ARM in build/arm64, and tests of them in qemu: it says what must be installed
 	$(BIN)/python tests/arm64/run.py

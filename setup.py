@@ -2,7 +2,6 @@
 
 import gc
 import os
-import re
 import shutil
 import sys
 import sysconfig
@@ -18,19 +17,32 @@ from setuptools.command.build_ext import build_ext
 DEBUG = os.environ.get("QOPS_DEBUG") == "1"
 # Python's own -fwrapv would hide what overflows
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-FLAGS = ["-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-g0"]
-# every float operation rounds once: no fused ones, and no vectors made of single statements, in which gcc 12 drops the
-# rounding of (double)(float)i; clang knows this flag by gcc's name too, where it comes behind -O3
-EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
-# calls are as quick as with -O2, which takes a third longer to compile
+# nor does Python's own -g help anybody, but a builder's CFLAGS may ask for it
+FLAGS = ["-g", "-fno-wrapv", *SANITIZE] if DEBUG else [] if "CFLAGS" in os.environ else ["-g0"]
+# every float operation rounds once, whatever CFLAGS say: no fused ones, and no vectors made of single statements, in
+# which gcc 12 drops the rounding of (double)(float)i; clang knows this flag by gcc's name too, where it is behind -O3
+EXACT = ["-fno-fast-math", "-ffp-contract=off", "-fno-tree-slp-vectorize"]
+# gcc up to 12 links what flushes subnormal numbers in the whole process if -ffast-math or -Ofast is asked for
+LINK = EXACT[:1] * any("fast" in os.environ.get(name, "") for name in ("CFLAGS", "LDFLAGS")) + SANITIZE * DEBUG
+# every module begins with a header that refuses what else a compiler may do to floats. -MMD writes which headers of
+# this tree were read, beside the object; numpy's are of the system, and are in MADE_FOR
+READ = ["-include", "machine/exact.h", "-MMD", "-isystem", np.get_include()]
+# from Visual Studio 2022 on nothing is fused so; earlier, and clang-cl, fuse on ARM
+MICROSOFT = ["/O2", "/fp:precise", "/FImachine/exact.h", f"/I{np.get_include()}"]
+# these only check and call, which takes as long with these flags; they compile in half of the time, a seventh of all
 CALLS = ["-O1", "-finline-functions", "-foptimize-sibling-calls", "-fstrict-aliasing"]
-MICROSOFT = ["/O2", "/fp:precise"]  # from Visual Studio 2022 on nothing is fused so; earlier, and clang-cl, fuse on ARM
+CALLING = [
+    "arrays.channels", "arrays.checks", "arrays.numbers", "arrays.window", "conv.convolution", "conv.finish",
+    "frontdoor.conv2d", "frontdoor.layer", "frontdoor.matmul", "frontdoor.requantize", "gemm.gemm", "onednn.gemm",
+    "pool.pooling", "shared", "stage.binary", "stage.binary_rules", "stage.given", "stage.quantize",
+    "stage.requantize", "stage.rules",
+]  # fmt: skip
 KERNELS = Path("qops/_kernels")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
 CYTHON = Path(BUILD, "debug/cython" if DEBUG else "cython")
 # what Cython itself adds to modules, such as its memoryviews, stands once in a module of its own: less to compile and
-# to install
+# to install. Cython puts it into sys.modules by the name of its C file: that is the full name
 SHARED = "qops._kernels.shared"
 MADE_FOR = CYTHON / "made_for"  # the numpy whose declarations Cython read, and its directives: others make C anew
 
@@ -41,11 +53,17 @@ DIRECTIVES = {
     "allow_none_for_extension_args": False,  # typed arguments refuse None, unless they say "or None"
 }
 
-compiler, headers = os.environ.get("CC") or sysconfig.get_config_var("CC"), sysconfig.get_path("include")
-if compiler and not shutil.which(compiler.split()[0]):
-    sys.exit(f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang")
-if not Path(headers, "Python.h").exists():
-    sys.exit(f"qops is compiled when it is installed, but Python's headers are not in {headers}: install python3-dev")
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_tools():
+    """End with one line that says what is missing to compile."""
+    compiler, headers = os.environ.get("CC") or sysconfig.get_config_var("CC"), sysconfig.get_path("include")
+    but = "qops is compiled when it is installed, but"
+    if compiler and not shutil.which(compiler.split()[0]):
+        sys.exit(f"{but} there is no C compiler {compiler!r}: install gcc or clang")
+    if not Path(headers, "Python.h").exists():
+        sys.exit(f"{but} Python's headers are not in {headers}: install python3-dev")
 
 
 class BuildExtensions(build_ext):
@@ -59,15 +77,19 @@ class BuildExtensions(build_ext):
 
         Only here Cython makes C, as pip runs this file several times for less.
         """
+        check_tools()
         if self.editable_mode:
             kind = f"{self.plat_name}-{sys.implementation.cache_tag}"
             self.build_lib, self.build_temp = f"{BUILD}/lib.{kind}", f"{BUILD}/temp.{kind}"
         for extension, made in zip(self.extensions, made_of(self.extensions), strict=True):
-            extension.sources, extension.depends = made.sources, made.depends
+            extension.sources = made.sources
         super().run()
 
     def build_extension(self, extension):
-        """As setuptools does, and say how many are ready."""
+        """As setuptools does, if something changed that the compiler read; and say how many are ready."""
+        (made,) = self.compiler.object_filenames(extension.sources, output_dir=self.build_temp)
+        is_microsoft = self.compiler.compiler_type == "msvc"  # does not write what it read
+        extension.depends = ["setup.py", *(map(str, KERNELS.rglob("*.h")) if is_microsoft else read_for(made))]
         super().build_extension(extension)
         terminal, every = sys.stderr.isatty(), len(self.extensions)
         with self.telling:  # several threads build
@@ -80,40 +102,22 @@ class BuildExtensions(build_ext):
     def build_extensions(self):
         """As setuptools does, with these flags, which depend on the compiler."""
         # set here, as a build of an editable package by pip drops what options say
-        self.parallel = self.parallel or os.cpu_count() or 1
-        is_microsoft = self.compiler.compiler_type == "msvc"
+        self.parallel = self.parallel or PROCESSORS
         for extension in self.extensions:
-            flags = [*optimization(extension), *FLAGS, *EXACT]
-            extension.extra_compile_args = MICROSOFT if is_microsoft else flags
+            is_calling = extension.name.removeprefix("qops._kernels.") in CALLING
+            optimization = ["-O1"] if DEBUG else CALLS if is_calling else ["-O3"]
+            extension.extra_compile_args = [*optimization, *FLAGS, *EXACT, *READ]
+            extension.extra_link_args = LINK
+            if self.compiler.compiler_type == "msvc":
+                extension.extra_compile_args, extension.extra_link_args = MICROSOFT, []
         super().build_extensions()
 
 
-def included(headers):
-    """The headers, and those that they include. Cython itself follows .pxd files."""
-    found, left = set(), set(headers)
-    while left:
-        path = left.pop()
-        found.add(path)
-        left |= {KERNELS / name for name in re.findall(r'#include "(.*)"', path.read_text())} - found
-    return sorted(path.as_posix() for path in found)
-
-
-def headers_of(source):
-    """The headers that a module and the .pxd files beside it name; those of other modules Cython finds."""
-    texts = [path.read_text() for path in (source, source.with_suffix(".pxd")) if path.exists()]
-    names = re.findall(r'extern from "([^"]*)"', "".join(texts))
-    return [KERNELS / name for name in names if (KERNELS / name).exists()]
-
-
-def optimization(extension):
-    """-O3 for a kernel that goes over elements: in a function without the GIL, or in a header that it names.
-
-    The others check and call, which takes as long with CALLS, which compiles them in 60 % of the time.
-    """
-    source = Path(*extension.name.split(".")).with_suffix(".pyx")
-    functions = re.split(r"\n(?=\S)", source.read_text()) if source.exists() else []
-    has_loop = any("nogil" in f and re.search(r"^ +(for|while) ", f, re.M) for f in functions)
-    return ["-O1"] if DEBUG else ["-O3"] if has_loop or headers_of(source) else CALLS
+def read_for(made):
+    """What the compiler read when it made this object; if it did not, the file that would say so and does not exist."""
+    record = Path(made).with_suffix(".d")
+    text = record.read_text().partition(": ")[2] if record.exists() else str(record).replace(" ", "\\ ")
+    return [word.replace("\0", " ") for word in text.replace("\\\n", " ").replace("\\ ", "\0").split()]
 
 
 def made_of(extensions):
@@ -126,7 +130,7 @@ def made_of(extensions):
         build_dir=CYTHON.as_posix(),
         compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=SHARED,
-        nthreads=os.cpu_count() or 1,
+        nthreads=PROCESSORS,
         force=None if MADE_FOR.exists() and MADE_FOR.read_text() == made_for else True,
     )
     CYTHON.mkdir(parents=True, exist_ok=True)
@@ -138,14 +142,12 @@ extensions = [
     Extension(
         ".".join(source.with_suffix("").parts),
         [source.as_posix()],
-        include_dirs=[np.get_include(), KERNELS.as_posix()],
-        depends=included(headers_of(source)),
+        include_dirs=[KERNELS.as_posix()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        extra_link_args=SANITIZE if DEBUG else [],
     )
     for source in sorted(KERNELS.rglob("*.pyx"))
 ]
-extensions.append(Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_link_args=SANITIZE if DEBUG else []))
+extensions.append(Extension(SHARED, [f"{SHARED}.c"], include_dirs=[KERNELS.as_posix()]))
 setup(
     cmdclass={"build_ext": BuildExtensions},
     ext_modules=[] if os.environ.get("QOPS_KERNELS") == "no" else extensions,  # compiled beside: see the Makefile

@@ -30,6 +30,7 @@ SEARCHED = {
     "guide/test_vectors": ("test vectors", "golden vectors"),
     "notebooks/index": ("course", "notebook", "jupyter"),
     "trust/compare": ("peers", "alternatives"),
+    "trust/host": ("rounding mode", "FloatingPointError", "flush to zero", "fast-math"),
     "trust/where": ("platforms", "windows", "macos"),
 }
 """Page -> words that people search for, which lead to it first; a page of ops has the names of its ops."""

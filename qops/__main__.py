@@ -20,6 +20,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from qops.models.onnx.ops import RUNTIMES
+from qops.models.target import PORTS
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS
@@ -33,7 +34,6 @@ from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
-from qops.tools.params.target import PORTS
 from qops.tools.progress import Progress
 from qops.tools.selftest import selftest
 from qops.tools.vectors.add_forms import FORMS, Form

@@ -8,6 +8,7 @@ from typing import Never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.machine.host import check as check_rounding
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, check_out, choice, flag, integer, put
 
@@ -127,6 +128,7 @@ def convert(
     """
     if unknown:
         raise unknown_keyword(convert, unknown)
+    check_rounding()
     values = as_array(x, "x")
     if values.dtype.kind not in "iu":
         raise TypeError(f"x: expected integers, got {values.dtype}")

@@ -1,7 +1,7 @@
 """The checks of arguments that all rooms share. Each error begins with the caller's name of the argument.
 
-Those that run in every call are compiled (`qops._kernels.arrays`), windows and SAME padding too
-(`qops._kernels.arrays.window`). What only one system takes stands in that room's `_checks`.
+Those that run in every call are compiled (`qops._kernels.arrays`), windows too (`qops._kernels.arrays.window`). What
+only one system takes stands in that room's `_checks`.
 """
 
 from __future__ import annotations

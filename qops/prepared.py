@@ -7,14 +7,15 @@ may share it. ``op(x, out=None)`` checks the arrays and runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from qops._kernels.arrays.checks import as_array
 from qops._kernels.arrays.direct import Direct
+from qops._kernels.machine.host import check as check_rounding
 
 __all__ = ["Prepared"]
 
@@ -27,36 +28,49 @@ _SHOWN = 16
 class Prepared:
     """Base of prepared ops: shows itself as one would type it, pickles, and has no attributes that can be set.
 
-    A subclass has a ``__slots__``. Its ``__init__`` keeps all its arguments in their order, by ``self._keep(...)``;
-    arrays among them are copies that nobody else can write to. ``self._make(...)`` copies them, and then calls
-    `_prepare`, which the subclass defines. `_once` makes an op for one call of its function.
+    Each argument of the constructor is an attribute of its name, unless the class defines another one. A subclass has a
+    ``__slots__``, and defines `_prepare`. Its ``__init__`` calls ``self._make(locals())``, which copies the arguments
+    and prepares the op; its function makes an op for one call by ``_once(locals())``. Both take the constructor's
+    arguments by their names out of all local names.
     """
 
     __slots__ = ("_arguments",)
 
-    _arguments: tuple[Any, ...]
+    _arguments: Mapping[str, Any]
+    """The constructor's arguments by their names; an op for a single call has all names of the function here."""
+    _argument_names: ClassVar[tuple[str, ...]]
+    """Those of the constructor, in the order of its parameters."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """An argument of the constructor."""
 
     def __init_subclass__(cls) -> None:
-        """Make the public slots read-only once the op is made."""
+        """Make the public slots read-only once the op is made, and an attribute of each argument."""
         for name in vars(cls).get("__slots__", ()):
             if not name.startswith("_"):
                 setattr(cls, name, _read_only(vars(cls)[name]))
+        cls._argument_names = _parameter_names(cls)
+        for name in cls._argument_names:
+            if not hasattr(cls, name):
+                setattr(cls, name, argument(name))
 
-    def _keep(self, *arguments: Any) -> None:
-        """Keep the constructor's arguments, for `repr` and `pickle`."""
-        self._arguments = arguments
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Keep the constructor's arguments, which are among `given`, for attributes, `repr` and `pickle`."""
+        self._arguments = {name: given[name] for name in self._argument_names}
 
-    def _make(self, *arguments: Any) -> None:
-        """Keep all arguments of the constructor, in their order, and of arrays a copy; then prepare the op."""
-        named = zip(arguments, argument_names(type(self)), strict=True)
-        self._keep(*(_own(value, name) for value, name in named))
+    def _make(self, given: Mapping[str, Any]) -> None:
+        """Keep the constructor's arguments, which are among `given`, and of arrays a copy; then prepare the op."""
+        check_rounding()
+        self._keep({name: _own(given[name], name) for name in self._argument_names})
         self._prepare(once=False)
 
     @classmethod
-    def _once(cls, *arguments: Any) -> Self:
-        """Make an op for a single call. It takes all arguments of the constructor, and reads the caller's arrays."""
+    def _once(cls, given: Mapping[str, Any]) -> Self:
+        """Make an op for a single call, of the constructor's arguments among `given`; it reads the caller's arrays."""
         op = cls.__new__(cls)
-        op._arguments = arguments
+        op._arguments = given
         op._prepare(once=True)
         return op
 
@@ -86,12 +100,12 @@ class Prepared:
         return shape
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), self._arguments)
+        return _remade, (type(self), tuple(arguments(self)))
 
     def __repr__(self) -> str:
         """Show the call of the constructor: arguments by position, then by name those that are not the default."""
         words = []
-        for parameter, value in zip(parameters(type(self)), self._arguments, strict=True):
+        for parameter, value in zip(parameters(type(self)), arguments(self), strict=True):
             by_name = parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty
             if parameter.default is Parameter.empty or not _is(value, parameter.default):
                 words.append(f"{parameter.name}={shown(value)}" if by_name else shown(value))
@@ -107,9 +121,14 @@ def direct(call: Call) -> Call:
     return made
 
 
-def argument(position: int) -> property:
-    """Make the property of a prepared op that gives its constructor's argument at this position."""
-    return property(lambda op: op._arguments[position], doc="As the constructor got it; an array is read-only.")
+def arguments(op: Prepared) -> list[Any]:
+    """Give the constructor's arguments, in the order of its parameters."""
+    return [op._arguments[name] for name in op._argument_names]
+
+
+def argument(name: str) -> property:
+    """Make the property of a prepared op that gives its constructor's argument of this name."""
+    return property(lambda op: op._arguments[name], doc="As the constructor got it; an array is read-only.")
 
 
 def _own(value: Any, name: str) -> Any:
@@ -136,10 +155,10 @@ def _read_only(slot: Any) -> property:
     return property(slot.__get__, set_in_constructor, doc="")  # its class describes it
 
 
-def argument_names(kind: type[Prepared]) -> tuple[str, ...]:
-    """Give the names of the constructor's arguments, in a hundredth of the time of their signature."""
-    code = kind.__init__.__code__
-    return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+def _parameter_names(kind: type[Prepared]) -> tuple[str, ...]:
+    """Give the names of the constructor's parameters, in a hundredth of the time of its signature."""
+    code = getattr(kind.__init__, "__code__", None)  # a base has none
+    return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
 
 
 def parameters(kind: type[Prepared]) -> list[Parameter]:
@@ -148,9 +167,7 @@ def parameters(kind: type[Prepared]) -> list[Parameter]:
 
 
 def _remade(kind: type[Prepared], arguments: tuple[Any, ...]) -> Prepared:
-    each = list(zip(parameters(kind), arguments, strict=True))
-    named = {p.name: value for p, value in each if p.kind is Parameter.KEYWORD_ONLY}
-    return kind(*(value for p, value in each if p.kind is not Parameter.KEYWORD_ONLY), **named)
+    return kind(**dict(zip(kind._argument_names, arguments, strict=True)))
 
 
 def _is(value: Any, default: Any) -> bool:

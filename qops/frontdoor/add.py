@@ -164,7 +164,7 @@ def quantized_add_8p8to32(
     """
     if unknown:
         raise unknown_keyword(quantized_add_8p8to32, unknown)
-    return _kernels.add_32(QTensor, a, b, False, out)
+    return _kernels.add_8p8to32(QTensor, a, b, out)
 
 
 @into_uint8
@@ -233,4 +233,4 @@ def quantized_add_8p8to8(
     """
     if unknown:
         raise unknown_keyword(quantized_add_8p8to8, unknown)
-    return _kernels.add(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)
+    return _kernels.add_8p8to8(QTensor, RangeInfo, a, b, guess, range, out, return_info)

@@ -14,7 +14,6 @@ from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import int32, unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
 from qops.frontdoor.targets import OpenRange, Range
-from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
 from qops.window import Padding, TwoInts, padding_of, pair
 
@@ -105,8 +104,7 @@ def conv2d(
     """
     if unknown:
         raise unknown_keyword(conv2d, unknown)
-    op = Conv2D._once(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
-    return op(x, unshared(out, w, bias), num_threads)
+    return Conv2D._once(locals())(x, unshared(out, w, bias), num_threads)
 
 
 class Conv2D(Layer):
@@ -161,30 +159,25 @@ class Conv2D(Layer):
     ) -> None:
         if unknown:
             raise unknown_keyword(Conv2D, unknown)
-        self._keep(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
+        self._keep(locals())
         self._prepare(once=False)
 
-    w, bias, stride, dilation, padding, groups = (argument(i) for i in (0, 1, 2, 3, 4, 5))
-    dtype, guess, range, clip = (argument(i) for i in (6, 7, 8, 9))
-
     def _prepare(self, once: bool) -> None:
-        filters, bias, stride, dilation, padding, groups, *others = self._arguments
-        w = weights(filters, "w")
-        way = pair(stride, "stride", 1), pair(dilation, "dilation", 1), padding_of(padding)
+        w = weights(self.w, "w")
+        way = pair(self.stride, "stride", 1), pair(self.dilation, "dilation", 1), padding_of(self.padding)
         if w.codes.ndim != 4 or 0 in w.codes.shape:
             raise ValueError(f"w: expected (KH, KW, C, O), each at least 1, got shape {w.codes.shape}")
-        channels, groups = w.codes.shape[3], int32(groups, "groups", 1)
+        channels, groups = w.codes.shape[3], int32(self.groups, "groups", 1)
         if channels % groups:
             raise ValueError(f"groups: expected a divisor of the {channels} filters of w, got {groups}")
         k = check_length(prod(w.codes.shape[:3]), "w")
-        given = options(channels, bias, *others)
+        given = options(channels, self._arguments)
         packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups, neighbours=way[1][1] == 1)
         self._run = Convolution(packed, *way, w.codes.sum(2, np.int32), epilogue(w, k, given, "x, w"))
         if not once:
-            words = (
-                value if isinstance(value, (int, str)) else _tuples(value) for value in (stride, dilation, padding)
-            )
-            self._keep(w.kept(), given.bias, *words, groups, *given[1:])
+            words = {name: getattr(self, name) for name in ("stride", "dilation", "padding")}
+            own = {name: value if isinstance(value, (int, str)) else _tuples(value) for name, value in words.items()}
+            self._keep({"w": w.kept(), **own, "groups": groups, **given._asdict()})
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for images of a shape.

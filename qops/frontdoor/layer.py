@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
@@ -96,9 +97,10 @@ class Options(NamedTuple):
     clip: OpenRange | None
 
 
-def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any, kept: Any, clip: Any) -> Options:
-    """Check the options of a layer; `kept` is its `range`."""
-    row = _codes.of_dtype(dtype_among(dtype, "dtype", ("int32", "uint8", "int8")))
+def options(channels: int, arguments: Mapping[str, Any]) -> Options:
+    """Check the options of a layer, which are among the arguments of its constructor."""
+    bias, guess, kept, clip = (arguments[name] for name in ("bias", "guess", "range", "clip"))
+    row = _codes.of_dtype(dtype_among(arguments["dtype"], "dtype", ("int32", "uint8", "int8")))
     found = Options(
         None if bias is None else _bias(bias, channels),
         row.dtype.name,

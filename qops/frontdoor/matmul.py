@@ -12,7 +12,6 @@ from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import unshared
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
 from qops.frontdoor.targets import OpenRange, Range
-from qops.prepared import argument
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_MATMUL", "BOUND_MATMUL_8", "MatMul", "matmul"]
@@ -113,8 +112,7 @@ def matmul(
     """
     if unknown:
         raise unknown_keyword(matmul, unknown)
-    op = MatMul._once(b, bias, dtype, guess, range, clip)
-    return op(a, unshared(out, b, bias), num_threads)
+    return MatMul._once(locals())(a, unshared(out, b, bias), num_threads)
 
 
 class MatMul(Layer):
@@ -165,21 +163,18 @@ class MatMul(Layer):
     ) -> None:
         if unknown:
             raise unknown_keyword(MatMul, unknown)
-        self._keep(b, bias, dtype, guess, range, clip)
+        self._keep(locals())
         self._prepare(once=False)
 
-    b, bias, dtype, guess, range, clip = (argument(i) for i in (0, 1, 2, 3, 4, 5))
-
     def _prepare(self, once: bool) -> None:
-        b, *others = self._arguments
-        w = weights(b, "b")
+        w = weights(self.b, "b")
         if w.codes.ndim != 2:
             raise ValueError(f"b: expected a matrix (K, N), got shape {w.codes.shape}")
         k = check_length(len(w.codes), "b")
-        given = options(w.codes.shape[1], *others)
+        given = options(w.codes.shape[1], self._arguments)
         self._run = Product(pack_b(w.codes), epilogue(w, k, given, "a, b"))
         if not once:
-            self._keep(w.kept(), *given)
+            self._keep({"b": w.kept(), **given._asdict()})
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for an `a` of a shape.

@@ -124,7 +124,7 @@ def quantized_mul_8x8to32(
     """
     if unknown:
         raise unknown_keyword(quantized_mul_8x8to32, unknown)
-    return _kernels.mul_32(QTensor, a, b, False, out)
+    return _kernels.mul_8x8to32(QTensor, a, b, out)
 
 
 @into_uint8
@@ -180,4 +180,4 @@ def quantized_mul_8x8to8(
     """
     if unknown:
         raise unknown_keyword(quantized_mul_8x8to8, unknown)
-    return _kernels.mul(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)
+    return _kernels.mul_8x8to8(QTensor, RangeInfo, a, b, guess, range, out, return_info)

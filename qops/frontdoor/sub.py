@@ -111,7 +111,7 @@ def quantized_sub_8p8to32(
     """
     if unknown:
         raise unknown_keyword(quantized_sub_8p8to32, unknown)
-    return _kernels.sub_32(QTensor, a, b, False, out)
+    return _kernels.sub_8p8to32(QTensor, a, b, out)
 
 
 @into_uint8
@@ -154,4 +154,4 @@ def quantized_sub_8p8to8(
     """
     if unknown:
         raise unknown_keyword(quantized_sub_8p8to8, unknown)
-    return _kernels.sub(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)
+    return _kernels.sub_8p8to8(QTensor, RangeInfo, a, b, guess, range, out, return_info)

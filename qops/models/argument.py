@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from qops._errors import renamed
 from qops.checks import choice, shown
 from qops.models.graph import Graph
 from qops.models.load import load
@@ -42,4 +43,6 @@ def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
     try:
         return load(model, runtime=runtime)
     except (ValueError, TypeError) as why:  # by the name that the caller gave
-        raise type(why)(str(why).replace("path:", f"{name}:", 1)) from None
+        if not str(why).startswith("path:"):
+            raise
+        raise renamed(why, name) from None

@@ -112,6 +112,8 @@ class Op:
         makes one element of the first output alone; None if no smaller op does.
     runtime : str
         The runtime for which the op was made. An op with `remade` is pickled as ``remade(runtime)``.
+    axis : int
+        Which axis of the results has the channels.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Op:
     prepared: Any = field(default=None, repr=False)
     alone: Callable[..., Alone | None] | None = field(default=None, repr=False)
     runtime: str = field(default="", repr=False)
+    axis: int = field(default=-1, repr=False)
 
     def __reduce__(self) -> Any:
         return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))

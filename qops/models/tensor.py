@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tensor", "Values"]
+__all__ = ["Tensor", "Values", "zero_of"]
 
 Values = NDArray[np.float64]
 """Real values of a tensor."""
@@ -88,3 +88,17 @@ class Tensor:
         shape = [1] * axes
         shape[self.axis] = -1
         return part.reshape(shape)
+
+
+def zero_of(tensor: Tensor | None) -> int:
+    """Give the code of real 0: 0 for a tensor that is not quantized or left out, the first where channels have several.
+
+    Parameters
+    ----------
+    tensor : Tensor or None
+
+    Returns
+    -------
+    int
+    """
+    return 0 if tensor is None or tensor.zero_point is None else int(tensor.zero_point.reshape(-1)[0])

@@ -42,7 +42,7 @@ class Convolution(Product):
     """
 
     _plans: dict[tuple[type, bool, bool], Plan]
-    __slots__ = ("_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_taps", "_window")
+    __slots__ = ("_end", "_filters", "_inputs", "_outputs", "_plans", "_taps")
 
     def __init__(
         self,
@@ -58,36 +58,38 @@ class Convolution(Product):
         version: str = DEFAULT_VERSION,
     ) -> None:
         weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
-        arguments = weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version
-        self._set(*arguments)
+        self._keep(locals())
+        self._prepare(once=False)
+
+    def _prepare(self, once: bool) -> None:
+        m = machine(self.version, self.isa)
+        self._filters = filters_of(self._arguments["weights"], self.wq_scale, m)
+        check.choice(self.layout, "layout", ("nhwc", "nchw"))
+        check.instance(self.window, "window", Window)
+        only(self.attr, "oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
+        groups, outputs, inputs = self._filters.weights.shape[:3]
+        self._inputs, self._outputs, self._taps = groups * inputs, groups * outputs, self._filters.taps
+        self._end = output.prepare(self.attr, m, self.dst_dt, self.bias, self._outputs, wei_mask=self._filters.mask)
+        self._plans = {} if once else self._all_plans()
+
+    def _all_plans(self) -> dict[tuple[type, bool, bool], Plan]:
+        """Give the plan of each type and form of images; equal plans are one object."""
         chosen = {key: self._choose(*key) for key in product(SOURCES, (True, False), (True, False))}
         panels = {way: self._filters.packed(way) for way in {way for _, _, way in chosen.values()}}
         made = {
-            choice: Plan(self._end, self._taps, window, choice, panels[choice[2]]) for choice in set(chosen.values())
+            choice: Plan(self._end, self._taps, self.window, choice, panels[choice[2]])
+            for choice in set(chosen.values())
         }
-        self._plans = {key: made[choice] for key, choice in chosen.items()}
-        self._keep(*arguments)
-
-    def _set(self, *arguments: Any) -> None:
-        weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version = arguments
-        m = machine(version, isa)
-        self._filters = filters_of(weights, wq_scale, m)
-        self._layout = check.choice(layout, "layout", ("nhwc", "nchw"))
-        check.instance(window, "window", Window)
-        only(attr, "oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
-        groups, outputs, inputs = self._filters.weights.shape[:3]
-        self._inputs, self._outputs, self._taps = groups * inputs, groups * outputs, self._filters.taps
-        self._end = output.prepare(attr, m, dst_dt, bias, self._outputs, wei_mask=self._filters.mask)
-        self._window, self._plans = window, {}
+        return {key: made[choice] for key, choice in chosen.items()}
 
     def _choose(self, dtype: type, is_whole: bool, is_narrow: bool) -> Choice:
         """Tell which kernel oneDNN picks, and how it reads the weights.
 
         `is_whole`: the strides divide the height and width of the images. `is_narrow`: the result has few columns.
         """
-        filters, attr, window = self._filters, self._end.attr, self._window
+        filters, attr, window = self._filters, self._end.attr, self.window
         kernel = CONV_KERNELS["ref"]
-        if self._layout == "nhwc":
+        if self.layout == "nhwc":
             kernel = filters.kernel(dtype, is_whole, attr.src_zp is not None, window)
         return dtype, kernel, filters.way(kernel, dtype, window, NARROW if is_narrow else NARROW + 1)
 
@@ -97,7 +99,7 @@ class Convolution(Product):
         return self._filters.weights.view()
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        down, across = self._window.moves.out_size((shape[2], shape[3]), self._taps, "weights")
+        down, across = self.window.moves.out_size((shape[2], shape[3]), self._taps, "weights")
         return shape[0], self._outputs, down, across
 
     def __call__(
@@ -108,12 +110,12 @@ class Convolution(Product):
         image = check.array(src, "src", check.CODES_8, 4)
         if image.shape[1] != self._inputs:
             raise self._filters.unfit(image)
-        end, shape, (down, across) = self._end, self._shape(image.shape), self._window.stride
+        end, shape, (down, across) = self._end, self._shape(image.shape), self.window.stride
         key = image.dtype.type, image.shape[2] % down == image.shape[3] % across == 0, shape[3] <= NARROW
         plan = self._plans.get(key)
         if plan is None:  # the op is for a single call, which packs the weights only as it needs them
             choice = self._choose(*key)
-            plan = Plan(end, self._taps, self._window, choice, self._filters.packed(choice[2]))
+            plan = Plan(end, self._taps, self.window, choice, self._filters.packed(choice[2]))
         if out is None and dst_in is None and plan.finish is not None:
             return plan.direct(image, None, threads).transpose(0, 3, 1, 2)
         dst = end.destination(shape, out, (image, self._filters.weights), dst_in).channels_last(1)
@@ -243,5 +245,4 @@ def convolution(
            [  6, -20,  14],
            [ -4,   6,   0]], dtype=int32)
     """
-    op = Convolution.once(weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version)
-    return op(src, out, num_threads, dst_in)
+    return Convolution._once(locals())(src, out, num_threads, dst_in)

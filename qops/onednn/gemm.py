@@ -42,7 +42,7 @@ class PreparedGemm(Product):
         m = machine(version, isa)
         self._kernel = Gemm(self._a_signed, b, m, transb, transa, alpha, ao, bo, beta, offsetc, co)
         self._kernel.pack()
-        self._keep(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+        self._keep(locals())
 
     @property
     def b(self) -> NDArray[np.int8]:

@@ -48,24 +48,23 @@ class InnerProduct(Product):
         version: str = DEFAULT_VERSION,
     ) -> None:
         weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
-        arguments = weights, bias, dst_dt, attr, weights_format, isa, version
-        self._set(*arguments)
-        self._weights = self._weights.packed()
-        self._keep(*arguments)
+        self._keep(locals())
+        self._prepare(once=False)
 
-    def _set(self, *arguments: Any) -> None:
-        weights, bias, dst_dt, attr, weights_format, isa, version = arguments
-        m = machine(version, isa)
-        codes = check.array(weights, "weights", ["int8"], 2)
-        check.choice(weights_format, "weights_format", ("oi", "any"))
+    def _prepare(self, once: bool) -> None:
+        m, attr = machine(self.version, self.isa), self.attr
+        codes = check.array(self._arguments["weights"], "weights", ["int8"], 2)
+        weights_format = check.choice(self.weights_format, "weights_format", ("oi", "any"))
         only(attr, "oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
         self._kernel = m.ip_oi if weights_format == "oi" else m.ip_any
         if self._kernel == "gemm" and attr.has_late_sum:
             self._kernel = "ref"
         is_ref = self._kernel == "ref"
         self._weights = Weights(codes.T, m, m.saturates and not is_ref)
-        self._end = output.prepare(attr, m, dst_dt, bias, len(codes))
+        self._end = output.prepare(attr, m, self.dst_dt, self.bias, len(codes))
         self._epilogue = self._end.epilogue(reference=m.ref_scaling if is_ref else None)
+        if not once:
+            self._weights = self._weights.packed()
 
     @property
     def weights(self) -> NDArray[np.int8]:
@@ -177,5 +176,4 @@ def inner_product(
     >>> qops.onednn.inner_product(x, w, bias, dst_dt="u8", attr=attr)
     array([[30,  0]], dtype=uint8)
     """
-    op = InnerProduct.once(weights, bias, dst_dt, attr, weights_format, isa, version)
-    return op(src, out, num_threads, dst_in)
+    return InnerProduct._once(locals())(src, out, num_threads, dst_in)

@@ -50,14 +50,13 @@ class MatMul(Product):
         version: str = DEFAULT_VERSION,
     ) -> None:
         weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
-        arguments = weights, bias, dst_dt, attr, isa, version
-        self._set(*arguments)
-        self._matrices = [matrix.packed() for matrix in self._matrices]
-        self._keep(*arguments)
+        self._keep(locals())
+        self._prepare(once=False)
 
-    def _set(self, weights: Any, bias: Any, dst_dt: str, attr: Attr, isa: str, version: str) -> None:
-        m = machine(version, isa)
-        self._codes = check.array(weights, "weights", ["int8"])
+    def _prepare(self, once: bool) -> None:
+        given = self._arguments
+        m, attr = machine(given["version"], given["isa"]), given["attr"]
+        self._codes = check.array(given["weights"], "weights", ["int8"])
         if self._codes.ndim < 2:
             raise ValueError(f"weights: expected shape (..., K, N), got {self._codes.shape}")
         check.instance(attr, "attr", Attr)
@@ -66,8 +65,10 @@ class MatMul(Product):
         batches = self._codes.reshape(-1, *self._codes.shape[-2:]) if self._codes.size else ()
         self._matrices = [Weights(matrix, m, saturates) for matrix in batches]
         axis, channels = self._codes.ndim - 1, self._codes.shape[-1]
-        self._end = output.prepare(attr, m, dst_dt, bias, channels, axis=axis, wei_mask=1 << axis)
+        self._end = output.prepare(attr, m, given["dst_dt"], given["bias"], channels, axis=axis, wei_mask=1 << axis)
         self._epilogue = self._end.epilogue(reference=m.ref_matmul if self._is_ref else None)
+        if not once:
+            self._matrices = [matrix.packed() for matrix in self._matrices]
 
     @property
     def weights(self) -> NDArray[np.int8]:
@@ -211,5 +212,4 @@ def matmul(
     ... )
     array([[-0.75, -0.5 ]], dtype=float32)
     """
-    op = MatMul.once(weights, bias, dst_dt, attr, isa, version)
-    return op(src, out, num_threads, dst_in)
+    return MatMul._once(locals())(src, out, num_threads, dst_in)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,11 @@ __all__ = ["Product", "Weights"]
 class Product(Prepared):
     """Base of oneDNN's prepared products.
 
-    The constructor of a subclass copies all arrays, checks every argument, and packs the weights. Where the function
-    makes an op for a single call, the checks stand in `_set`.
+    The constructor of a subclass copies all arrays, checks every argument, and packs the weights; an op for a single
+    call packs weights only as that call needs them.
     """
 
     __slots__ = ()
-
-    @classmethod
-    def once(cls, *arguments: Any) -> Self:
-        """Make an op for a single call: it reads the caller's arrays, and packs weights only as that call needs them.
-
-        `arguments` are all those of the constructor, in their order.
-        """
-        op = cls.__new__(cls)
-        op._set(*arguments)
-        return op
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for a source of this shape. ValueError if that does not fit.
@@ -46,9 +36,6 @@ class Product(Prepared):
         tuple of int
         """
         return self._shape(shape)
-
-    def _set(self, *arguments: Any) -> None:
-        raise NotImplementedError
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         raise NotImplementedError

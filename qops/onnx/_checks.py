@@ -1,6 +1,6 @@
 """What ONNX's operators take: codes, scales and zero points of a tensor, a slice or a block, and an `out`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import prod
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import all_finite, as_array, check_out, choice, float32s, integer, native, real, shown
 from qops.codes import of_dtype
+from qops.prepared import Prepared, arguments
 
 _Made = TypeVar("_Made")
 RUNTIMES = ("onnx", "ort")
@@ -164,10 +165,14 @@ def offset(zeros: NDArray[Any]) -> int | NDArray[np.int64]:
     return int(zeros.item()) if zeros.size == 1 else zeros.astype(np.int64)
 
 
-def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], data: NDArray[Any], others: Iterable[object]) -> None:
-    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from all inputs."""
+def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *inputs: Any) -> None:
+    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from all inputs.
+
+    An input is an array, another argument, or a prepared op, whose arguments may be arrays.
+    """
     if x is not None:
-        check_out(x, dtype.num, shape, [data, *(other for other in others if isinstance(other, np.ndarray))])
+        parts = (part for one in inputs for part in (arguments(one) if isinstance(one, Prepared) else (one,)))
+        check_out(x, dtype.num, shape, [part for part in parts if isinstance(part, np.ndarray)])
 
 
 def ort_has_kernel(x: np.dtype[Any], w: np.dtype[Any], y: np.dtype[Any], names: str) -> None:

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
+from qops._errors import renamed
 from qops.checks import broadcast_shape, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
-from qops.prepared import argument
 
 __all__ = ["QLinearBinary"]
 
 Rule = rules.Add | rules.Mul
+_NUMBERS = (("A_scale", "A_zero_point"), ("B_scale", "B_zero_point"), ("C_scale", "C_zero_point"))
 
 
 class QLinearBinary(ByType):
@@ -34,23 +35,21 @@ class QLinearBinary(ByType):
         C_scale: ArrayLike,
         C_zero_point: ArrayLike | None = 0,
     ) -> None:
-        self._make(A_scale, A_zero_point, B_scale, B_zero_point, C_scale, C_zero_point)
-
-    A_scale, A_zero_point, B_scale, B_zero_point = (argument(i) for i in range(4))
-    C_scale, C_zero_point = argument(4), argument(5)
+        self._make(locals())
 
     def _check(self) -> None:
-        for i, name in ((0, "A_scale"), (2, "B_scale"), (4, "C_scale")):
-            scale_above_0(self._arguments[i], name)
+        for scale, _ in _NUMBERS:
+            self._scale(scale)
 
     def _of(self, dtype: np.dtype[Any]) -> tuple[Rule, Rule]:
-        a, b, c = (self._numbers(i, name, dtype) for i, name in ((0, "A"), (2, "B"), (4, "C")))
+        a, b, c = ((self._scale(scale), self._zero(zero, dtype)) for scale, zero in _NUMBERS)
         return self._ruled(a, b, c, dtype), self._ruled(b, a, c, dtype)
 
-    def _numbers(self, i: int, name: str, dtype: np.dtype[Any]) -> tuple[float, int]:
-        """Give scale and zero point of one tensor; they stand at this place of the arguments."""
-        scale, zero = self._arguments[i : i + 2]
-        return float(scale_above_0(scale, f"{name}_scale")), zero_of(zero, f"{name}_zero_point", dtype)
+    def _scale(self, name: str) -> float:
+        return float(scale_above_0(self._arguments[name], name))
+
+    def _zero(self, name: str, dtype: np.dtype[Any]) -> int:
+        return zero_of(self._arguments[name], name, dtype)
 
     def _ruled(self, a: tuple[float, int], b: tuple[float, int], c: tuple[float, int], dtype: np.dtype[Any]) -> Rule:
         numbers: dict[str, Any] = {
@@ -61,7 +60,7 @@ class QLinearBinary(ByType):
         try:
             return self._rule("ort-x86", **numbers, dtype=dtype)
         except ValueError as why:
-            raise ValueError(f"A_scale, B_scale, C_scale: {str(why).partition(': ')[2]}") from None
+            raise renamed(why, "A_scale, B_scale, C_scale") from None
 
     def __call__(self, A: ArrayLike, B: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `A` and `B`, in `out` if it is given."""
@@ -70,14 +69,14 @@ class QLinearBinary(ByType):
             raise TypeError(f"B: expected {a.dtype} data as A, got {b.dtype}")
         both = self._for(a.dtype)
         if a.shape == b.shape:
-            check.out(out, a.dtype, a.shape, a, (b,))
+            check.out(out, a.dtype, a.shape, a, b)
             made: NDArray[Any] = both[1](b, a, out) if _exchanged(a.shape, b.shape) else both[0](a, b, out)
             return made
         try:
             shape = broadcast_shape(a.shape, b.shape)
         except ValueError:
             raise ValueError(f"A, B: shapes {a.shape} and {b.shape} do not broadcast") from None
-        check.out(out, a.dtype, shape, a, (b,))
+        check.out(out, a.dtype, shape, a, b)
         a, b, rule = (b, a, both[1]) if _exchanged(a.shape, b.shape) else (a, b, both[0])
         return put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)
 

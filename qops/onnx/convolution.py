@@ -33,16 +33,13 @@ class Convolution(Prepared):
 
     __slots__ = ("_kernels", "_moves", "_packed", "_w")
 
-    x_zero_point: Any
-    w_zero_point: Any
-
-    def _pack(self, w: ArrayLike, attributes: Sequence[Any], once: bool) -> None:
+    def _pack(self, once: bool) -> None:
         """Check and pack the filters, check the attributes, and make a kernel for each type of data.
 
         once: no kernel, as the only call makes the one that it needs.
         """
-        self._w = native(w, "w", check.CODES_8)
-        self._moves = Moves.of(self._w, attributes)
+        self._w = native(self.w, "w", check.CODES_8)
+        self._moves = Moves.of(self._w, self._arguments)
         self._packed = weights(self._w, self._moves.group, self._moves.unplaced[-1].dilation == 1)
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
@@ -102,7 +99,7 @@ class Convolution(Prepared):
             made = run(images, out, threads)
             return made
         shape = (len(data), len(self._w), *(axis.positions for axis in axes))
-        check.out(out, kernel.dtype, shape, data, self._arguments)
+        check.out(out, kernel.dtype, shape, data, self)
         made = run(images, None, threads)
         # `planes` put the axes but the last two into the first: (N, these axes, M, the last two) becomes (N, M, ...)
         made = made.reshape(len(data), *shape[2:-2], len(self._w), *made.shape[2:])
@@ -138,15 +135,15 @@ class ConvInteger(Convolution):
         strides: Sequence[int] | None = None,
         runtime: str = "onnx",
     ) -> None:
-        zeros = check.optional(x_zero_point, w_zero_point)
-        self._make(w, *zeros, auto_pad, dilations, group, kernel_shape, pads, strides, check.runtime(runtime))
+        x_zero_point, w_zero_point = check.optional(x_zero_point, w_zero_point)
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
-    weights, x_zero_point, w_zero_point, runtime = (argument(i) for i in (0, 1, 2, -1))
+    weights = argument("w")
 
     def _prepare(self, once: bool) -> None:
-        w, _, _, *attributes, runtime = self._arguments
-        self._pack(w, attributes, once)
-        if runtime == "ort":
+        self._pack(once)
+        if self.runtime == "ort":
             self._check_ort_moves()
             check.one_value(as_array(self.w_zero_point, "w_zero_point"), "w_zero_point")
 
@@ -228,6 +225,6 @@ def conv_integer(
     >>> qops.onnx.conv_integer(x, np.ones((1, 1, 2, 2), np.uint8), 1).tolist()
     [[[[12, 16], [24, 28]]]]
     """
-    zeros, attributes = check.optional(x_zero_point, w_zero_point), (auto_pad, dilations, group, kernel_shape)
-    more = pads, strides, check.runtime(runtime)
-    return ConvInteger._once(w, *zeros, *attributes, *more)(x, out, num_threads)
+    x_zero_point, w_zero_point = check.optional(x_zero_point, w_zero_point)
+    runtime = check.runtime(runtime)
+    return ConvInteger._once(locals())(x, out, num_threads)

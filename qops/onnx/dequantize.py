@@ -77,6 +77,6 @@ def dequantize_linear(
     zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)
     if data.dtype.name in ("int32", *check.FLOATS) and zero.any():
         raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {shown(x_zero_point)}")
-    check.out(out, wanted, data.shape, data, (scale, x_scale, x_zero_point))
+    check.out(out, wanted, data.shape, data, scale, x_scale, x_zero_point)
     with np.errstate(over="ignore"):
         return put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)

@@ -81,14 +81,18 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     >>> tuple(qops.onnx.dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5])))
     (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
     """
-    data = native(x, "x", ("float32",))
-    constant = np.float32(CODES.steps if check.runtime(runtime) == "ort" else 1.0)
+    return quantized_over_range(native(x, "x", ("float32",)), "x", check.runtime(runtime))
+
+
+def quantized_over_range(data: NDArray[np.float32], name: str, runtime: str) -> DynamicallyQuantized:
+    """Quantize over the range of the data; `name` is the caller's name of them."""
+    constant = np.float32(CODES.steps if runtime == "ort" else 1.0)
     if data.size == 0:
-        raise ValueError(f"x: expected data, got none, shape {data.shape}")
+        raise ValueError(f"{name}: expected data, got none, shape {data.shape}")
     low, high = np.minimum(data.min(), np.float32(0)), np.maximum(data.max(), np.float32(0))
     with np.errstate(over="ignore", invalid="ignore"):
         scale = (high - low if high != low else constant) / np.float32(CODES.steps)
     if not 0 < scale < np.inf:
-        raise ValueError(f"x: the range ({low!s}, {high!s}) has no float32 scale above 0")
+        raise ValueError(f"{name}: the range ({low!s}, {high!s}) has no float32 scale above 0")
     zero = np.rint(np.clip(-low / scale, CODES.lowest, CODES.highest)).astype(np.uint8)
     return DynamicallyQuantized(quantize_linear(data, scale, zero), scale, zero)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
-from qops.onnx.dynamic_quantize import dynamic_quantize_linear
+from qops.onnx.dynamic_quantize import quantized_over_range
 from qops.onnx.matmul import Product
 from qops.prepared import argument
 
@@ -25,13 +25,15 @@ class _ToFloat(Product):
 
     __slots__ = ("_b_scale", "_bias")
 
-    def _packed(self, b: ArrayLike, b_scale: ArrayLike, bias: ArrayLike | None, once: bool) -> None:
-        self._pack(b, ("A", "B"), once)
+    weights = argument("B")
+
+    def _pack_all(self, once: bool) -> None:
+        self._pack(self.B, ("A", "B"), once)
         if self._is_vector:
             raise ValueError(f"B: expected a matrix, got shape {self._b.shape[:1]}")
         columns = self._b.shape[-1]
-        self._b_scale = check.channels(check.scale(b_scale, "b_scale", ("float32",)), "b_scale", columns)
-        self._bias = None if bias is None else native(bias, "bias", ("float32",))
+        self._b_scale = check.channels(check.scale(self.b_scale, "b_scale", ("float32",)), "b_scale", columns)
+        self._bias = None if self.bias is None else native(self.bias, "bias", ("float32",))
         if self._bias is not None and self._bias.shape != (columns,):
             raise ValueError(f"bias: expected {columns} values, one for each column, got shape {self._bias.shape}")
 
@@ -62,9 +64,9 @@ class DynamicQuantizeMatMul(_ToFloat):
     def __init__(
         self, B: ArrayLike, b_scale: ArrayLike, b_zero_point: ArrayLike | None = 0, bias: ArrayLike | None = None
     ) -> None:
-        self._make(B, b_scale, *check.optional(b_zero_point), bias)
+        (b_zero_point,) = check.optional(b_zero_point)
+        self._make(locals())
 
-    weights, b_scale, b_zero_point, bias = (argument(i) for i in range(4))
     a_zero_point = 0
 
     @property
@@ -73,18 +75,15 @@ class DynamicQuantizeMatMul(_ToFloat):
         return np.array(self._b_scale)
 
     def _prepare(self, once: bool) -> None:
-        self._packed(self._arguments[0], self.b_scale, self._arguments[3], once)
+        self._pack_all(once)
 
     def __call__(
         self, A: ArrayLike, out: NDArray[np.float32] | None = None, num_threads: int = 1
     ) -> NDArray[np.float32]:
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
         a = native(A, "A", ("float32",))
-        check.out(out, FLOAT32, self._shape(a.shape), a, self._arguments)
-        try:
-            made = dynamic_quantize_linear(a, runtime="ort")
-        except ValueError as why:
-            raise ValueError(f"A: {str(why).removeprefix('x: ')}") from None
+        check.out(out, FLOAT32, self._shape(a.shape), a, self)
+        made = quantized_over_range(a, "A", "ort")
         acc = self._run(made.y, None, num_threads, int(made.y_zero_point))
         return self._floats(acc, made.y_scale, out)
 
@@ -113,9 +112,8 @@ class MatMulIntegerToFloat(_ToFloat):
         b_zero_point: ArrayLike | None = 0,
         bias: ArrayLike | None = None,
     ) -> None:
-        self._make(B, a_scale, b_scale, *check.optional(a_zero_point, b_zero_point), bias)
-
-    weights, a_scale, b_scale, a_zero_point, b_zero_point, bias = (argument(i) for i in range(6))
+        a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
+        self._make(locals())
 
     @property
     def factor(self) -> NDArray[np.float32]:
@@ -124,7 +122,7 @@ class MatMulIntegerToFloat(_ToFloat):
 
     def _prepare(self, once: bool) -> None:
         self._a_scale = F32(check.one_value(check.scale(self.a_scale, "a_scale", ("float32",)), "a_scale"))
-        self._packed(self._arguments[0], self.b_scale, self._arguments[5], once)
+        self._pack_all(once)
 
     def __call__(
         self, A: ArrayLike, out: NDArray[np.float32] | None = None, num_threads: int = 1
@@ -133,7 +131,7 @@ class MatMulIntegerToFloat(_ToFloat):
         a = codes(A, "A")
         if a.dtype == np.int8 != self._b.dtype:
             raise TypeError(f"A, B: onnxruntime has no kernel for {a.dtype} by {self._b.dtype}")
-        check.out(out, FLOAT32, self._shape(a.shape), a, self._arguments)
+        check.out(out, FLOAT32, self._shape(a.shape), a, self)
         return self._floats(self._run(a, None, num_threads), self._a_scale, out)
 
 
@@ -186,7 +184,8 @@ def dynamic_quantize_matmul(
     array([[255. ],
            [127.5]], dtype=float32)
     """
-    return DynamicQuantizeMatMul._once(B, b_scale, *check.optional(b_zero_point), bias)(A, out, num_threads)
+    (b_zero_point,) = check.optional(b_zero_point)
+    return DynamicQuantizeMatMul._once(locals())(A, out, num_threads)
 
 
 def matmul_integer_to_float(
@@ -241,5 +240,5 @@ def matmul_integer_to_float(
     >>> qops.onnx.matmul_integer_to_float(np.uint8([[0, 255]]), np.int8([[1], [2]]), 0.5, 0.25)
     array([[63.75]], dtype=float32)
     """
-    zeros = check.optional(a_zero_point, b_zero_point)
-    return MatMulIntegerToFloat._once(B, a_scale, b_scale, *zeros, bias)(A, out, num_threads)
+    a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
+    return MatMulIntegerToFloat._once(locals())(A, out, num_threads)

@@ -35,7 +35,7 @@ class Streamed(NamedTuple):
 
     def __call__(self, a: NDArray[Any], a_zero: Any, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Multiply `a` by the matrix."""
-        check.out(out, self.dtype, (len(a), self.b.shape[1]), a, (self.b,))
+        check.out(out, self.dtype, (len(a), self.b.shape[1]), a, self.b)
         if len(a) > FEW:
             return MatMul(pack_b(self.b), self.b_zero, self.codes, self.dtype.num)(a, a_zero, out, num_threads)
         sums_out = out if self.codes is None and out is not None and out.flags.carray else None
@@ -67,9 +67,6 @@ class Product(Prepared):
     """The base of both products: matrices B, which are packed unless the op is for a single call, and the call."""
 
     __slots__ = ("_b", "_is_vector", "_kernels", "_matrices", "_names")
-
-    a_zero_point: Any
-    b_zero_point: Any
 
     def _pack(self, b: ArrayLike, names: tuple[str, str], once: bool) -> None:
         """Check B, (..., K, N), pack its matrices and prepare for each type of data; a single call does that itself."""
@@ -124,7 +121,7 @@ class Product(Prepared):
         if is_one and a.ndim == 2 and not self._is_vector and a.shape[1] == len(self._b):
             return products[0](a, a_zero, out, threads)
         shape = self._shape(a.shape)
-        check.out(out, dtype, shape, a, self._arguments)
+        check.out(out, dtype, shape, a, self)
         if is_one:  # all matrices of the batch are one, of more rows
             made = products[0](a.reshape(prod(a.shape[:-1]), a.shape[-1]), a_zero, None, threads)
         else:
@@ -167,12 +164,14 @@ class MatMulInteger(Product):
         *,
         runtime: str = "onnx",
     ) -> None:
-        self._make(B, *check.optional(a_zero_point, b_zero_point), check.runtime(runtime))
+        a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
-    weights, a_zero_point, b_zero_point, runtime = (argument(i) for i in range(4))
+    weights = argument("B")
 
     def _prepare(self, once: bool) -> None:
-        self._pack(self._arguments[0], ("A", "B"), once)
+        self._pack(self.B, ("A", "B"), once)
         if self.runtime != "ort":
             return
         check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
@@ -241,5 +240,6 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
-    zeros = check.optional(a_zero_point, b_zero_point)
-    return MatMulInteger._once(B, *zeros, check.runtime(runtime))(A, out, num_threads)
+    a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
+    runtime = check.runtime(runtime)
+    return MatMulInteger._once(locals())(A, out, num_threads)

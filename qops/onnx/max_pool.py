@@ -12,7 +12,7 @@ from qops.checks import put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.pool_window import Window, taps
-from qops.prepared import Prepared, argument
+from qops.prepared import Prepared
 
 __all__ = ["MaxPool", "max_pool"]
 
@@ -41,23 +41,20 @@ class MaxPool(Prepared):
         pads: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
     ) -> None:
-        self._make(kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)
-
-    kernel_shape, auto_pad, ceil_mode, dilations, pads, strides = (argument(i) for i in range(6))
+        self._make(locals())
 
     def _prepare(self, once: bool) -> None:
-        kernel_shape, auto_pad, ceil_mode, dilations, pads, strides = self._arguments
-        self._window = Window.of(kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+        self._window = Window.of(self._arguments)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        return (*shape[:2], *(axis.windows for axis in self._window.axes(shape[2:], "X")))
+        return (*shape[:2], *(axis.positions for axis in self._window.axes(shape[2:], "X")))
 
     def __call__(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the largest codes of the windows of `X`, in `out` if it is given."""
         x = codes(X, "X")
         axes = self._window.axes(x.shape[2:], "X")
-        shape = (*x.shape[:2], *(axis.windows for axis in axes))
-        check.out(out, x.dtype, shape, x, ())
+        shape = (*x.shape[:2], *(axis.positions for axis in axes))
+        check.out(out, x.dtype, shape, x)
         made = np.full(shape, np.iinfo(x.dtype).min, x.dtype)
         for of_result, of_image in taps(axes):
             part = made[of_result]
@@ -117,4 +114,4 @@ def max_pool(
     >>> qops.onnx.max_pool(np.int8([[[[1, -5], [7, 2]]]]), kernel_shape=[2, 2], pads=[0, 1, 0, 0])
     array([[[[7, 7]]]], dtype=int8)
     """
-    return MaxPool._once(kernel_shape, auto_pad, ceil_mode, dilations, pads, strides)(X, out)
+    return MaxPool._once(locals())(X, out)

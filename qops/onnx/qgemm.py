@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import int32s, integer, native, put, real
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.matmul import MatMulInteger
-from qops.onnx.requantize import requantize
+from qops.onnx.requantize import requantize, requantizer
 from qops.prepared import Prepared, argument
+from qops.rules.requantize import Requantize
 
 __all__ = ["QGemm", "qgemm"]
 
@@ -49,26 +50,43 @@ class QGemm(Prepared):
         transA: int = 0,
         transB: int = 0,
     ) -> None:
-        self._make(a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point, alpha, transA, transB)
+        self._make(locals())
 
-    a_scale, a_zero_point, weights, b_scale, b_zero_point, bias = (argument(i) for i in range(6))
-    y_scale, y_zero_point, alpha, transA, transB = (argument(i) for i in range(6, 11))
+    weights, bias = argument("B"), argument("C")
 
     @property
     def factor(self) -> NDArray[np.float32]:
         """``alpha * a_scale * b_scale / y_scale``, or that without `y_scale`: what the sums are multiplied by."""
         return self._factor.copy()
 
+    def requantize(self, dtype: DTypeLike = "uint8") -> Requantize:
+        """Give what takes sums with the bias to codes, for data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the data, which a plain `y_zero_point` has too.
+
+        Returns
+        -------
+        qops.rules.Requantize
+            Its rule, scale and ends can be read. Axis -1 has the channels.
+        """
+        if self.y_zero_point is None:
+            raise ValueError("y_zero_point: None, so the result is float32 and nothing makes codes of it")
+        zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
+        return requantizer(self._factor, zero, "ort", axis=-1)
+
     def _prepare(self, once: bool) -> None:
-        b = native(self._arguments[2], "B", check.CODES_8)
+        b = native(self.B, "B", check.CODES_8)
         if b.ndim != 2:
             raise ValueError(f"B: expected a matrix, got shape {b.shape}")
         integer(self.transA, "transA", 0, 1)
         own = b.T if integer(self.transB, "transB", 0, 1) else b
-        zeros = check.optional(self.a_zero_point, self.b_zero_point)
-        made = MatMulInteger._once(own, *zeros, "ort") if once else MatMulInteger(own, *zeros, runtime="ort")
-        self._product = made
-        self._bias = None if self._arguments[5] is None else int32s(self._arguments[5], "C")
+        a_zero, b_zero = check.optional(self.a_zero_point, self.b_zero_point)
+        given: dict[str, Any] = {"B": own, "a_zero_point": a_zero, "b_zero_point": b_zero, "runtime": "ort"}
+        self._product = MatMulInteger._once(given) if once else MatMulInteger(**given)
+        self._bias = None if self.C is None else int32s(self.C, "C")
         self._factor = self._scaled(own.shape[1])
         if (self.y_scale is None) != (self.y_zero_point is None):
             raise ValueError("y_scale, y_zero_point: expected both or neither")
@@ -91,7 +109,7 @@ class QGemm(Prepared):
     def _result_of(self, a: np.dtype[Any]) -> tuple[NDArray[Any] | None, np.dtype[Any]]:
         """Give zero point and type of the result for data of type `a`; refuse what onnxruntime has no kernel for."""
         zero = None if self.y_zero_point is None else check.result_zero_point(self.y_zero_point, a)
-        check.ort_has_kernel(a, self._arguments[2].dtype, a if zero is None else zero.dtype, "A, B, y_zero_point")
+        check.ort_has_kernel(a, self.B.dtype, a if zero is None else zero.dtype, "A, B, y_zero_point")
         return zero, np.dtype(F32) if zero is None else zero.dtype
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -103,7 +121,7 @@ class QGemm(Prepared):
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
         data = codes(A, "A")
         zero, dtype = self._result_of(data.dtype)
-        check.out(out, dtype, self._shape(data.shape), data, self._arguments)
+        check.out(out, dtype, self._shape(data.shape), data, self)
         acc = self._product(data.T if self.transA else data, None, num_threads)
         if self._bias is not None:
             acc = _with_bias(acc, self._bias)
@@ -186,5 +204,4 @@ def qgemm(
     >>> qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0, np.int32([1]), 1.0, 0), qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0)
     (array([[3]], dtype=uint8), array([[2.75]], dtype=float32))
     """
-    numbers = a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point
-    return QGemm._once(*numbers, alpha, transA, transB)(A, out, num_threads)
+    return QGemm._once(locals())(A, out, num_threads)

@@ -93,5 +93,4 @@ def qlinear_add(
     array([[ 6, 11],
            [ 7, 12]], dtype=uint8)
     """
-    numbers = A_scale, A_zero_point, B_scale, B_zero_point, C_scale, C_zero_point
-    return QLinearAdd._once(*numbers)(A, B, out)
+    return QLinearAdd._once(locals())(A, B, out)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.conv.axes import Axis
 from qops.checks import integer, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
-from qops.onnx.pool_window import Axis, Window, taps
+from qops.onnx.pool_window import Window, taps
 from qops.onnx.requantize import stage
-from qops.prepared import argument
 
 __all__ = ["QLinearAveragePool", "QLinearGlobalAveragePool", "qlinear_average_pool", "qlinear_global_average_pool"]
 
@@ -24,11 +24,9 @@ _MOST_CODES = 2**23
 
 
 class _Means(ByType):
-    """The base of both ops. Their first arguments are the scales and zero points, then `channels_last`."""
+    """The base of both ops: means of codes, with a scale and a zero point of x and of y."""
 
     __slots__ = ("_scales",)
-
-    x_scale, x_zero_point, y_scale, y_zero_point, channels_last = (argument(i) for i in range(5))
 
     def _check(self) -> None:
         self._scales = scale_above_0(self.x_scale, "x_scale"), scale_above_0(self.y_scale, "y_scale")
@@ -94,26 +92,22 @@ class QLinearAveragePool(_Means):
         pads: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
     ) -> None:
-        numbers = x_scale, x_zero_point, y_scale, y_zero_point, channels_last
-        self._make(*numbers, kernel_shape, auto_pad, ceil_mode, count_include_pad, pads, strides)
-
-    kernel_shape, auto_pad, ceil_mode, count_include_pad, pads, strides = (argument(i) for i in range(5, 11))
+        self._make(locals())
 
     def _check(self) -> None:
         super()._check()
-        kernel_shape, auto_pad, ceil_mode, _, pads, strides = self._arguments[5:]
-        self._window = Window.of(kernel_shape, strides, None, pads, auto_pad, ceil_mode)
+        self._window = Window.of(self._arguments)
         integer(self.count_include_pad, "count_include_pad", 0, 1)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         first = (shape[0], shape[-1], *shape[1:-1]) if self.channels_last else shape
-        return self._from((*first[:2], *(axis.windows for axis in self._window.axes(first[2:], "X"))))
+        return self._from((*first[:2], *(axis.positions for axis in self._window.axes(first[2:], "X"))))
 
     def __call__(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `X`, in `out` if it is given."""
         given = codes(X, "X")
         x = self._channels_first(given)
-        check.out(out, x.dtype, self._shape(given.shape), given, ())
+        check.out(out, x.dtype, self._shape(given.shape), given)
         axes = self._window.axes(x.shape[2:], "X")
         is_whole = x.shape[2:] == self._window.kernel and not any(axis.before or axis.after for axis in axes)
         made = self._of_all(x) if is_whole else self._of_windows(x, axes)
@@ -122,7 +116,7 @@ class QLinearAveragePool(_Means):
     def _of_windows(self, x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:
         """Add the values of each window tap after tap, divide by their count and quantize, all in float32."""
         (x_scale, y_scale), (x_zero, y_zero) = self._scales, self._for(x.dtype)
-        sums = np.zeros((*x.shape[:2], *(axis.windows for axis in axes)), F32)
+        sums = np.zeros((*x.shape[:2], *(axis.positions for axis in axes)), F32)
         counts = np.zeros(sums.shape[2:], F32)
         with np.errstate(all="ignore"):
             values = x_scale * (x.astype(F32) - F32(x_zero))
@@ -163,7 +157,7 @@ class QLinearGlobalAveragePool(_Means):
         *,
         channels_last: int = 0,
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, channels_last)
+        self._make(locals())
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         channels = shape[-1] if self.channels_last else shape[1]
@@ -173,7 +167,7 @@ class QLinearGlobalAveragePool(_Means):
         """Give the means of the images of `X`, in `out` if it is given."""
         given = codes(X, "X")
         x = self._channels_first(given)
-        check.out(out, x.dtype, self._shape(given.shape), given, ())
+        check.out(out, x.dtype, self._shape(given.shape), given)
         made = self._of_all(x)
         return put(np.moveaxis(made, 1, -1) if self.channels_last else made, out)
 
@@ -242,9 +236,7 @@ def qlinear_average_pool(
     >>> qops.onnx.qlinear_average_pool(np.uint8([[[3, 1, 4, 4]]]), 0.5, 0, 0.25, 0, kernel_shape=[2], strides=[2])
     array([[[4, 8]]], dtype=uint8)
     """
-    numbers = x_scale, x_zero_point, y_scale, y_zero_point, channels_last
-    window = kernel_shape, auto_pad, ceil_mode, count_include_pad, pads, strides
-    return QLinearAveragePool._once(*numbers, *window)(X, out)
+    return QLinearAveragePool._once(locals())(X, out)
 
 
 def qlinear_global_average_pool(
@@ -297,4 +289,4 @@ def qlinear_global_average_pool(
     >>> qops.onnx.qlinear_global_average_pool(np.int8([[[3, 1, 4, -4]]]), 0.5, 0, 0.25, 0)
     array([[[2]]], dtype=int8)
     """
-    return QLinearGlobalAveragePool._once(x_scale, x_zero_point, y_scale, y_zero_point, channels_last)(X, out)
+    return QLinearGlobalAveragePool._once(locals())(X, out)

@@ -13,7 +13,6 @@ from qops.joining import joined_shape, listed, looked_up
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.tables import table_between
-from qops.prepared import argument
 
 __all__ = ["QLinearConcat", "qlinear_concat"]
 
@@ -42,10 +41,9 @@ class QLinearConcat(ByType):
         *,
         axis: int,
     ) -> None:
-        zeros = check.optional(*zero_points) if isinstance(zero_points, (list, tuple)) else zero_points
-        self._make(Y_scale, Y_zero_point, scales, zeros, axis)
-
-    Y_scale, Y_zero_point, scales, zero_points, axis = (argument(i) for i in range(5))
+        if isinstance(zero_points, (list, tuple)):
+            zero_points = check.optional(*zero_points)
+        self._make(locals())
 
     def _check(self) -> None:
         self._axis = integer(self.axis, "axis", -64, 63)
@@ -89,7 +87,7 @@ class QLinearConcat(ByType):
         dtype = arrays[0].dtype
         if any(x.dtype != dtype for x in arrays):
             raise TypeError(f"tensors: expected one type, got {', '.join(str(x.dtype) for x in arrays)}")
-        check.out(out, dtype, self.shape_of([x.shape for x in arrays]), arrays[0], arrays[1:])
+        check.out(out, dtype, self.shape_of([x.shape for x in arrays]), *arrays)
         return np.concatenate([*map(looked_up, arrays, self._for(dtype))], self._axis, out=out)
 
 
@@ -149,4 +147,4 @@ def qlinear_concat(
     >>> qops.onnx.qlinear_concat(0.5, 0, [np.uint8([1, 2]), np.uint8([1, 2, 3])], [0.5, 0.25], [0, 0], axis=0)
     array([1, 2, 0, 1, 2], dtype=uint8)
     """
-    return QLinearConcat._once(Y_scale, Y_zero_point, scales, zero_points, axis)(tensors, out)
+    return QLinearConcat._once(locals())(tensors, out)

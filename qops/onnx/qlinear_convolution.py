@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.conv.finish import Finish
 from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
-from qops.onnx.requantize import combined_scale, stage
-from qops.prepared import argument
+from qops.onnx.requantize import combined_scale, requantizer, stage
+from qops.rules.requantize import Requantize
 
 __all__ = ["QLinearConv", "qlinear_conv"]
 
@@ -52,11 +52,8 @@ class QLinearConv(Convolution):
         strides: Sequence[int] | None = None,
         runtime: str = "onnx",
     ) -> None:
-        codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
-        self._make(*codes, auto_pad, dilations, group, kernel_shape, pads, strides, check.runtime(runtime))
-
-    x_scale, x_zero_point, w_scale, w_zero_point = (argument(i) for i in (0, 1, 3, 4))
-    y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, -1))
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
     def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
         """Give how windows move over data of this shape.
@@ -77,15 +74,31 @@ class QLinearConv(Convolution):
             found |= {f"{name}_{end}": int(n) for name, n in named.items()} | {f"pad_{before}": int(axis.before)}
         return found
 
+    def requantize(self, dtype: DTypeLike = "uint8") -> Requantize:
+        """Give what takes sums with the bias to codes, for data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the data, which a plain `y_zero_point` has too.
+
+        Returns
+        -------
+        qops.rules.Requantize
+            Its rule, scale and ends can be read. Axis 1 has the channels.
+        """
+        zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
+        return requantizer(self.factor, zero, self.runtime, axis=1)
+
     def _prepare(self, once: bool) -> None:
-        self._pack(self._arguments[2], self._arguments[8:-1], once)
+        self._pack(once)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         y_zero = check.result_zero_point(self.y_zero_point, x)
         if self.runtime == "ort":
             check.ort_has_kernel(x, self._w.dtype, y_zero.dtype, "x, w, y_zero_point")
             self._check_ort_moves()
-        bias = None if self._arguments[7] is None else int32s(self._arguments[7], "B")
+        bias = None if self.B is None else int32s(self.B, "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
         codes = stage(self.factor, y_zero, self.runtime)
@@ -183,6 +196,5 @@ def qlinear_conv(
     >>> qops.onnx.qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0]).tolist()
     [[[[128, 128, 138], [128, 148, 158]], [[128, 128, 118], [128, 108, 98]]]]
     """
-    codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
-    attributes = auto_pad, dilations, group, kernel_shape, pads, strides
-    return QLinearConv._once(*codes, *attributes, check.runtime(runtime))(x, out, num_threads)
+    runtime = check.runtime(runtime)
+    return QLinearConv._once(locals())(x, out, num_threads)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import real
 from qops.onnx.tables import Table
-from qops.prepared import argument
 
 __all__ = ["QLinearLeakyRelu", "qlinear_leaky_relu"]
 
@@ -40,9 +39,7 @@ class QLinearLeakyRelu(Table):
         *,
         alpha: float = 0.01,
     ) -> None:
-        self._make(X_scale, X_zero_point, Y_scale, Y_zero_point, alpha)
-
-    X_scale, X_zero_point, Y_scale, Y_zero_point, alpha = (argument(i) for i in range(5))
+        self._make(locals())
 
     def _check(self) -> None:
         super()._check()
@@ -101,4 +98,4 @@ def qlinear_leaky_relu(
     >>> qops.onnx.qlinear_leaky_relu(np.uint8([28, 128, 228]), 0.5, 128, 0.5, 128, alpha=0.1)
     array([118, 128, 228], dtype=uint8)
     """
-    return QLinearLeakyRelu._once(X_scale, X_zero_point, Y_scale, Y_zero_point, alpha)(X, out)
+    return QLinearLeakyRelu._once(locals())(X, out)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, native, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, Product
-from qops.onnx.requantize import combined_scale, requantize, stage
-from qops.prepared import argument
+from qops.onnx.requantize import combined_scale, requantize, requantizer, stage
+from qops.rules.requantize import Requantize
 
 __all__ = ["QLinearMatMul", "qlinear_matmul"]
 
@@ -45,17 +45,30 @@ class QLinearMatMul(Product):
         *,
         runtime: str = "onnx",
     ) -> None:
-        codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-        self._make(*codes, check.runtime(runtime))
-
-    a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
-    y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, 7))
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
     @property
     def factor(self) -> NDArray[Any]:
         """``a_scale * b_scale / y_scale``, which sums are multiplied by: one, or one for each row or column."""
         a_scale = self._scales[0]
         return self._factor(a_scale.shape if a_scale.ndim > 1 else (a_scale.size, 1))
+
+    def requantize(self, dtype: DTypeLike = "uint8") -> Requantize:
+        """Give what takes sums to codes, for data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the data, which a plain `y_zero_point` has too.
+
+        Returns
+        -------
+        qops.rules.Requantize
+            Its rule, scale and ends can be read. Axis -1 has the channels.
+        """
+        zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
+        return requantizer(self.factor, zero, self.runtime, axis=-1)
 
     def _prepare(self, once: bool) -> None:
         allowed = ("float32",) if self.runtime == "ort" else check.SCALES
@@ -64,7 +77,7 @@ class QLinearMatMul(Product):
         if self.runtime == "ort":
             check.one_value(a_scale, "a_scale")
         self._scales = a_scale, b_scale, y_scale
-        self._pack(self._arguments[2], ("a", "b"), once)
+        self._pack(self.b, ("a", "b"), once)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
         y_zero = check.result_zero_point(self.y_zero_point, a)
@@ -91,7 +104,7 @@ class QLinearMatMul(Product):
         if self._scales[0].size == 1:
             return self._run(data, out, num_threads)
         y_zero = check.result_zero_point(self.y_zero_point, native(data, "a", check.CODES_8).dtype)
-        check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
+        check.out(out, y_zero.dtype, self._shape(data.shape), data, self)
         sums = self._run(data, None, num_threads)
         whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
         return put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
@@ -168,5 +181,5 @@ def qlinear_matmul(
     >>> qops.onnx.qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)
     array([[100]], dtype=uint8)
     """
-    codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-    return QLinearMatMul._once(*codes, check.runtime(runtime))(a, out, num_threads)
+    runtime = check.runtime(runtime)
+    return QLinearMatMul._once(locals())(a, out, num_threads)

@@ -82,5 +82,4 @@ def qlinear_mul(
     array([[10, 20],
            [20, 40]], dtype=uint8)
     """
-    numbers = A_scale, A_zero_point, B_scale, B_zero_point, C_scale, C_zero_point
-    return QLinearMul._once(*numbers)(A, B, out)
+    return QLinearMul._once(locals())(A, B, out)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onnx.tables import Table
-from qops.prepared import argument
 from qops.rules.scales import fma
 
 __all__ = ["QLinearSigmoid", "qlinear_sigmoid"]
@@ -50,9 +49,7 @@ class QLinearSigmoid(Table):
         Y_scale: ArrayLike,
         Y_zero_point: ArrayLike | None = 0,
     ) -> None:
-        self._make(X_scale, X_zero_point, Y_scale, Y_zero_point)
-
-    X_scale, X_zero_point, Y_scale, Y_zero_point = (argument(i) for i in range(4))
+        self._make(locals())
 
     def _values(self, x: Floats) -> Floats:
         """Give MLAS's sigmoid in float32: a quotient of two polynomials, evaluated with fused steps."""
@@ -115,4 +112,4 @@ def qlinear_sigmoid(
     >>> qops.onnx.qlinear_sigmoid(np.uint8([0, 128, 160, 255]), 0.0625, 128, 2**-8, 0)
     array([  0, 128, 225, 255], dtype=uint8)
     """
-    return QLinearSigmoid._once(X_scale, X_zero_point, Y_scale, Y_zero_point)(X, out)
+    return QLinearSigmoid._once(locals())(X, out)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import integer, output
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
-from qops.prepared import argument
 
 __all__ = ["QLinearSoftmax", "qlinear_softmax"]
 
@@ -47,9 +46,7 @@ class QLinearSoftmax(ByType):
         axis: int | None = None,
         opset: int = ONE_AXIS,
     ) -> None:
-        self._make(X_scale, X_zero_point, Y_scale, Y_zero_point, axis, opset)
-
-    X_scale, X_zero_point, Y_scale, Y_zero_point, axis, opset = (argument(i) for i in range(6))
+        self._make(locals())
 
     def _check(self) -> None:
         integer(self.opset, "opset", 1, 2**31 - 1)
@@ -194,4 +191,4 @@ def qlinear_softmax(
     >>> qops.onnx.qlinear_softmax(np.uint8([[0, 4, 8, 8]]), 0.5, 0, 2**-8, 0)
     array([[  2,  16, 119, 119]], dtype=uint8)
     """
-    return QLinearSoftmax._once(X_scale, X_zero_point, Y_scale, Y_zero_point, axis, opset)(X, out)
+    return QLinearSoftmax._once(locals())(X, out)

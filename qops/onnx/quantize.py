@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.stage import prepared as stages
 from qops.checks import flag, int32, integer, native, output, put
 from qops.onnx import _checks as check
-from qops.prepared import Prepared, argument
+from qops.prepared import Prepared
 
 __all__ = ["QuantizeLinear", "quantize_linear"]
 
@@ -44,10 +44,8 @@ class QuantizeLinear(Prepared):
         saturate: bool = True,
         runtime: str = "onnx",
     ) -> None:
-        last = output_dtype, precision, saturate, check.runtime(runtime)
-        self._make(y_scale, y_zero_point, axis, block_size, *last)
-
-    y_scale, y_zero_point, runtime = (argument(i) for i in (0, 1, 7))
+        runtime = check.runtime(runtime)
+        self._make(locals())
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -55,13 +53,13 @@ class QuantizeLinear(Prepared):
         return self._zero.dtype
 
     def _prepare(self, once: bool) -> None:
-        y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate, runtime = self._arguments
-        self._slices = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
-        is_ort = runtime == "ort"
-        flag(saturate, "saturate")
-        (y_zero_point,) = check.optional(y_zero_point)
-        self._zero = check.zero_point(y_zero_point, "y_zero_point", _output_type(y_zero_point, output_dtype))
-        self._scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
+        given = self._arguments
+        self._slices = integer(given["axis"], "axis", -64, 63), int32(given["block_size"], "block_size", 0)
+        is_ort, precision = given["runtime"] == "ort", given["precision"]
+        flag(given["saturate"], "saturate")
+        (zero,) = check.optional(given["y_zero_point"])
+        self._zero = check.zero_point(zero, "y_zero_point", _output_type(zero, given["output_dtype"]))
+        self._scale = check.scale(given["y_scale"], "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
         wanted = None if precision is None else check.type_of(precision, "precision", check.SCALES)
         name = self.dtype.type.__name__
         if name in check.FLOATS and self._zero.astype(np.float32).any():
@@ -87,7 +85,7 @@ class QuantizeLinear(Prepared):
         axis, block_size = self._slices
         scale = check.of_slices(self._scale, "y_scale", data.shape, axis, block_size)
         zero = check.of_slices(self._zero, "y_zero_point", data.shape, axis, block_size)
-        check.out(out, zero.dtype, data.shape, data, self._arguments)
+        check.out(out, zero.dtype, data.shape, data, self)
         if self._of_values is not None and data.dtype == np.float32:
             return _coded(self._of_values, data, zero, out)
         quotient = self._quotient(data, scale)
@@ -110,7 +108,7 @@ class QuantizeLinear(Prepared):
         if not isinstance(self.y_zero_point, (int, NoneType)) and not zero.dtype.name.startswith("float8"):
             quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
         largest = check.FLOATS[zero.dtype.name]
-        cut = np.clip(quotient, -largest, largest) if self._arguments[6] else quotient
+        cut = np.clip(quotient, -largest, largest) if self.saturate else quotient
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(cut.astype(zero.dtype))
 
@@ -232,5 +230,5 @@ def quantize_linear(
     ... ).tolist()
     [[2, 4], [4, 8]]
     """
-    last = output_dtype, precision, saturate, check.runtime(runtime)
-    return QuantizeLinear._once(y_scale, y_zero_point, axis, block_size, *last)(x, out)
+    runtime = check.runtime(runtime)
+    return QuantizeLinear._once(locals())(x, out)

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from qops.checks import all_finite
 from qops.onnx._checks import ends
 from qops.rules.numbers import WORDS, Numbers
+from qops.rules.requantize import Requantize
 
-__all__ = ["combined_scale", "requantize", "stage"]
+__all__ = ["combined_scale", "requantize", "requantizer", "stage"]
 
-RULES = {"onnx": WORDS["double-even-zp-inside"], "ort": WORDS["fp32-even"]}
+RULES = {"onnx": "double-even-zp-inside", "ort": "fp32-even"}
 """The rule of `qops.rules.TABLE` that each runtime computes by."""
 
 
@@ -31,7 +32,7 @@ def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> Any:
     onnx: ``half_even(f64(acc) * scale + zero_point)``, so the sum is rounded.
     ort: ``half_even(f32(f32(acc) * scale)) + zero_point``, so the product is rounded.
     """
-    return Numbers(RULES[runtime], scales, int(zero_point), *ends(zero_point.dtype)).stage()
+    return Numbers(WORDS[RULES[runtime]], scales, int(zero_point), *ends(zero_point.dtype)).stage()
 
 
 def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:
@@ -50,3 +51,10 @@ def _repeated(scale: NDArray[Any], shape: tuple[int, ...]) -> tuple[NDArray[Any]
     inner = shape[-1] if scale.shape[-1] == 1 else 1
     dims = (*shape[-scale.ndim : -1], scale.shape[-1])
     return np.require(np.broadcast_to(scale, dims), None, ["C", "A"]).ravel(), inner
+
+
+def requantizer(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str, axis: int) -> Requantize:
+    """Give the same as `stage` as a prepared op that can be read; `axis` has the channels."""
+    each = np.ravel(scales).astype(np.float64)
+    scale = each if each.size > 1 else float(each[0])
+    return Requantize(RULES[runtime], scale=scale, zero_point=int(zero_point), dtype=zero_point.dtype, axis=axis)

@@ -19,22 +19,22 @@ Floats = NDArray[np.float32]
 
 
 class Table(ByType):
-    """An op whose first arguments are scale and zero point of X and of Y. A subclass gives its function, `_values`."""
+    """An op of one tensor X, with a scale and a zero point of X and of Y. A subclass gives its function, `_values`."""
 
     __slots__ = ()
 
     def _check(self) -> None:
-        scale_above_0(self._arguments[0], "X_scale"), scale_above_0(self._arguments[2], "Y_scale")
+        scale_above_0(self.X_scale, "X_scale"), scale_above_0(self.Y_scale, "Y_scale")
 
     def _values(self, x: Floats) -> Floats:
         """Give the function of float32 values."""
         raise NotImplementedError
 
     def _of(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        x_scale, x_zero, y_scale, y_zero = self._arguments[:4]
-        x = scale_above_0(x_scale, "X_scale"), zero_of(x_zero, "X_zero_point", dtype)
+        x = scale_above_0(self.X_scale, "X_scale"), zero_of(self.X_zero_point, "X_zero_point", dtype)
+        y = scale_above_0(self.Y_scale, "Y_scale"), zero_of(self.Y_zero_point, "Y_zero_point", dtype)
         values = self._values(_values_of(x, dtype))
-        return _recoded(values, scale_above_0(y_scale, "Y_scale"), zero_of(y_zero, "Y_zero_point", dtype), dtype)
+        return _recoded(values, *y, dtype)
 
     def __call__(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `X`, in `out` if it is given."""

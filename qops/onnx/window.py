@@ -1,16 +1,15 @@
-"""The window that slides over the spatial axes: ONNX's attributes."""
+"""How windows move over the spatial axes: the attributes that convolutions and pools of ONNX have in common."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis
 from qops.checks import choice, int32, integers, shown
 
-__all__ = ["Moves"]
+__all__ = ["Moves", "chosen"]
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 MOST = sys.maxsize
@@ -23,26 +22,20 @@ class Moves(NamedTuple):
     auto_pad: str
     group: int
     unplaced: list[Axis]
-    """The axes with no positions yet. SAME replaces their padding."""
+    """The axes of images of no size yet. SAME replaces their padding."""
 
     @classmethod
-    def of(cls, w: NDArray[Any], attributes: Sequence[Any]) -> Self:
-        """Check the attributes, in the order of `conv_integer`, for filters w, (M, C / group, kernel)."""
-        auto_pad, dilations, group, kernel_shape, pads, strides = attributes
-        kernel, count, group = w.shape[2:], w.ndim - 2, int32(group, "group", 1)
+    def of(cls, w: NDArray[Any], attributes: Mapping[str, Any]) -> Self:
+        """Check the attributes of a convolution with filters w, (M, C / group, kernel), which are all given by name."""
+        kernel, count, group = w.shape[2:], w.ndim - 2, int32(attributes["group"], "group", 1)
+        kernel_shape = attributes["kernel_shape"]
         if count < 1 or len(w) % group:
             raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
-        if kernel_shape is not None and _integers(kernel_shape, "kernel_shape", count, 1) != kernel:
+        if kernel_shape is not None and integers(kernel_shape, "kernel_shape", count, 1) != kernel:
             raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {shown(kernel_shape)}")
-        stride, dilation = _integers(strides, "strides", count, 1), _integers(dilations, "dilations", count, 1)
-        auto_pad = choice(auto_pad, "auto_pad", AUTO_PADS)
-        if pads is not None and auto_pad != "NOTSET":
-            raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {shown(pads)}")
         if 0 in kernel:
             raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
-        padding = _integers(pads, "pads", 2 * count, 0)
-        moves = zip(kernel, stride, dilation, padding[:count], padding[count:], strict=True)
-        return cls(auto_pad, group, [Axis(*one, 0) for one in moves])
+        return cls(attributes["auto_pad"], group, chosen(kernel, attributes))
 
     @property
     def is_same(self) -> bool:
@@ -51,21 +44,35 @@ class Moves(NamedTuple):
 
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
-        found, is_same = [], self.is_same
-        for size, (kernel, stride, dilation, before, after, _) in zip(sizes, self.unplaced, strict=True):
-            reach = (kernel - 1) * dilation + 1
-            if is_same:
-                before, after = same_padding(size, kernel, stride, dilation, self.auto_pad == "SAME_LOWER")
-            padded = size + before + after
-            if padded > MOST:
-                raise ValueError(f"x, w: {size} padded by {before}, {after} is more than memory has")
-            if padded < reach:
-                kernel_text = f"a kernel of {kernel}, dilation {dilation}"
-                raise ValueError(f"x, w: {kernel_text}, does not fit {size} padded by {before}, {after}")
-            found.append(Axis(kernel, stride, dilation, before, after, (padded - reach) // stride + 1))
+        found = []
+        for axis in sized(self.unplaced, sizes, self.auto_pad):
+            place = f"{axis.size} padded by {axis.before}, {axis.after}"
+            if axis.padded > MOST:
+                raise ValueError(f"x, w: {place} is more than memory has")
+            if axis.room < 0:
+                raise ValueError(f"x, w: a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
+            found.append(axis._replace(positions=axis.room // axis.stride + 1))
         return found
 
 
-def _integers(values: Any, name: str, count: int, default: int) -> tuple[int, ...]:
-    """Give an attribute as `count` integers, each at least `default`. None stands for that many of `default`."""
-    return (default,) * count if values is None else integers(values, name, count, default)
+def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | None = None) -> list[Axis]:
+    """Check the attributes that say how a kernel moves, each at most `most`, and give its axes, without sizes."""
+    count, limit = len(kernel), () if most is None else (most,)
+
+    def checked(name: str, n: int, least: int) -> tuple[int, ...]:
+        given = attributes.get(name)
+        return (least,) * n if given is None else integers(given, name, n, least, *limit)
+
+    how, pads = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS), attributes.get("pads")
+    if pads is not None and how != "NOTSET":
+        raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
+    padding = checked("pads", 2 * count, 0)
+    dilation, stride = checked("dilations", count, 1), checked("strides", count, 1)
+    return [Axis(*one) for one in zip(kernel, stride, dilation, padding[:count], padding[count:], strict=True)]
+
+
+def sized(axes: Sequence[Axis], sizes: Sequence[int], auto_pad: str, cuts: bool = False) -> Iterator[Axis]:
+    """Give axes of images of these sizes. Padding of SAME may be negative if it `cuts`."""
+    for axis, size in zip(axes, sizes, strict=True):
+        of_size = axis._replace(size=size)
+        yield of_size.same(auto_pad == "SAME_LOWER", cuts) if auto_pad.startswith("SAME") else of_size

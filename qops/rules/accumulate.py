@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import check_out, dtype_among, int32, native, put
-from qops.prepared import Prepared, argument
+from qops.prepared import Prepared
 
 __all__ = ["Accumulate", "accumulate"]
 
@@ -51,25 +51,23 @@ class Accumulate(Prepared):
         w_zero_point: int = 0,
         dtype: DTypeLike = "int64",
     ) -> None:
-        added = None if bias is None else native(bias, "bias", ("int32", "int64"))
-        self._make(w, added, x_zero_point, w_zero_point, _type(dtype))
-
-    dtype = argument(4)
+        bias = None if bias is None else native(bias, "bias", ("int32", "int64"))
+        dtype = _type(dtype)
+        self._make(locals())
 
     def _prepare(self, once: bool) -> None:
-        w, bias, x_zero, w_zero, dtype = self._arguments
-        self._w = native(w, "w", ("int8", "uint8"))
+        self._w = native(self.w, "w", ("int8", "uint8"))
         if self._w.ndim != 2:
             raise ValueError(f"w: expected (K, N), got shape {self._w.shape}")
-        x_zero, w_zero = int32(x_zero, "x_zero_point"), int32(w_zero, "w_zero_point")
+        x_zero, w_zero = int32(self.x_zero_point, "x_zero_point"), int32(self.w_zero_point, "w_zero_point")
         sums = self._w.sum(0, dtype=np.int64)
         self._offset = len(self._w) * x_zero * w_zero - x_zero * sums
-        if bias is not None:
-            added = native(bias, "bias", ("int32", "int64"))
+        if self.bias is not None:
+            added = native(self.bias, "bias", ("int32", "int64"))
             if added.shape != sums.shape:
                 raise ValueError(f"bias: expected one value a column of w, {sums.shape}, got shape {added.shape}")
             self._offset = self._offset + added
-        self._dtype = np.dtype(dtype)
+        self._dtype = np.dtype(self.dtype)
         parts = [self._w[i : i + _AT_ONCE] for i in range(0, len(self._w), _AT_ONCE)]
         self._blocks: list[Any] = parts if once else [pack_b(part) for part in parts]
 
@@ -83,13 +81,13 @@ class Accumulate(Prepared):
         threads, codes = int32(num_threads, "num_threads", 1), native(x, "x", ("int16", "int8", "uint8"))
         shape = self._shape(codes.shape)
         if out is not None:
-            check_out(out, self._dtype.num, shape, [codes, *(v for v in self._arguments[:2] if v is not None)])
+            check_out(out, self._dtype.num, shape, [codes, *(v for v in (self.w, self.bias) if v is not None)])
         rows = codes.reshape(-1, len(self._w))
         total = np.zeros((len(rows), self._w.shape[1]), np.int64) + self._offset
         for i, block in enumerate(self._blocks):
             total += _products(rows[:, i * _AT_ONCE : (i + 1) * _AT_ONCE], block, threads)
-        if self._arguments[3]:
-            total -= self._arguments[3] * rows.sum(1, dtype=np.int64)[:, np.newaxis]
+        if self.w_zero_point:
+            total -= self.w_zero_point * rows.sum(1, dtype=np.int64)[:, np.newaxis]
         made: NDArray[Any] = put(total.astype(self._dtype, copy=False).reshape(shape), out)  # int32 wraps
         return made
 
@@ -164,5 +162,6 @@ def accumulate(
     >>> qops.rules.requantize(acc, "tflite-int64acc", scale=2.0**-20, dtype="int16")
     array([[8199]], dtype=int16)
     """
-    zeros = int32(x_zero_point, "x_zero_point"), int32(w_zero_point, "w_zero_point")
-    return Accumulate._once(w, bias, *zeros, _type(dtype))(x, out, num_threads)
+    x_zero_point, w_zero_point = int32(x_zero_point, "x_zero_point"), int32(w_zero_point, "w_zero_point")
+    dtype = _type(dtype)
+    return Accumulate._once(locals())(x, out, num_threads)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.binary_rules import Operands
 from qops.checks import as_array, check_out, integer, put
@@ -120,6 +121,7 @@ class ArrayBinary:
 
     def __call__(self, a: Any, b: Any, out: Array | None = None) -> Array:
         """Give the codes of two arrays, in `out` if that is given."""
+        check_rounding()
         x, y = as_array(a, "a"), as_array(b, "b")
         for codes, name in ((x, "a"), (y, "b")):
             if codes.dtype != self.dtype:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.machine.host import check as check_rounding
 from qops.checks import as_array, choice, integer, native, shown
 from qops.rules.scales import fma
 
@@ -51,6 +52,7 @@ def block_sums(
     >>> qops.rules.block_sums(np.int8([[1, 2, 3, 4]]), np.int8([[1, 1, -1, 2]]), block=2)
     array([[3, 5]])
     """
+    check_rounding()
     x, y, size = _blocks(a, b, block)
     zeros = integer(a_zero_point, "a_zero_point", -128, 255), integer(b_zero_point, "b_zero_point", -128, 255)
     left, right = (v.astype(np.int64) - zero for v, zero in zip((x, y), zeros, strict=True))
@@ -180,6 +182,7 @@ def block_dot(
     >>> [qops.rules.block_dot(a, b, *scales, order=order).item() for order in ("ggml", "ggml-x86")]
     [19.684127807617188, 19.684127807617188]
     """
+    check_rounding()
     choice(order, "order", BLOCK_ORDERS)
     x, y, size = _blocks(a, b, block)
     if order == "ggml-x86" and size != _LANES * _NEIGHBOURS:

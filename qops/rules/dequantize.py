@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
 from qops.checks import as_array, check_out, put, shown
 from qops.rules.bias_rules import codes_per_unit, ncnn_scale
@@ -146,6 +147,7 @@ def dequantize(
     >>> qops.rules.dequantize([[100, 200]], "fma", in_scale=[[0.5]], w_scale=[0.25, 0.125])
     array([[12.5, 12.5]], dtype=float32)
     """
+    check_rounding()
     row, x = row_named(rule, DEQUANTIZE), as_array(acc, "acc")
     if x.dtype.kind not in "iu":
         raise TypeError(f"acc: expected integers, got {x.dtype}")

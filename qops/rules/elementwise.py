@@ -79,10 +79,11 @@ class BinaryOp(Prepared):
         by_arrays = array_op(self._table, rule, codes, "dtype", zeros, scales, integers, qmin, qmax)
         op = self._kernel = by_arrays or BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
         own, given = op.operands, op.operands.given
-        kept = (None, None, None) if given else (own.a_scale, own.b_scale, own.y_scale)
-        typed = given and tuple(tuple(part) if isinstance(part, tuple) else part for part in given)
-        zeros = own.a_zero_point, own.b_zero_point, own.y_zero_point
-        self._keep(rule, *zeros, *kept, typed, op.dtype, qmin, qmax)  # as users type it
+        a_scale, b_scale, y_scale = (None, None, None) if given else (own.a_scale, own.b_scale, own.y_scale)
+        a_zero_point, b_zero_point, y_zero_point = own.a_zero_point, own.b_zero_point, own.y_zero_point
+        integers = given and tuple(tuple(part) if isinstance(part, tuple) else part for part in given)
+        dtype = op.dtype
+        self._keep(locals())  # as users type it
 
     @property
     def integers(self) -> Any:

@@ -12,7 +12,7 @@ from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.given import row_named
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
-from qops.prepared import Prepared, argument
+from qops.prepared import Prepared
 from qops.rules.averages import AVERAGE_POOL, Pooled, PoolRule, Windows
 from qops.rules.pool_windows import cut_windows, kernel_of, moves_of
 from qops.window import Padding, TwoInts, pair
@@ -108,10 +108,10 @@ def average_pool(
     >>> qops.rules.average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
-    image, numbers = as_array(x, "x"), (zero_point, x_scale, y_scale, y_zero_point)
+    image = as_array(x, "x")
     check_type(image.dtype, "x", rule, AVERAGE_POOL)
-    op = AveragePool._once(rule, kernel, *numbers, stride, padding, count_padding, image.dtype, qmin, qmax)
-    return op(image, out)
+    dtype = image.dtype
+    return AveragePool._once(locals())(image, out)
 
 
 class AveragePool(Prepared):
@@ -168,35 +168,34 @@ class AveragePool(Prepared):
         qmin: int | None = None,
         qmax: int | None = None,
     ) -> None:
-        numbers = kernel, zero_point, x_scale, y_scale, y_zero_point
-        self._keep(rule, *numbers, stride, padding, count_padding, dtype, qmin, qmax)
+        self._keep(locals())
         self._prepare(once=False)
 
     def _prepare(self, once: bool) -> None:
-        rule, kernel, zero, x_scale, y_scale, y_zero, *moves, dtype, qmin, qmax = self._arguments
-        stride, padding, count_padding = moves
-        row, codes = row_named(rule, AVERAGE_POOL), of_dtype(dtype)
+        given = self._arguments
+        rule, of_y, zero_of_y = given["rule"], given["y_scale"], given["y_zero_point"]
+        row, codes = row_named(rule, AVERAGE_POOL), of_dtype(given["dtype"])
         if not once:  # the function has checked that of x
             check_type(codes.dtype, "dtype", rule, AVERAGE_POOL)
         low, high = codes.lowest, codes.highest
-        taps, x_zero = kernel_of(kernel, codes.dtype), integer(zero, "zero_point", low, high)
-        scale = _above_0(x_scale, "x_scale")
-        if not row.rescales and (y_scale is not None or y_zero is not None):
+        kernel, x_zero = kernel_of(given["kernel"], codes.dtype), integer(given["zero_point"], "zero_point", low, high)
+        x_scale = _above_0(given["x_scale"], "x_scale")
+        if not row.rescales and (of_y is not None or zero_of_y is not None):
             raise ValueError(f"y_scale, y_zero_point: {rule} keeps those of x")
-        of_y = scale if y_scale is None else _above_0(y_scale, "y_scale")
-        zero_of_y = x_zero if y_zero is None else integer(y_zero, "y_zero_point", low, high)
-        lo = low if qmin is None else integer(qmin, "qmin", low, high)
-        hi = high if qmax is None else integer(qmax, "qmax", lo, high)
-        steps, self._counts_padding = pair(stride, "stride", 1), _counts(count_padding, rule, row)
-        self._moves = moves_of(taps, steps, padding)
+        y_scale = x_scale if of_y is None else _above_0(of_y, "y_scale")
+        y_zero = x_zero if zero_of_y is None else integer(zero_of_y, "y_zero_point", low, high)
+        lo = low if given["qmin"] is None else integer(given["qmin"], "qmin", low, high)
+        hi = high if given["qmax"] is None else integer(given["qmax"], "qmax", lo, high)
+        stride, self._counts_padding = pair(given["stride"], "stride", 1), _counts(given["count_padding"], rule, row)
+        self._moves = moves_of(kernel, stride, given["padding"])
         self._rows = row, AVERAGE_POOL[row.whole] if row.whole else row
-        self._windows = Windows(taps, steps, scale, x_zero, of_y, zero_of_y, codes, lo, hi)
+        self._windows = Windows(kernel, stride, x_scale, x_zero, y_scale, y_zero, codes, lo, hi)
         self._pools = None if once else [each.made(self._windows) for each in self._rows]
         if not once:
-            kept = (None if y_scale is None else of_y), (None if y_zero is None else zero_of_y)
-            self._keep(rule, taps, x_zero, scale, *kept, stride, padding, count_padding, codes.dtype, qmin, qmax)
-
-    rule, kernel, dtype = argument(0), argument(1), argument(9)
+            checked = {"kernel": kernel, "zero_point": x_zero, "x_scale": x_scale, "dtype": codes.dtype}
+            checked |= {} if of_y is None else {"y_scale": y_scale}
+            checked |= {} if zero_of_y is None else {"y_zero_point": y_zero}
+            self._keep({**given, **checked})
 
     def _window(self, shape: tuple[int, ...]) -> Window:
         """How windows move over images of a shape."""

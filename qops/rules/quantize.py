@@ -11,7 +11,7 @@ from qops._kernels.stage.given import row_named
 from qops._kernels.stage.quantize import Quantization
 from qops.codes import of_dtype
 from qops.fixedpoint import SINGLE_ROUNDINGS
-from qops.prepared import Prepared, argument, direct
+from qops.prepared import Prepared, direct
 from qops.rules.quantize_arrays import ArrayQuantization
 from qops.rules.quantize_rules import QUANTIZE
 
@@ -79,11 +79,9 @@ class Quantize(Prepared):
         range: tuple[float, float] | None = None,
     ):
         op = self._kernel = _kernel(rule, scale, zero_point, dtype, qmin, qmax, axis, block, range)
-        kept = None if op.scale is None else _plain(op.scale)
-        ends = None if range is None else op.range
-        self._keep(rule, kept, _plain(op.zero_point), op.dtype, qmin, qmax, axis, block, ends)
-
-    scale, zero_point, axis, block = argument(1), argument(2), argument(6), argument(7)
+        scale, zero_point = None if op.scale is None else _plain(op.scale), _plain(op.zero_point)
+        dtype, range = op.dtype, None if range is None else op.range
+        self._keep(locals())
 
     @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.machine.host import check as check_rounding
 from qops.checks import as_array, check_out, float32s, integer, number, put, shown, two_ends
 from qops.codes import CodeType
 from qops.rules.quantize_rules import QUANTIZE, QuantizeRule
@@ -192,6 +193,7 @@ class ArrayQuantization:
 
     def __call__(self, x: ArrayLike, out: Array | None = None) -> Array:
         """Give the codes of values, in `out` if it is given."""
+        check_rounding()
         values = float32s(as_array(x, "x"), "x")
         if out is not None:
             check_out(out, self.dtype.num, values.shape, [as_array(x, "x")])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
 from qops.checks import as_array, float32s, integer
 from qops.rules.block_rules import QUANTIZE_BLOCKS, BlockCodes
@@ -71,6 +72,7 @@ def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | Non
     array([[0.01574803],
            [0.00393701]], dtype=float32)
     """
+    check_rounding()
     row, values = row_named(rule, QUANTIZE_BLOCKS), float32s(as_array(x, "x"), "x")
     if not np.isfinite(values).all():
         raise ValueError("x: has NaN, infinite values or some beyond float32")

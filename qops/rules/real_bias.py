@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.machine.host import check as check_rounding
 from qops.checks import as_array, check_out, int32, integer, number, put, shown, two_ends
 from qops.codes import CodeType
 from qops.rules.bias_rules import REAL_BIAS, BiasNumbers
@@ -75,6 +76,7 @@ class RealBiasRequantization:
 
     def __call__(self, acc: ArrayLike, out: Array | None = None) -> Array:
         """Give the codes of accumulators, in `out` if it is given."""
+        check_rounding()
         x, row = as_array(acc, "acc"), REAL_BIAS[self._rule]
         if x.dtype.kind not in "iu":
             raise TypeError(f"acc: expected integers, got {x.dtype}")
@@ -90,6 +92,11 @@ class RealBiasRequantization:
         shift = self.zero if row.zero_point == "outside" else 0
         codes = np.clip(ROUNDINGS[row.rounding](steps).astype(F64) + shift, *self.ends)
         return put(codes.astype(self.dtype), out)
+
+    @property
+    def of_channels(self) -> dict[str, Any]:
+        """The numbers that channels may have, beside the scales."""
+        return {"bias": self.bias, "w_sums": self.w_sums}
 
     @property
     def made(self) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from qops._kernels.stage.rules import Words
 from qops.checks import shown
 from qops.codes import CodeType, of_dtype
 from qops.fixedpoint import Multiplier
-from qops.prepared import Prepared, argument, direct
+from qops.prepared import Prepared, direct
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.numbers import WORDS
 from qops.rules.real_bias import RealBiasRequantization
@@ -79,25 +79,27 @@ class Requantize(Prepared):
     ):
         factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
         if isinstance(rule, str) and rule in REAL_BIAS:
-            self._set_real_bias(rule, of_dtype(dtype), *factor, *numbers, bias, range, w_sums, x_zero_point)
+            given = {"bias": bias, "range": range, "w_sums": w_sums, "x_zero_point": x_zero_point}
+            named = zip(_REAL_BIAS_NAMES, (*factor, *numbers), strict=True)
+            self._set_real_bias(rule, of_dtype(dtype), {**dict(named), **given})
             return
         _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
         op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
         own = op.numbers.factor  # arrays in it are copies
-        kept = (None if scale is None else own), (None if integers is None else own), op.scales
-        given = op.in_zero_point, op.numbers.zero_point, op.dtype, qmin, qmax, op.axis
-        self._keep(rule, *kept, *given, None, None, None, 0)
+        scale, integers, scales = (None if scale is None else own), (None if integers is None else own), op.scales
+        in_zero_point, zero_point, dtype, axis = op.in_zero_point, op.numbers.zero_point, op.dtype, op.axis
+        self._keep(locals())
 
-    rule, axis, bias = argument(0), argument(9), argument(10)
-
-    def _set_real_bias(self, rule: str, codes: CodeType, *numbers: Any) -> None:
-        op = self._kernel = RealBiasRequantization(rule, codes, dict(zip(_REAL_BIAS_NAMES, numbers, strict=True)))
+    def _set_real_bias(self, rule: str, codes: CodeType, given: dict[str, Any]) -> None:
+        op = self._kernel = RealBiasRequantization(rule, codes, given)
         (a, w, y), ends = op.scales, op.range
-        scales = float(a), float(w) if w.ndim == 0 else w, None if y is None else float(y)
-        kept = op.in_zero_point, op.zero, op.dtype, *numbers[5:7], op.axis
-        plain = [None if x is None else x if x.ndim else x.item() for x in (op.bias, op.w_sums)]
-        range = None if ends is None else (float(ends[0]), float(ends[1]))
-        self._keep(rule, None, None, scales, *kept, plain[0], range, plain[1], op.x_zero)
+        plain = {name: None if x is None else x if x.ndim else x.item() for name, x in op.of_channels.items()}
+        own = {
+            **{"scales": (float(a), float(w) if w.ndim == 0 else w, None if y is None else float(y))},
+            **{"in_zero_point": op.in_zero_point, "zero_point": op.zero, "x_zero_point": op.x_zero, "axis": op.axis},
+            **{"dtype": op.dtype, "range": None if ends is None else (float(ends[0]), float(ends[1]))},
+        }
+        self._keep({"rule": rule, **given, **plain, **own})
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -123,8 +125,8 @@ class Requantize(Prepared):
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one for each channel."""
         if isinstance(self._kernel, RealBiasRequantization):
-            in_scale, w_scale, out_scale = self._arguments[3]
-            lo, hi = self._arguments[11] or (0.0, 0.0)
+            in_scale, w_scale, out_scale = self._arguments["scales"]
+            lo, hi = self._arguments["range"] or (0.0, 0.0)
             return in_scale * w_scale / ((hi - lo) / 255 if out_scale is None else out_scale)
         (before, after), scale = self._kernel.numbers.before_after, self._kernel.numbers.scale
         return scale if before == after == 1 else before * scale * after
@@ -153,10 +155,7 @@ class Requantize(Prepared):
         return self._kernel(acc, out)
 
 
-_REAL_BIAS_NAMES = (
-    *("scale", "integers", "scales", "in_zero_point", "zero_point", "qmin", "qmax", "axis"),
-    *("bias", "range", "w_sums", "x_zero_point"),
-)
+_REAL_BIAS_NAMES = "scale", "integers", "scales", "in_zero_point", "zero_point", "qmin", "qmax", "axis"
 
 
 def _refuse_real_bias(rule: Any, bias: Any, range: Any, w_sums: Any, x_zero_point: Any) -> None:
@@ -295,8 +294,7 @@ def requantize(
     """
     codes = of_dtype(dtype)
     if isinstance(rule, str) and rule in REAL_BIAS:
-        given = scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis, bias, range, w_sums, x_zero_point
-        return RealBiasRequantization(rule, codes, dict(zip(_REAL_BIAS_NAMES, given, strict=True)))(acc, out)
+        return RealBiasRequantization(rule, codes, locals())(acc, out)
     _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
     op = Requantization(_RULES, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
     return op(acc, out)

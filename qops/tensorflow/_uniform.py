@@ -49,7 +49,7 @@ class Given(NamedTuple):
 
 def given(scales: Any, zero_points: Any, axis: Any, prefix: str = "", positive: str = "") -> Given:
     """Read scales and zero points; ValueError if a scale is not finite or, with these words, not `positive`."""
-    axis = integer(axis, f"{prefix}quantization_axis")
+    axis = integer(axis, f"{prefix}quantization_axis", -(2**63), 2**63 - 1)  # as an attribute of a node holds
     found = numbers(scales, f"{prefix}scales")
     if positive and not (found >= NORMAL if isinstance(found, float) else (found >= NORMAL).all()):
         text = f"{positive} scales elements must be all positive"

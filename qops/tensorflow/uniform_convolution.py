@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis, Operands, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.checks import S32, check_out, int32, integer, integers, shown
@@ -244,16 +243,16 @@ def _axes(
     """Give the window along each axis of the dilated data."""
     found = []
     for i, (size, taps, stride, apart, dilation) in enumerate(zip(sizes, kernel, *moves, strict=True)):
-        length, reach = ((n - 1) * d + 1 if n else 0 for n, d in ((size, apart), (taps, dilation)))
-        before, after = pads[2 * i : 2 * i + 2] if pads else (0, 0)
+        length = (size - 1) * apart + 1 if size else 0
+        axis = Axis(taps, stride, dilation, *(pads[2 * i : 2 * i + 2] if pads else (0, 0)), size=length)
         if padding == "SAME":
-            before, after = same_padding(length, taps, stride, dilation)
-        room = length + before + after - reach + 1
+            axis = axis.same()
+        room = axis.room + 1
         if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
             raise ValueError(
-                f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {before} + {after}"
+                f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {axis.before} + {axis.after}"
             )
-        found.append(Axis(taps, stride, dilation, before, after, max(0, -(-room // stride))))
+        found.append(axis._replace(positions=max(0, -(-room // stride))))
     return found
 
 

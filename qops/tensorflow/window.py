@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.window import Window
+from qops._kernels.conv.axes import Axis
 from qops.tensorflow._checks import one_of
 
 __all__ = ["PADDINGS", "placed"]
@@ -25,10 +26,12 @@ def placed(
     """
     is_valid, pads = one_of(padding, "padding", PADDINGS) == "VALID", []
     for size, taps, step in zip(image.shape[1:3], kernel, stride, strict=True):
-        positions = (size - taps + step) // step if is_valid else -(-size // step)
-        lacking = (positions - 1) * step + taps - size
-        before = int((lacking + is_valid) / 2)
-        pads.append((before, 0 if is_valid else max(0, lacking - before)))
+        if is_valid:
+            lacking = (size - taps + step) // step * step - step + taps - size
+            pads.append((int((lacking + 1) / 2), 0))
+        else:
+            axis = Axis(taps, step, size=size).same(cuts=True)
+            pads.append((axis.before, max(0, axis.after)))
     first = [max(0, -before) for before, _ in pads]
     (top, bottom), (left, right) = ((max(0, before), after) for before, after in pads)
     return image[:, first[0] :, first[1] :], Window(stride, padding=((top, bottom), (left, right)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.tflite.arithmetic import Codes, quantized
-from qops.tflite.unary import Unary
+from qops.tflite.unary import Tabled, Unary
 
 __all__ = ["Abs", "Neg", "abs", "neg"]
 
@@ -28,14 +28,14 @@ class Abs(Unary):
         return self._facts.scaled(near, by) + given.y_zero_point
 
 
-class Neg(Unary):
+class Neg(Tabled):
     """The prepared form of `neg` of int8 or int16, called ``op(x, out=None)``: a table of all codes."""
 
     __slots__ = ()
     _name = "NEG"
 
     def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
-        self._make(dtype, kernel)
+        self._make(locals())
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
         return np.where(x == x.min(), x, -x)
@@ -61,10 +61,8 @@ def abs(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -84,7 +82,7 @@ def abs(
     >>> qops.tflite.abs(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([10,  0, 10], dtype=int8)
     """
-    return Abs._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Abs._on(locals(), x, out)
 
 
 def neg(x: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -96,10 +94,8 @@ def neg(x: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = N
     ----------
     x : ndarray of int8 or int16
         Codes.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -119,4 +115,4 @@ def neg(x: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = N
     >>> qops.tflite.neg(np.int8([-128, 0, 20]))
     array([-128,    0,  -20], dtype=int8)
     """
-    return Neg._on((), kernel, x, out)
+    return Neg._on(locals(), x, out)

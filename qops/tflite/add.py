@@ -64,10 +64,8 @@ def add(
         What the result is clamped to.
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -99,8 +97,7 @@ def add(
     array([-128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128,
            -128, -128, -128, -128, -128,  127], dtype=int8)
     """
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation, pot_scale_int16
-    return Add._on(given, kernel, a, b, out)
+    return Add._on(locals(), a, b, out)
 
 
 def sub(
@@ -135,10 +132,8 @@ def sub(
         What the result is clamped to.
     pot_scale_int16 : bool
         Whether codes of int16 are only shifted if all three scales are powers of two.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -160,5 +155,4 @@ def sub(
     >>> qops.tflite.sub(np.int8([0, 9, 2]), np.int8([1, 1, -9]), **how)
     array([2, 7, 9], dtype=int8)
     """
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation, pot_scale_int16
-    return Sub._on(given, kernel, a, b, out)
+    return Sub._on(locals(), a, b, out)

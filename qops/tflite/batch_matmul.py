@@ -43,8 +43,7 @@ class BatchMatmul(Layer):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        scales = a_scale, a_zero_point, b_scale, b_zero_point
-        self._make(b, *scales, y_scale, y_zero_point, adj_x, adj_y, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts, is_8 = self._facts, self._dtype == np.int8
@@ -126,12 +125,8 @@ def batch_matmul(
         A value is ``scale * (code - zero_point)``.
     adj_x, adj_y : bool
         Whether the matrices of `a` and of `b` are transposed.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -153,5 +148,4 @@ def batch_matmul(
     >>> qops.tflite.batch_matmul(np.int8([[1, 2]]), np.int8([[3], [4]]), **how)
     array([[4]], dtype=int8)
     """
-    given = b, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, adj_x, adj_y
-    return BatchMatmul._on(given, kernel, a, out, num_threads)
+    return BatchMatmul._on(locals(), a, out, num_threads)

@@ -40,7 +40,7 @@ class Concatenation(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(axis, x_scale, x_zero_point, y_scale, y_zero_point, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._axis = int32(given.axis, "axis")
@@ -136,10 +136,8 @@ def concatenation(
         Scale and zero point of the result.
     activation : {"NONE"}
         XNNPACK also takes other activations, which it does not apply.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -162,5 +160,4 @@ def concatenation(
     array([ 5, 10, 30], dtype=uint8)
     """
     dtype = check.codes(listed(tensors)[0], "tensors", "CONCATENATION").dtype
-    op = Concatenation._once(axis, x_scale, x_zero_point, y_scale, y_zero_point, activation, dtype, kernel)
-    return op(tensors, out)
+    return Concatenation._once(locals())(tensors, out)

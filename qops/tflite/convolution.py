@@ -48,6 +48,7 @@ class Convolution(Layer):
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         w_zero = self._w_zero(given)
+        self._zeros = given.x_zero_point, w_zero
         self._moves = Moves(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups, neighbours=given.dilation[1] == 1)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
@@ -154,8 +155,7 @@ class Conv2D(Convolution):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, y = (x_scale, x_zero_point), (w_scale,), (y_scale, y_zero_point, w_zero_point, w_type)
-        self._make(w, bias, *x, *by, *y, stride, dilation, padding, groups, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         w = weights_of(given.w, given.w_type, 4, self._dtype)
@@ -271,6 +271,4 @@ def conv_2d(
     ... ]
     [[1, 0, -1], [1, 0, -1], [1, -1, -1]]
     """
-    given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
-    more = w_type, stride, dilation, padding, groups, activation
-    return Conv2D._on((*given, *more), kernel, x, out, num_threads)
+    return Conv2D._on(locals(), x, out, num_threads)

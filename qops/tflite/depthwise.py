@@ -45,8 +45,7 @@ class DepthwiseConv2D(Convolution):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, y = (x_scale, x_zero_point), (w_scale,), (y_scale, y_zero_point, w_zero_point, w_type)
-        self._make(w, bias, *x, *by, *y, depth_multiplier, stride, dilation, padding, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         w = weights_of(given.w, given.w_type, 4, self._dtype)
@@ -131,12 +130,8 @@ def depthwise_conv_2d(
         SAME gives ceil(size / stride) windows, an odd pixel of padding after the image; padding is real 0.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -160,6 +155,4 @@ def depthwise_conv_2d(
     >>> qops.tflite.depthwise_conv_2d(x, w, np.int32([0, 0]), **how).tolist()
     [[[[1, -2], [3, -4]]]]
     """
-    given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
-    more = w_type, depth_multiplier, stride, dilation, padding, activation
-    return DepthwiseConv2D._on((*given, *more), kernel, x, out, num_threads)
+    return DepthwiseConv2D._on(locals(), x, out, num_threads)

@@ -56,7 +56,7 @@ class Gelu(Unary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, approximate, dtype, kernel)
+        self._make(locals())
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(self._by_tanh if given.approximate else self._by_erfc, x, given)
@@ -92,10 +92,8 @@ def exp(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -115,7 +113,7 @@ def exp(
     >>> qops.tflite.exp(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 1, 10, 74], dtype=int8)
     """
-    return Exp._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Exp._on(locals(), x, out)
 
 
 def elu(
@@ -139,10 +137,8 @@ def elu(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -164,7 +160,7 @@ def elu(
     ... )
     array([-9,  0, 20], dtype=int8)
     """
-    return Elu._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Elu._on(locals(), x, out)
 
 
 def gelu(
@@ -190,10 +186,8 @@ def gelu(
         A value is ``scale * (code - zero_point)``.
     approximate : bool
         Whether the form with a hyperbolic tangent is used; else the one with erfc.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -213,4 +207,4 @@ def gelu(
     >>> qops.tflite.gelu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 0,  0, 20], dtype=int8)
     """
-    return Gelu._on((x_scale, x_zero_point, y_scale, y_zero_point, approximate), kernel, x, out)
+    return Gelu._on(locals(), x, out)

@@ -20,7 +20,7 @@ class Extreme(Binary):
     _function: ClassVar[np.ufunc]
 
     def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
-        self._make(dtype, kernel)
+        self._make(locals())
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         return self._function(a, b)
@@ -53,10 +53,8 @@ def maximum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
         Codes.
     b : ndarray of the type of `a`
         Codes; shapes broadcast.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -77,7 +75,7 @@ def maximum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
     >>> qops.tflite.maximum(np.int8([1, -5]), np.int8([0]))
     array([1, 0], dtype=int8)
     """
-    return Maximum._on((), kernel, a, b, out)
+    return Maximum._on(locals(), a, b, out)
 
 
 def minimum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -91,10 +89,8 @@ def minimum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
         Codes.
     b : ndarray of the type of `a`
         Codes; shapes broadcast.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -115,4 +111,4 @@ def minimum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
     >>> qops.tflite.minimum(np.int8([1, -5]), np.int8([0]))
     array([ 0, -5], dtype=int8)
     """
-    return Minimum._on((), kernel, a, b, out)
+    return Minimum._on(locals(), a, b, out)

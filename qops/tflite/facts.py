@@ -14,31 +14,31 @@ class Kernel(NamedTuple):
     conv: str
     """The rule of convolutions of int8, without groups."""
     conv_groups: str
-    """The same with groups."""
+    """The rule of convolutions of int8 with groups."""
     conv_int4: str
-    """The same for weights of 4 bits, without groups; with groups it is the one of the tail, as for int16 by int32."""
+    """The rule of convolutions with weights of 4 bits, without groups; with groups it is `tail`."""
     conv_u8: str
-    """The same for uint8, without groups; with groups it is that of int8."""
+    """The rule of convolutions of uint8, without groups; with groups it is `conv_groups`."""
     conv_bias32: str
-    """The same for int16 with a bias of int32; with one of int64 it is "tflite-int64acc"."""
+    """The rule of convolutions of int16 with a bias of int32; with one of int64 it is "tflite-int64acc"."""
     conv_no_bias: str
-    """The same for int16 without a bias; sums of a rule of 32 bits wrap."""
+    """The rule of convolutions of int16 without a bias; sums of a rule of 32 bits wrap."""
     depthwise: str
     """The rule of depthwise convolutions of int8."""
     depthwise_int4: str
-    """The same for weights of 4 bits."""
+    """The rule of depthwise convolutions with weights of 4 bits."""
     depthwise_u8: str
-    """The same for uint8, without groups; with groups it is that of int8."""
+    """The rule of depthwise convolutions of uint8."""
     depthwise_block: int
     """Channels that a depthwise convolution computes together. Channels behind the last block take the tail's rule."""
     channel_block: int
-    """The same for weights of 4 bits, and in TRANSPOSE_CONV."""
+    """Channels that are computed together with weights of 4 bits, and in TRANSPOSE_CONV."""
     tail: str
     """The rule of the elements that fill no block."""
     channel_scale: str
     """How the scale of a convolution of int8 is made, in the words of `qops.rules.real_scale`."""
     u8_scale: str
-    """The same of uint8."""
+    """How the scale of a convolution of uint8 is made, in the words of `qops.rules.real_scale`."""
     ignores_w_zero_point: bool
     """Whether DEPTHWISE_CONV_2D of int8 takes a zero point of the weights, which it does not read."""
     scale_below: float
@@ -46,7 +46,7 @@ class Kernel(NamedTuple):
     needs_bias: bool
     """Whether CONV_2D refuses to run without a bias."""
     depthwise_needs_bias: bool
-    """Whether DEPTHWISE_CONV_2D of 8 bits does."""
+    """Whether DEPTHWISE_CONV_2D of 8 bits refuses to run without a bias."""
     checks_bias: bool
     """Whether the scale of a bias is compared with that of the sums, where all channels have one scale."""
     svdf_bias_off: float
@@ -56,45 +56,45 @@ class Kernel(NamedTuple):
     transpose: str
     """The rule of TRANSPOSE_CONV of int8."""
     transpose_block: int
-    """Channels that it computes together."""
+    """Channels that TRANSPOSE_CONV computes together."""
     transpose_beyond: str
     """The rule that takes over where padding is SAME and the window smaller than the stride."""
     transpose_bias32: str
-    """The same for int16 with a bias of int32."""
+    """The rule of TRANSPOSE_CONV of int16 with a bias of int32."""
     checks_output_shape: bool
     """Whether TRANSPOSE_CONV refuses an output_shape that the convolution does not take to the shape of x."""
     connected: str
     """The rule of FULLY_CONNECTED of int8, with weights of 8 bits."""
     connected_int4: str
-    """The same with weights of 4 bits, an even number for each sum."""
+    """The rule of FULLY_CONNECTED with weights of 4 bits, if each sum has an even number of them."""
     connected_odd_int4: str
-    """The same for an odd number, which XNNPACK leaves to the optimised kernel."""
+    """The rule of FULLY_CONNECTED with weights of 4 bits, if each sum has an odd number of them."""
     connected_int4_factor: int
     """An even number of weights and the bias are multiplied by it, the scale is divided by it; sums wrap earlier."""
     connected_u8: str
-    """The same for uint8, without groups; with groups it is that of int8."""
+    """The rule of FULLY_CONNECTED of uint8."""
     connected_scale: str
     """How the one scale of a FULLY_CONNECTED is made."""
     connected_odd_scale: str
-    """The same for an odd number of weights of 4 bits for each sum."""
+    """How the scale of a FULLY_CONNECTED is made, if each sum has an odd number of weights of 4 bits."""
     connected_wide: str
-    """The rule for int16 with a bias of int64."""
+    """The rule of FULLY_CONNECTED of int16 with a bias of int64."""
     connected_no_bias: str
-    """The same without a bias; sums of a rule of 32 bits wrap."""
+    """The rule of FULLY_CONNECTED of int16 without a bias; sums of a rule of 32 bits wrap."""
     connected_bias32: str
-    """The same with a bias of int32."""
+    """The rule of FULLY_CONNECTED of int16 with a bias of int32."""
     connected_int16: str
-    """The rule of int16 with weights of 16 bits."""
+    """The rule of FULLY_CONNECTED of int16 with weights of 16 bits."""
     connected_channels_int4: bool
     """Whether weights of 4 bits may have a scale for each output."""
     matmul: str
     """The rule of BATCH_MATMUL of int8, if the zero point of b is 0."""
     matmul_offset: str
-    """The same for another zero point."""
+    """The rule of BATCH_MATMUL of int8, if the zero point of b is another."""
     matmul_scale: str
     """How BATCH_MATMUL of int8 makes its scale, if the zero point of b is 0."""
     matmul_other_scale: str
-    """The same for another zero point, and for int16."""
+    """How BATCH_MATMUL makes its scale for other zero points of b, and for int16."""
     matmul_16x8: tuple[str, ...]
     """Types of b beside int16 that go with an a of int16."""
     limits: str
@@ -107,11 +107,11 @@ class Kernel(NamedTuple):
     add: str
     """The rule of ADD of 8 bits, in `qops.rules.ADD`; "blocks" are those of 16 elements, of uint8 8, of "optimized"."""
     sub: str
-    """The same of SUB."""
+    """The rule of SUB of 8 bits, in `qops.rules.ADD`."""
     add_beyond: str
-    """The one of ADD that takes over where ratios of scales are not in [2**-10, 2**8)."""
+    """The rule of ADD where ratios of scales are not in [2**-10, 2**8), if another one takes over there."""
     sub_beyond: str
-    """The one of SUB."""
+    """The rule of SUB where ratios of scales are not in [2**-10, 2**8), if another one takes over there."""
     any_zero_point: bool
     """Whether the zero points of operands of ADD and MUL need not be codes."""
     shifts_int16: bool
@@ -119,7 +119,7 @@ class Kernel(NamedTuple):
     mul: str
     """The rule of MUL of int8; "blocks" are those of 16 elements."""
     mul_beyond: str
-    """The one that takes over where the scale is not in [2**-16, 2**8)."""
+    """The rule of MUL where the scale is not in [2**-16, 2**8), if another one takes over there."""
     mul_scale: str
     """How MUL makes its scale."""
     difference_aborts: bool
@@ -146,7 +146,7 @@ class Kernel(NamedTuple):
     table_zero_point: str
     """Where LOGISTIC, TANH and ELU of 8 bits add the zero point: "outside" or "inside" of the rounding."""
     sigmoid_s16: str
-    """The same for int16, if the scale is the power of two of that kernel; else a table of 256 sigmoids is used."""
+    """How LOGISTIC and TANH of int16 are made, if the scale is that kernel's power of two; else by 256 sigmoids."""
     sigmoid_output: str
     """Which number of the result LOGISTIC of 8 bits fixes: its "scale", its "zero point" of -128, or none."""
     norm_checks: bool

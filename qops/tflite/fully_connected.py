@@ -28,9 +28,7 @@ class FullyConnected(Layer):
     The weights are packed once, for any number of rows.
     """
 
-    __slots__ = (
-        *("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_matrix", "_packed", "_stage", "_w", "_zeros"),
-    )
+    __slots__ = (*("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_matrix", "_packed", "_stage", "_w"),)
     _name = "FULLY_CONNECTED"
 
     def __init__(
@@ -50,8 +48,7 @@ class FullyConnected(Layer):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, y = (x_scale, x_zero_point, w_scale), (y_scale, y_zero_point, w_zero_point, w_type)
-        self._make(w, bias, *x, *y, keep_num_dims, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts, w = self._facts, weights_of(given.w, given.w_type, 2, self._dtype, wide=True)
@@ -220,12 +217,8 @@ def fully_connected(
         Whether the result keeps all axes of `x` but the last; else it has two.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -256,6 +249,4 @@ def fully_connected(
     >>> [qops.tflite.fully_connected(x, x, **how, y_scale=0.004, kernel=k).item() for k in ("reference", "xnnpack")]
     [-128, 127]
     """
-    given = w, bias, x_scale, x_zero_point, w_scale, y_scale
-    more = y_zero_point, w_zero_point, w_type, keep_num_dims, activation
-    return FullyConnected._on((*given, *more), kernel, x, out, num_threads)
+    return FullyConnected._on(locals(), x, out, num_threads)

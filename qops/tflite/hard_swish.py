@@ -59,10 +59,8 @@ def hard_swish(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -83,4 +81,4 @@ def hard_swish(
     >>> qops.tflite.hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([-3,  0, 17], dtype=int8)
     """
-    return HardSwish._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return HardSwish._on(locals(), x, out)

@@ -34,7 +34,7 @@ class LeakyRelu(Unary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, alpha, dtype, kernel)
+        self._make(locals())
 
     def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
         kind = self._facts.ratio
@@ -69,8 +69,7 @@ class Prelu(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, y = (x_scale, x_zero_point), (alpha_scale, alpha_zero_point), (y_scale, y_zero_point)
-        self._make(alpha, *x, *by, *y, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         kinds = self._facts.prelu_alpha_s16 if self._dtype == np.int16 else (self._dtype.name,)
@@ -133,10 +132,8 @@ def leaky_relu(
         A value is ``scale * (code - zero_point)``.
     alpha : float
         What negative values are multiplied by.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -158,7 +155,7 @@ def leaky_relu(
     ... )
     array([-6,  0, 20], dtype=int8)
     """
-    return LeakyRelu._on((x_scale, x_zero_point, y_scale, y_zero_point, alpha), kernel, x, out)
+    return LeakyRelu._on(locals(), x, out)
 
 
 def prelu(
@@ -186,10 +183,8 @@ def prelu(
         Codes, that broadcast to `x`.
     x_scale, x_zero_point, alpha_scale, alpha_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -216,5 +211,4 @@ def prelu(
     >>> qops.tflite.prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
     array([-50,   0], dtype=int16)
     """
-    given = alpha, x_scale, x_zero_point, alpha_scale, alpha_zero_point, y_scale, y_zero_point
-    return Prelu._on(given, kernel, x, out)
+    return Prelu._on(locals(), x, out)

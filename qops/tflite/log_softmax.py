@@ -103,10 +103,8 @@ def log_softmax(
         A value is ``scale * (code - zero_point)``.
     y_scale, y_zero_point : float, int
         1 / 16 and the highest code.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -127,7 +125,7 @@ def log_softmax(
     >>> qops.tflite.log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
     array([[ 88, 104, 120]], dtype=int8)
     """
-    return LogSoftmax._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return LogSoftmax._on(locals(), x, out)
 
 
 def l2_normalization(
@@ -152,10 +150,8 @@ def l2_normalization(
         A value is ``scale * (code - zero_point)``.
     y_scale, y_zero_point : float, int
         1 / 128, and 0, or 128 for uint8.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -176,4 +172,4 @@ def l2_normalization(
     >>> qops.tflite.l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([[ 77, 102]], dtype=int8)
     """
-    return L2Normalization._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return L2Normalization._on(locals(), x, out)

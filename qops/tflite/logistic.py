@@ -127,10 +127,8 @@ def logistic(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -151,7 +149,7 @@ def logistic(
     >>> qops.tflite.logistic(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([-97,   0,  97], dtype=int8)
     """
-    return Logistic._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Logistic._on(locals(), x, out)
 
 
 def tanh(
@@ -176,10 +174,8 @@ def tanh(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -200,4 +196,4 @@ def tanh(
     >>> qops.tflite.tanh(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([-123,    0,  123], dtype=int8)
     """
-    return Tanh._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Tanh._on(locals(), x, out)

@@ -68,8 +68,7 @@ class UnidirectionalSequenceLstm(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, state = (x_scale, x_zero_point), (w_scale, r_scale), (hidden_scale, hidden_zero_point, cell_scale)
-        self._make(w, r, b, *x, *by, *state, cell_clip, time_major, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         w, r = native(given.w, "w", ("int8",)), native(given.r, "r", ("int8",))
@@ -242,10 +241,8 @@ def unidirectional_sequence_lstm(
         The hidden state before; real 0 by default.
     cell : ndarray of int16, (batch, cells), optional
         The cell state before; 0 by default.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -274,7 +271,4 @@ def unidirectional_sequence_lstm(
     >>> y.tolist(), cell.tolist()
     ([[[0, 0], [0, 37]]], [[-12, 740]])
     """
-    data = check.codes(x, "x", "UNIDIRECTIONAL_SEQUENCE_LSTM")
-    given = w, r, b, x_scale, x_zero_point, w_scale, r_scale
-    more = hidden_scale, hidden_zero_point, cell_scale, cell_clip, time_major, data.dtype, kernel
-    return UnidirectionalSequenceLstm._once(*given, *more)(data, hidden, cell, out)
+    return UnidirectionalSequenceLstm._on(locals(), x, hidden, cell, out)

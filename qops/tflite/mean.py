@@ -37,7 +37,7 @@ class Reduction(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         axes = as_array(given.axis, "axis")
@@ -178,10 +178,8 @@ def mean(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -203,7 +201,7 @@ def mean(
     >>> [qops.tflite.mean(np.int8([[0, 1], [1, 2]]), 1, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[1, 2], [0, 2]]
     """
-    return Mean._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
+    return Mean._on(locals(), x, out)
 
 
 def sum(
@@ -233,10 +231,8 @@ def sum(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -263,4 +259,4 @@ def sum(
     >>> qops.tflite.sum(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-2,  3], dtype=int8)
     """
-    return Sum._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
+    return Sum._on(locals(), x, out)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import Codes, quantized, wrap
+from qops.tflite.arithmetic import Codes, quantized, scaled_once, wrap
 from qops.tflite.binary import Binary, multiplied, named_factors
 from qops.tflite.sums import BLOCKS
 from qops.tflite.weights import Rounding, scale_of_pair
@@ -38,8 +38,7 @@ class Mul(Binary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
-        self._make(*a, *b, *y, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -92,8 +91,7 @@ class SquaredDifference(Binary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
-        self._make(*a, *b, *y, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -102,9 +100,14 @@ class SquaredDifference(Binary):
         last = twice * twice / (2 ** (2 * self._left) * given.y_scale)
         if last >= 1 and self._facts.difference_aborts:
             raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, which ends the process from 1 on")
-        if not last < 2**31:
+        if not last < 2.0**60:
             raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, beyond a multiplier")
-        self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), quantized(last)
+        self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), self._last(last)
+
+    def _last(self, ratio: float) -> tuple[int, int]:
+        """The factor of the square. A shift to the left beyond 31 is taken modulo 32, as x86 and ARM do."""
+        multiplier, shift = quantized(ratio)
+        return multiplier, shift if self._facts.scaled is scaled_once else shift % 32 if shift > 31 else shift
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -150,10 +153,8 @@ def mul(
         A value is ``scale * (code - zero_point)``.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -183,7 +184,7 @@ def mul(
     array([ 127,  127,  127,  127,  127,  127,  127,  127,  127,  127,  127,
             127,  127,  127,  127,  127, -128], dtype=int8)
     """
-    return Mul._on((a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, activation), kernel, a, b, out)
+    return Mul._on(locals(), a, b, out)
 
 
 def squared_difference(
@@ -202,7 +203,8 @@ def squared_difference(
     """Square the difference of codes.
 
     Both operands are taken to twice the larger scale, as in `add` but shifted left by 7 bits, of int16 by none; the
-    square of their difference, which wraps to int32, is taken to `y_scale`.
+    square of their difference, which wraps to int32, is taken to `y_scale`. From a last ratio of 2**31 on, TFLM shifts
+    an int32 by 32 or more, which C does not define: here by that modulo 32, as x86 does.
 
     Parameters
     ----------
@@ -212,10 +214,8 @@ def squared_difference(
         Codes; shapes broadcast.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -237,5 +237,4 @@ def squared_difference(
     >>> qops.tflite.squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
     array([ 3,  7, 12], dtype=int8)
     """
-    given = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-    return SquaredDifference._on(given, kernel, a, b, out)
+    return SquaredDifference._on(locals(), a, b, out)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._errors import renamed
 from qops.checks import as_array, choice, flag, int32, native, number
-from qops.prepared import Prepared, argument_names
+from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
 
@@ -56,10 +57,11 @@ class Op(Prepared):
     _facts: Kernel
 
     def _prepare(self, once: bool) -> None:
-        given = SimpleNamespace(**dict(zip(argument_names(type(self)), self._arguments, strict=True)))
+        given = SimpleNamespace(**self._arguments)
         self._dtype = check.dtype_of(given.dtype, self._name)
         self._facts = kernel_for(given.kernel, self._name, self._dtype)
-        for name, value in vars(given).items():
+        for name in self._argument_names:
+            value = self._arguments[name]
             if name in self._own_checks:
                 continue
             if name in CHECKS:
@@ -74,16 +76,15 @@ class Op(Prepared):
         except ValueError as why:
             if not str(why).startswith("scale:"):
                 raise
-            names = [name for name in vars(given) if name.endswith("_scale")]
-            raise ValueError(f"{', '.join(names)}: {str(why).removeprefix('scale: ')}") from None
+            names = [name for name in self._argument_names if name.endswith("_scale")]
+            raise renamed(why, ", ".join(names)) from None
 
     @classmethod
-    def _on(cls, given: tuple[Any, ...], kernel: str, data: ArrayLike, *call: Any) -> NDArray[Any]:
-        """Make the op for the type of `data`, and call it; `given`: what its constructor takes before `dtype`."""
+    def _on(cls, given: dict[str, Any], data: ArrayLike, *call: Any) -> Any:
+        """Make the op for the type of `data`, and call it; `given`: what its constructor takes but `dtype`, by name."""
         codes = check.codes(data, cls._data, cls._name)
-        op: Any = cls._once(*given, codes.dtype, kernel)
-        made: NDArray[Any] = op(codes, *call)
-        return made
+        op: Any = cls._once({**given, "dtype": codes.dtype})
+        return op(codes, *call)
 
     def _fill(self, given: SimpleNamespace) -> None:
         """Prepare what calls need, of arguments that are checked."""
@@ -120,4 +121,4 @@ class OneArray(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)
+        self._make(locals())

@@ -72,7 +72,7 @@ class Pad(Padding):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(paddings, x_zero_point, y_zero_point, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -90,7 +90,7 @@ class PadV2(Padding):
     def __init__(
         self, paddings: ArrayLike, value: int, *, dtype: DTypeLike = "int8", kernel: str = "reference"
     ) -> None:
-        self._make(paddings, value, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -118,10 +118,8 @@ def pad(
         How many codes are put before and after each axis.
     x_zero_point, y_zero_point : int
         Codes of 0 of `x` and of the result.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -143,7 +141,7 @@ def pad(
     array([[9, 9, 1, 2],
            [9, 9, 9, 9]], dtype=int8)
     """
-    return Pad._on((paddings, x_zero_point, y_zero_point), kernel, x, out)
+    return Pad._on(locals(), x, out)
 
 
 def padv2(
@@ -166,10 +164,8 @@ def padv2(
         How many codes are put before and after each axis.
     value : int
         The code that is put there.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -191,4 +187,4 @@ def padv2(
     array([[-7, -7,  1,  2],
            [-7, -7, -7, -7]], dtype=int8)
     """
-    return PadV2._on((paddings, value), kernel, x, out)
+    return PadV2._on(locals(), x, out)

@@ -39,8 +39,7 @@ class Pool(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, y = (x_scale, x_zero_point), (y_scale, y_zero_point)
-        self._make(window, *x, *y, stride, padding, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         if abs(given.x_scale - given.y_scale) > 1e-6 and not self._facts.pool_rescales:
@@ -74,7 +73,10 @@ class Pool(Op):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Pool `x`, into `out` if it is given."""
         data = self._codes(x)
-        check.out(out, self._dtype, self._shape(data.shape), data)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        if 0 in shape:  # the other sizes may be enormous
+            return put(np.empty(shape, self._dtype), out)
         codes = self._pooled(data, self._moves.over(data.shape, self._window))
         return put(np.clip(codes, *self._ends).astype(self._dtype, copy=False), out)
 
@@ -168,10 +170,8 @@ def average_pool_2d(
         SAME gives ceil(size / stride) windows; taps on the padding do not count.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -193,8 +193,7 @@ def average_pool_2d(
     >>> qops.tflite.average_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -2], dtype=int8)
     """
-    given = window, x_scale, x_zero_point, y_scale, y_zero_point, stride, padding, activation
-    return AveragePool2D._on(given, kernel, x, out)
+    return AveragePool2D._on(locals(), x, out)
 
 
 def max_pool_2d(
@@ -231,10 +230,8 @@ def max_pool_2d(
         SAME gives ceil(size / stride) windows; taps on the padding do not count.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -256,5 +253,4 @@ def max_pool_2d(
     >>> qops.tflite.max_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -1], dtype=int8)
     """
-    given = window, x_scale, x_zero_point, y_scale, y_zero_point, stride, padding, activation
-    return MaxPool2D._on(given, kernel, x, out)
+    return MaxPool2D._on(locals(), x, out)

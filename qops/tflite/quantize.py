@@ -38,15 +38,15 @@ class Quantize(Prepared):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(y_scale, y_zero_point, x_scale, x_zero_point, dtype, kernel)
+        self._make(locals())
 
     def _prepare(self, once: bool) -> None:
-        y_scale, y_zero, x_scale, x_zero, dtype, kernel = self._arguments
-        self._dtype = of_dtype(dtype).dtype
-        self._facts = KERNELS[choice(kernel, "kernel", KERNELS)]
-        self._y = check.scale(y_scale, "y_scale"), integer(y_zero, "y_zero_point", *check.ends(self._dtype))
-        step = None if x_scale is None else check.scale(x_scale, "x_scale")
-        self._x = step, int32(x_zero, "x_zero_point")
+        self._dtype = of_dtype(self.dtype).dtype
+        self._facts = KERNELS[choice(self.kernel, "kernel", KERNELS)]
+        ends = check.ends(self._dtype)
+        self._y = check.scale(self.y_scale, "y_scale"), integer(self.y_zero_point, "y_zero_point", *ends)
+        step = None if self.x_scale is None else check.scale(self.x_scale, "x_scale")
+        self._x = step, int32(self.x_zero_point, "x_zero_point")
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
@@ -106,7 +106,7 @@ class Dequantize(Op):
     def __init__(
         self, *, x_scale: float, x_zero_point: int, dtype: DTypeLike = "int8", kernel: str = "reference"
     ) -> None:
-        self._make(x_scale, x_zero_point, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._x = given.x_scale, given.x_zero_point
@@ -154,10 +154,8 @@ def quantize(
         Code of 0 of `x`.
     dtype : dtype
         Type of the result: int8, uint8, int16 or int32.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -185,7 +183,7 @@ def quantize(
     >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("tflm", "xnnpack")]
     [[-128, -128], [127, 127]]
     """
-    return Quantize._once(y_scale, y_zero_point, x_scale, x_zero_point, dtype, kernel)(x, out)
+    return Quantize._once(locals())(x, out)
 
 
 def dequantize(
@@ -207,10 +205,8 @@ def dequantize(
         Codes.
     x_scale, x_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the values are written, of the shape of `x`.
+    kernel, out : optional
+        See `conv_2d`; `out` is float32.
 
     Returns
     -------
@@ -230,4 +226,4 @@ def dequantize(
     >>> qops.tflite.dequantize(np.int8([3, 4]), x_scale=0.1, x_zero_point=3)
     array([0. , 0.1], dtype=float32)
     """
-    return Dequantize._on((x_scale, x_zero_point), kernel, x, out)
+    return Dequantize._on(locals(), x, out)

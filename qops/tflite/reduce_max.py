@@ -70,10 +70,8 @@ def reduce_max(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -95,7 +93,7 @@ def reduce_max(
     >>> qops.tflite.reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([1, 2], dtype=int8)
     """
-    return ReduceMax._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
+    return ReduceMax._on(locals(), x, out)
 
 
 def reduce_min(
@@ -124,10 +122,8 @@ def reduce_min(
         A value is ``scale * (code - zero_point)``.
     keep_dims : bool
         Whether reduced axes stay, with length 1.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -149,4 +145,4 @@ def reduce_min(
     >>> qops.tflite.reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-3,  1], dtype=int8)
     """
-    return ReduceMin._on((axis, x_scale, x_zero_point, y_scale, y_zero_point, keep_dims), kernel, x, out)
+    return ReduceMin._on(locals(), x, out)

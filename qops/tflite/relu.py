@@ -92,10 +92,8 @@ def relu(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -115,7 +113,7 @@ def relu(
     >>> qops.tflite.relu(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 50], dtype=int8)
     """
-    return Relu._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Relu._on(locals(), x, out)
 
 
 def relu6(
@@ -138,10 +136,8 @@ def relu6(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -161,7 +157,7 @@ def relu6(
     >>> qops.tflite.relu6(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 30], dtype=int8)
     """
-    return Relu6._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Relu6._on(locals(), x, out)
 
 
 def relu_n1_to_1(
@@ -184,10 +180,8 @@ def relu_n1_to_1(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -207,7 +201,7 @@ def relu_n1_to_1(
     >>> qops.tflite.relu_n1_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([-5,  2,  5], dtype=int8)
     """
-    return ReluN1To1._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return ReluN1To1._on(locals(), x, out)
 
 
 def relu_0_to_1(
@@ -230,10 +224,8 @@ def relu_0_to_1(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -253,4 +245,4 @@ def relu_0_to_1(
     >>> qops.tflite.relu_0_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([0, 2, 5], dtype=int8)
     """
-    return Relu0To1._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Relu0To1._on(locals(), x, out)

@@ -43,7 +43,7 @@ class Resize(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(size, align_corners, half_pixel_centers, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         size = given.size.tolist() if isinstance(given.size, np.ndarray) else given.size
@@ -86,7 +86,10 @@ class Resize(Op):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Resize `x`, into `out` if it is given."""
         data = self._codes(x)
-        check.out(out, self._dtype, self._shape(data.shape), data)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        if 0 in shape:  # the other sizes may be enormous
+            return put(np.empty(shape, self._dtype), out)
         return put(self._resized(data), out)
 
 
@@ -208,10 +211,8 @@ def resize_bilinear(
         Whether the outermost pixels of both images lie on each other.
     half_pixel_centers : bool
         Whether a pixel lies half a step behind its edge.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -232,7 +233,7 @@ def resize_bilinear(
     >>> qops.tflite.resize_bilinear(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
     array([ 0, 45, 90, 90], dtype=int8)
     """
-    return ResizeBilinear._on((size, align_corners, half_pixel_centers), kernel, x, out)
+    return ResizeBilinear._on(locals(), x, out)
 
 
 def resize_nearest_neighbor(
@@ -258,10 +259,8 @@ def resize_nearest_neighbor(
         Whether the outermost pixels of both images lie on each other.
     half_pixel_centers : bool
         Whether a pixel lies half a step behind its edge.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -282,4 +281,4 @@ def resize_nearest_neighbor(
     >>> qops.tflite.resize_nearest_neighbor(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
     array([ 0,  0, 90, 90], dtype=int8)
     """
-    return ResizeNearestNeighbor._on((size, align_corners, half_pixel_centers), kernel, x, out)
+    return ResizeNearestNeighbor._on(locals(), x, out)

@@ -82,7 +82,7 @@ class Softmax(RowOp):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        self._make(x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._output = self._dtype if given.y_dtype is None else check.dtype_of(given.y_dtype, "SOFTMAX", "y_dtype")
@@ -173,10 +173,8 @@ def softmax(
         What differences are multiplied by.
     y_dtype : dtype, optional
         Type of the result: that of `x`, or int16 for int8 data.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -197,4 +195,4 @@ def softmax(
     >>> qops.tflite.softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([[-105,  -65,   42]], dtype=int8)
     """
-    return Softmax._on((x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype), kernel, x, out)
+    return Softmax._on(locals(), x, out)

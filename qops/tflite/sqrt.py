@@ -69,10 +69,8 @@ def sqrt(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -93,7 +91,7 @@ def sqrt(
     >>> qops.tflite.sqrt(np.int8([-128, -120, 127]), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0)
     array([  0,  28, 127], dtype=int8)
     """
-    return Sqrt._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Sqrt._on(locals(), x, out)
 
 
 def rsqrt(
@@ -117,10 +115,8 @@ def rsqrt(
         Codes.
     x_scale, x_zero_point, y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -147,4 +143,4 @@ def rsqrt(
     >>> [qops.tflite.rsqrt(np.int16([1]), **how, kernel=k).item() for k in ("reference", "tflm")]
     [24755, 9061]
     """
-    return Rsqrt._on((x_scale, x_zero_point, y_scale, y_zero_point), kernel, x, out)
+    return Rsqrt._on(locals(), x, out)

@@ -49,8 +49,7 @@ class Total(Binary):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
-        self._make(*a, *b, *y, activation, pot_scale_int16, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)

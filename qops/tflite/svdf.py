@@ -59,8 +59,7 @@ class Svdf(Op):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, by, y = (x_scale, x_zero_point), (feature_scale, time_scale, state_scale), (y_scale, y_zero_point)
-        self._make(feature, time, bias, *x, *by, *y, state_zero_point, rank, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         feature = native(given.feature, "feature", ("int8",))
@@ -165,10 +164,8 @@ def svdf(
         How many filters make a unit.
     state : ndarray of the type of `time`, (batch, filters * memory), optional
         The state before; `state_zero_point` everywhere by default.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -193,7 +190,4 @@ def svdf(
     >>> y, qops.tflite.svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
     (array([[30]], dtype=int8), SvdfStep(y=array([[23]], dtype=int8), state=array([[3, 2]], dtype=int16)))
     """
-    data = check.codes(x, "x", "SVDF")
-    given = feature, time, bias, x_scale, x_zero_point, feature_scale, time_scale
-    more = state_scale, y_scale, y_zero_point, state_zero_point, rank, data.dtype, kernel
-    return Svdf._once(*given, *more)(data, state, out)
+    return Svdf._on(locals(), x, state, out)

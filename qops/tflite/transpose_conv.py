@@ -29,7 +29,7 @@ class TransposeConv(Layer):
     The weights are packed once, for images of one size of the result.
     """
 
-    __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage", "_zero")
+    __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage")
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -50,8 +50,7 @@ class TransposeConv(Layer):
         dtype: DTypeLike = "int8",
         kernel: str = "reference",
     ) -> None:
-        x, y = (x_scale, x_zero_point, w_scale), (y_scale, y_zero_point, w_zero_point)
-        self._make(output_shape, w, bias, *x, *y, stride, padding, activation, dtype, kernel)
+        self._make(locals())
 
     def _fill(self, given: SimpleNamespace) -> None:
         facts, w = self._facts, weights_of(given.w, "int8", 4, self._dtype)
@@ -59,7 +58,7 @@ class TransposeConv(Layer):
         shape = native(given.output_shape, "output_shape", ("int32", "int64"))
         if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
             raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shown(shape)}")
-        self._size, self._channels, self._zero = tuple(shape.tolist()), w.shape[3], given.x_zero_point
+        self._size, self._channels, self._zeros = tuple(shape.tolist()), w.shape[3], (given.x_zero_point, 0)
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         if self._dtype == np.int16 and self._has_32 and not facts.transpose_bias32:
@@ -120,7 +119,7 @@ class TransposeConv(Layer):
         """Give the image whose pixels lie a stride apart, in one of zeros whose windows are those of the result."""
         kernel, stride, before = self._places
         size = [n + k - 1 for n, k in zip(self._size[1:3], kernel, strict=True)]
-        wide = np.full((len(x), *size, self._channels), self._zero, self._dtype)
+        wide = np.full((len(x), *size, self._channels), self._zeros[0], self._dtype)
         taken = [len(range(b, n, s)) for b, n, s in zip(before, size, stride, strict=True)]
         rows, columns = (slice(b, n, s) for b, n, s in zip(before, size, stride, strict=True))
         some = x[:, : taken[0], : taken[1]]
@@ -134,7 +133,7 @@ class TransposeConv(Layer):
         check.out(out, self._dtype, shape, data)
         wide = self._spread(data)
         if self._dtype != np.int16:
-            images, first = Images(wide, DENSE, self._zero, self._zero), None if self._blocks else self._stage
+            images, first = Images(wide, DENSE, self._zeros[0], self._zeros[0]), None if self._blocks else self._stage
             finish = Finish(0, self._bias, first, self._dtype.num if first else INT32.num)
             if first:
                 return convolve(images, self._packed, out, finish, num_threads=threads)
@@ -197,12 +196,8 @@ def transpose_conv(
         That of the convolution which takes the result to `x`.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
-    num_threads : int
-        How many threads share the work; the bits are the same.
-    out : ndarray, optional
-        Where the codes are written, of the type and shape of the result, apart from the inputs.
+    kernel, num_threads, out : optional
+        See `conv_2d`.
 
     Returns
     -------
@@ -225,6 +220,4 @@ def transpose_conv(
     >>> qops.tflite.transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
     """
-    given = output_shape, w, bias, x_scale, x_zero_point, w_scale, y_scale
-    more = y_zero_point, w_zero_point, stride, padding, activation
-    return TransposeConv._on((*given, *more), kernel, x, out, num_threads)
+    return TransposeConv._on(locals(), x, out, num_threads)

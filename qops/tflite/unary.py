@@ -1,4 +1,4 @@
-"""`Unary`, the base of ops of one array: what becomes of each code stands in a table, made once."""
+"""`Tabled` and `Unary`, bases of ops of one array: what becomes of each code stands in a table, made once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import output
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes
-from qops.tflite.op import OneArray
+from qops.tflite.op import OneArray, Op
 from qops.tflite.tables import Function, interpolated, of_8_bits, of_16_bits
 
-__all__ = ["Unary"]
+__all__ = ["Tabled", "Unary"]
 
 
-class Unary(OneArray):
+class Tabled(Op):
     """A prepared op of one array. A subclass says what the codes become, `_made`."""
 
     __slots__ = ("_least", "_table")
@@ -43,13 +43,6 @@ class Unary(OneArray):
         """Give what becomes of codes, before they are clamped to their type; it may be infinite."""
         raise NotImplementedError
 
-    def _tabled(self, function: Function, x: Codes, given: SimpleNamespace, zero_point: str = "outside") -> Any:
-        """Give the codes of a function of real numbers: those of 16 bits are interpolated."""
-        ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
-        if self._dtype == np.int16:
-            return interpolated(of_16_bits(function, *ends), x)
-        return of_8_bits(function, x - given.x_zero_point, given.x_scale, ends[1], zero_point)
-
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
         data = self._codes(x)
@@ -61,3 +54,16 @@ class Unary(OneArray):
         else:
             codes[...] = self._table[data.view(np.uint16)]
         return codes
+
+
+class Unary(Tabled, OneArray):
+    """A prepared op of one array, which has a scale and a zero point, and so has the result."""
+
+    __slots__ = ()
+
+    def _tabled(self, function: Function, x: Codes, given: SimpleNamespace, zero_point: str = "outside") -> Any:
+        """Give the codes of a function of real numbers: those of 16 bits are interpolated."""
+        ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
+        if self._dtype == np.int16:
+            return interpolated(of_16_bits(function, *ends), x)
+        return of_8_bits(function, x - given.x_zero_point, given.x_scale, ends[1], zero_point)

@@ -120,8 +120,14 @@ class Rounding(NamedTuple):
 class Layer(Op):
     """A prepared op that takes sums to codes by a rule."""
 
-    __slots__ = ("_rounding",)
+    __slots__ = ("_rounding", "_zeros")
     _rounding: Rounding
+    _zeros: tuple[int, int]
+
+    @property
+    def zero_points(self) -> tuple[int, int]:
+        """What sums subtract from the codes of the data and of the weights, whose zero point some kernels ignore."""
+        return self._zeros
 
     @property
     def requantize(self) -> Requantize:

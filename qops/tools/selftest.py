@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qops import nnlib, onednn, rules, tensorflow
-from qops._kernels.machine import tiers
+from qops._kernels.machine import host, tiers
 from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
 from qops.frontdoor.matmul import matmul
 from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
@@ -136,14 +136,32 @@ def _calls(n: int) -> dict[str, Callable[[], Any]]:
     }
 
 
+def host_says() -> str:
+    """Say how the host has set the floating point of this thread.
+
+    Returns
+    -------
+    str
+        The rounding mode, and what becomes 0 if it is subnormal.
+    """
+    flushed = " and ".join(f"subnormal {name}" for name in host.flushes())
+    return f"rounds floating point {host.rounding()}, {f'{flushed} become 0' if flushed else 'keeps subnormal numbers'}"
+
+
 def selftest() -> bool:
     """Check the golden cases and the ops on every tier that this CPU has, and print what was checked.
+
+    The first line says how the host has set floating point. Where it does not round to nearest, nothing is run, because
+    every op would raise FloatingPointError.
 
     Returns
     -------
     bool
         Whether all of it gave the bits that it must.
     """
+    print(f"host: {host_says()}")
+    if host.rounding() != "to nearest":
+        return False
     before, right = tiers.name(), True
     try:
         for tier in tiers.available():

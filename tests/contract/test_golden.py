@@ -14,7 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from host_modes import flushing
 from npz import read_npz
+
+from qops._kernels.machine import host
 
 OWN = Path(__file__).parents[1] / "golden"
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or OWN)
@@ -188,6 +191,18 @@ def test_golden(system, name):
     if failed:
         shown = [*failed.values()][:5]
         raise BaseExceptionGroup(f"{len(failed)} of {len(found)} cases: {', '.join(failed)}", shown)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:The value of the smallest subnormal")
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_golden_where_subnormal_numbers_become_0(system):
+    """As a host may set it: the first case of each set, and every seventh."""
+    for of, name in sets():
+        for case in cases(ROOT / of / name)[::7] if of == system else ():
+            with flushing():
+                assert host.flushes()
+                compare(system, name, case)
 
 
 def test_no_file_is_missing():

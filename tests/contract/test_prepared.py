@@ -162,6 +162,18 @@ def test_an_op_is_shown_as_it_is_typed(name, changes):
     same(again(**data), want)
 
 
+@CALLED
+def test_each_argument_is_an_attribute(name, changes):
+    """Of its name, and with its value where that is a number or a word; what the caller left out, the default."""
+    numbers, _ = parts(name, changes)
+    op = made(name, changes)[0]
+    for key, parameter in inspect.signature(kind_of(name)).parameters.items():
+        given = numbers.get(key, parameter.default)
+        value = attribute_of(op, key)
+        if isinstance(given, (int, float, str)) and isinstance(value, (int, float, str)):
+            assert value == given, key
+
+
 @NAMED
 def test_long_arrays_are_not_shown(name):
     assert len(repr(made(name)[0])) < 250

@@ -156,8 +156,20 @@ def test_add_8p8to8_takes_both_loops():
     assert reference.quantized_add_8p8to8((A, 0.0, 1.0), (B, 0.0, 1.0)).narrow == [True]
     assert reference.quantized_add_8p8to8((A, 0.0, 1.0), (B, 0.0, 1.0), (0.0, 0.01)).narrow == [False, True]
     assert kernels.add_8p8to8_integers((0, 1), (0, 1), (0, 2)) == {"ka": 4096, "kb": 4096, "offset": 17}
-    with pytest.raises(ValueError, match=r"output range \(0, 0.01\): too narrow for 16 bits"):
+    with pytest.raises(ValueError, match=r"^range: \(0, 0.01\) is too narrow for 16 bits"):
         kernels.add_8p8to8_integers((0, 1), (0, 1), (0, 0.01))
+
+
+@pytest.mark.parametrize("end", [32690, 32700, 32750, 32768, 32790, 32799, 32810])
+def test_add_8p8to8_at_the_ends_of_16_bits(end):
+    """Sums that begin or end where int16 does, in 1/32 output steps, and the steps that uint16 just does not hold."""
+    for slope, at_the_end in itertools.product((7.98, 8.0), (False, True)):
+        place = end / 32 - slope * 255 if at_the_end else -end / 32
+        a, b = rounded(place, place + slope * 255), (0.0, 0.0)
+        with case(slope, place):
+            t = on_every_tier(qops.quantized_add_8p8to8, (A, *a), (B, *b), range=(0.0, 255.0))
+            exact = reference.positions(a, b, (0.0, 255.0)).ravel()
+            assert np.abs(t.data - np.clip(exact, 0, 255)).max() <= BOUND_8P8TO8
 
 
 @pytest.mark.long

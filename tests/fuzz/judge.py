@@ -16,7 +16,7 @@ from qops._kernels.machine import tiers
 from qops.onednn import Attr
 from qops.qtensor import QTensor
 
-WORDS = {"range", "output range"}  # what a pair of arguments is called that give a range
+WORDS = {"range"}  # what a pair of arguments is called that give a range
 LONGEST = 600
 """Characters of an error text."""
 

@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -30,6 +31,7 @@ def setup_py(monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("gc.set_threshold", lambda _: None)  # that would be this process's own
     monkeypatch.setenv("QOPS_DEBUG", "0")
+    monkeypatch.delenv("CFLAGS", raising=False)
 
     def run():
         told = {}
@@ -43,11 +45,28 @@ def setup_py(monkeypatch):
 @pytest.mark.parametrize("compiler", ["no_compiler_of_this_name", "neither this -one"])
 def test_setup_says_in_one_line_that_there_is_no_compiler(compiler, setup_py, monkeypatch):
     monkeypatch.setenv("CC", compiler)
+    build = setup_py()["BuildExtensions"](setuptools.Distribution())
     with pytest.raises(SystemExit) as end:
-        setup_py()
+        build.run()
     assert end.value.code == (
         f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang"
     )
+
+
+@pytest.mark.long
+def test_a_source_distribution_is_made_without_a_compiler(tmp_path):
+    """It has what builds elsewhere: sources, and headers of every kind."""
+    shutil.copytree(ROOT / "qops", tmp_path / "qops", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, tmp_path)
+    environment = {**os.environ, "CC": "no_compiler_of_this_name"}
+    command = [sys.executable, "-W", "ignore", "setup.py", "--quiet", "sdist"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(next((tmp_path / "dist").glob("*.tar.gz"))) as made:
+        names = {name.partition("/")[2] for name in made.getnames()}
+    kernels = (path for path in (ROOT / "qops/_kernels").rglob("*") if path.suffix in (".pyx", ".pxd", ".h", ".py"))
+    assert {"setup.py", *(path.relative_to(ROOT).as_posix() for path in kernels)} <= names
 
 
 @pytest.fixture
@@ -93,6 +112,7 @@ COMPILER = """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 : > "$2"
 echo "$2" >> made
+case "$2" in *.o) cp "$TREE/${2%.o}.d" "${2%.o}.d"; esac
 """
 
 
@@ -100,8 +120,8 @@ echo "$2" >> made
 def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
     """With a compiler that makes empty files, in a copy of what is built; pip builds an editable package so too.
 
-    The kernels of two rooms, which read no others, stand for all. Others cimport the one that is edited, and one of
-    those that the header is compiled into names only another header, which includes it.
+    It says that it read what the real one read. The kernels of two rooms, which read no others, stand for all. Others
+    cimport the one that is edited; one of those that read the header does so by another header.
     """
     rooms = ("conv", "frontdoor", "gemm", "nnlib", "onednn", "pool", "stage", "tensorflow")
     others = shutil.ignore_patterns(*rooms, "*.so")
@@ -110,7 +130,7 @@ def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
     shutil.copy(ROOT / "setup.py", tmp_path)
     (tmp_path / "cc").write_text(COMPILER)
     (tmp_path / "cc").chmod(0o755)
-    environment = {**os.environ, "CC": str(tmp_path / "cc"), "QOPS_DEBUG": "0"}
+    environment = {**os.environ, "CC": str(tmp_path / "cc"), "QOPS_DEBUG": "0", "TREE": str(ROOT)}
     command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
 
     def compiled(*edited):
@@ -125,7 +145,9 @@ def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
         return {path.relative_to(path.parents[1]).with_suffix("").as_posix() for path in objects}
 
     compiled()  # what was not built before
+    assert compiled() == set()
     assert compiled("arrays/codes.pyx", "machine/cpu.h") == {"arrays/codes", "machine/caches", "machine/tiers"}
+    assert compiled("arrays/walk.pxd") == {"arrays/walk", "arrays/concat", "arrays/channels"}  # one by another .pxd
 
 
 @pytest.mark.long
@@ -157,14 +179,36 @@ def test_setup_gives_a_compiler_flags_that_it_knows(flags):
     assert "/fp:precise" in microsoft
     assert "-ffp-contract=off" in unix
     assert all(flag.startswith("/") for flag in microsoft)
-    assert all(flag.startswith("-") for flag in unix)
+    paths = {unix[unix.index(flag) + 1] for flag in ("-include", "-isystem")}
+    assert all(flag.startswith("-") for flag in unix if flag not in paths)
 
 
 @pytest.mark.long
-def test_only_kernels_that_go_over_elements_are_compiled_with_all_optimizations(flags):
-    """A header with vectors, a loop without the GIL, neither, a loop with the GIL, and what Cython adds."""
-    found = flags("unix", "stage.clamp", "gemm.plain", "onednn.gemm", "stage.given", "shared")
-    assert [line[0] for line in found] == ["-O3", "-O3", "-O1", "-O1", "-O1"]
+def test_kernels_are_compiled_with_all_optimizations_but_for_some_that_go_over_no_elements(flags, setup_py):
+    calling = setup_py()["CALLING"]
+    assert len(calling) > 10
+    found = flags("unix", "stage.clamp", "gemm.plain", "stage.of_a_new_name", *calling)
+    assert [line[0] for line in found] == [*["-O3"] * 3, *["-O1"] * len(calling)]
+    for name in set(calling) - {"shared"}:
+        text = (ROOT / "qops/_kernels" / name.replace(".", "/")).with_suffix(".pyx").read_text()
+        functions = [part for part in re.split(r"\n(?=\S)", text) if "nogil" in part]
+        assert not any(re.search(r"^ +(for|while) ", part, re.M) for part in functions), name
+
+
+@pytest.mark.long
+def test_debugging_information_is_left_out_unless_a_builder_says_what_to_compile_with(flags, monkeypatch):
+    """Python's own flags ask for it, a distribution's too."""
+    assert "-g0" in flags("unix", "stage.clamp")[0]
+    monkeypatch.setenv("CFLAGS", "-O2 -g")
+    assert not [word for word in flags("unix", "stage.clamp")[0] if word.startswith("-g")]
+
+
+@pytest.mark.long
+def test_as_many_kernels_are_compiled_at_once_as_the_process_may_use_processors(setup_py, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
+    assert setup_py()["PROCESSORS"] == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert setup_py()["PROCESSORS"] == os.cpu_count()
 
 
 def test_wheels_are_built_for_the_versions_of_python_that_are_promised_and_tested_by_tests_that_exist():

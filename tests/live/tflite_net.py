@@ -103,7 +103,7 @@ class Net:
         LiteRT's XNNPACK leaves an operator to other kernels if the file does not say the shape of its result.
         """
         last = self.operators[-1:]
-        alone = {t.name: np.zeros(t.shape, t.dtype) for t in last[0].inputs if t.data is None}
+        alone = {t.name: np.zeros(t.shape, t.dtype) for t in last[0].inputs if t is not None and t.data is None}
         for operators, fed in ((self.operators, self.fed), (last, alone)):
             for kernel in (self.kernel, *KERNELS):
                 try:

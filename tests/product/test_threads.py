@@ -17,6 +17,7 @@ from qops._kernels.gemm.gemm import product
 import qops
 from qops._kernels.machine import threads
 
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 SECONDS = 20  # each script takes less than 2
 BEGIN = """
 import _thread, gc, os, signal, sys, threading, time
@@ -30,10 +31,10 @@ def right(n=3):
 """
 
 
-def run(script):
+def run(script, before=""):
     """What a script prints, with nothing on stderr."""
     environment = os.environ | {"PYTHONPATH": str(Path(qops.__file__).parents[1])}
-    call = [sys.executable, "-c", BEGIN + script]
+    call = [sys.executable, "-c", before + BEGIN + script]
     done = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -48,7 +49,7 @@ def test_a_product_is_the_same_in_any_number_of_parts(rng):
     end = time.monotonic() + SECONDS
     while not threads.workers and time.monotonic() < end:  # nobody waits for a thread to start
         time.sleep(0.01)
-    assert 1 <= len(threads.workers) <= max(1, os.cpu_count() - 1)
+    assert 1 <= len(threads.workers) <= max(1, PROCESSORS - 1)
 
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and counts threads as Linux does")
@@ -211,11 +212,22 @@ held = np.ones((50, 50), np.uint8).view(Held)
 seen = weakref.ref(held)
 product(held, np.ones((50, 50), np.int8), num_threads=4)
 del held
-print(seen() is None, threads.jobs.qsize() <= os.cpu_count())
+processors = len(os.sched_getaffinity(0))
+print(seen() is None, threads.jobs.qsize() <= processors)
 time.sleep(0.1)
-print(0 < threads_there() - one <= max(1, os.cpu_count() - 1))
+print(0 < threads_there() - one <= max(1, processors - 1))
 """
     assert run(script) == ["True"] * 3
+
+
+@on_linux
+def test_workers_are_as_few_as_the_processors_that_the_process_may_use():
+    script = """
+right(60)
+time.sleep(0.1)
+print(len(threads.workers))
+"""
+    assert run(script, before="import os; os.sched_setaffinity(0, [*os.sched_getaffinity(0)][:1])\n") == ["1"]
 
 
 EXIT = """

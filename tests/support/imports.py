@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NOUNS = {
+    "_errors",
     "_fixed_modes",
     "_keywords",
     "codes",
@@ -80,7 +81,10 @@ READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers", "google")
 LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 FLOORS = {
-    "models": (("tensor",), ("op",), ("graph",), ("noise", "onnx", "tflite"), ("load",), ("argument",)),
+    "models": (
+        *(("tensor",), ("op",), ("cut", "graph", "operator", "target"), ("code", "noise")),
+        *(("onnx", "tflite"), ("load",), ("argument",)),
+    ),
     "tools": (("folder", "pages", "progress"), ("explain", "params", "sweep"), ("debug", "selftest", "vectors")),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""
@@ -96,7 +100,7 @@ def below(here):
     if here == "tools":
         return {"_kernels.machine", "_kernels.arrays", "nouns", *PACKAGES}
     if here == "models":
-        return {here, "_kernels.arrays", "nouns", "rules", *READ, *EXTRAS}
+        return {here, "_kernels.arrays", "_kernels.conv", "nouns", "rules", *READ, *EXTRAS}
     name = here.removeprefix("_kernels.")
     if name in LAYERS:
         return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}

@@ -7,10 +7,10 @@ import numpy as np
 
 import qops
 from qops import codes
-from qops._kernels.frontdoor import add, epilogue, layer, mul
+from qops._kernels.frontdoor import epilogue, layer
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
-from qops._kernels.stage import affine, multiply_shift
+from qops._kernels.stage import affine
 from qops._kernels.stage import range as extremes
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
@@ -135,8 +135,8 @@ def add_8(rng, n):
     share = rng.uniform(0.02, 1.2)
     a, b = (codes_8(rng, n), a_lo, a_hi), (codes_8(rng, n), b_lo, b_hi)
     kept, out = ((a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9), unaligned(rng, n, type_8(rng))
-    subtract = bool(rng.integers(0, 2))
-    return lambda: (out, *add.add_8p8to8(a, b, kept, out, subtract).values())
+    op = one_of(rng, qops.add, qops.sub)
+    return lambda: (out, *op(a, b, range=kept, dtype=out.dtype, out=out, return_info=True)[1])
 
 
 def mul_8(rng, n):
@@ -145,21 +145,21 @@ def mul_8(rng, n):
     corners, share = [x * y for x in (a_lo, a_hi) for y in (b_lo, b_hi)], one_of(rng, 0.01, 0.3, 1.1)
     a, b = (codes_8(rng, n), a_lo, a_hi), (codes_8(rng, n), b_lo, b_hi)
     kept, out = (min(corners) * share, max(corners) * share + 2.0**-9), unaligned(rng, n, type_8(rng))
-    return lambda: (out, *mul.mul_8x8to8(a, b, kept, out).values())
+    return lambda: (out, *qops.mul(a, b, range=kept, dtype=out.dtype, out=out, return_info=True)[1])
 
 
 def add_32(rng, n):
     """The add into int32."""
     a, b = (codes_8(rng, n), *ends(rng)), (codes_8(rng, n), *ends(rng))
     out = unaligned(rng, n, np.int32)
-    return lambda: (out, add.add_8p8to32(a, b, out))
+    return lambda: (out, qops.add(a, b, dtype=np.int32, out=out).max)
 
 
 def mul_32(rng, n):
     """The product into int32."""
     a, b = (codes_8(rng, n), *ends(rng)), (codes_8(rng, n), *ends(rng))
     out = unaligned(rng, n, np.int32)
-    return lambda: (out, mul.mul_8x8to32(a, b, out))
+    return lambda: (out, qops.mul(a, b, dtype=np.int32, out=out).max)
 
 
 def bias_add_32(rng, n):
@@ -241,7 +241,7 @@ def shifted(rounding):
         multiplier = int(rng.integers(1 - top, top)) >> int(rng.integers(0, 31 if rounding != "hvx" else 15))
         if rounding == "hvx":
             x[:] = x.astype(np.int16)
-        return lambda: (out, multiply_shift.multiply_shift(x, multiplier, shift, rounding, out))
+        return lambda: (out, qops.fixedpoint.apply_multiplier(x, multiplier, shift, rounding=rounding, out=out))
 
     return case
 
@@ -350,7 +350,7 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("ONEDNN_SCALED", np.int8),
 ]
 NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
-    **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
+    **{f"shifted_{name}": shifted(name) for name in qops.fixedpoint.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"layer {np.dtype(dtype)}": layered(dtype) for dtype in (np.int32, np.uint8, np.int8)},
     "layer near": layered_near,

@@ -162,6 +162,14 @@ def test_fully_connected_of_16_bits_without_a_bias(kernel, want):
     assert tflite.fully_connected(x, np.int8([[1]]), **how, kernel=kernel).ravel().tolist() == want
 
 
+@pytest.mark.parametrize("kernel", ["reference", "optimized", "xnnpack", "tflm"])
+def test_fully_connected_of_16_bits_with_a_narrow_bias_and_a_small_scale(kernel):
+    """The sum is 30000 * 100 - 20000 * 50 + 10000, the code 11.5013."""
+    x, w, bias = np.int16([[30000, -20000]]), np.int8([[100, 50], [-100, -50]]), np.int32([10000, -10000])
+    how = {**LAYER, "x_scale": 1.5 * 2.0**-18, "y_scale": 1.0}
+    assert tflite.fully_connected(x, w, bias, **how, kernel=kernel).tolist() == [[12, -12]]
+
+
 def test_fully_connected_of_16_by_16_bits_adds_its_bias():
     how = {**LAYER, "y_scale": 1.0, "w_type": "int16"}
     for bias in (np.int32([100]), np.int64([100])):

@@ -4,9 +4,10 @@ import numpy as np
 import ops
 import pytest
 import selftest_cases
+from host_modes import IS_ARM, MODES, flushing, rounding
 
 from qops.__main__ import main
-from qops._kernels.machine import tiers
+from qops._kernels.machine import host, tiers
 from qops.tools import selftest
 
 
@@ -28,10 +29,30 @@ def test_calls_beside_the_plain_loops_have_the_names_of_their_ops():
 def test_selftest_says_for_every_tier_what_it_has_checked(capsys):
     before = tiers.name()
     assert main(["selftest"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first == "host: rounds floating point to nearest, keeps subnormal numbers"
     assert [line.split(":")[0] for line in lines] == [tier for tier in tiers.available() for _ in range(2)]
     assert all(int(line.split()[1]) == int(line.split()[3]) > 50 for line in lines)
     assert tiers.name() == before
+
+
+def test_selftest_says_what_the_host_has_set(capsys, monkeypatch):
+    monkeypatch.setattr(tiers, "available", tuple)  # nothing is run
+    first = "host: rounds floating point to nearest, "
+    with flushing():
+        assert main(["selftest"]) == 0
+    assert capsys.readouterr().out == f"{first}subnormal results and subnormal operands become 0\n"
+    for mode in MODES:
+        with rounding(mode):
+            assert main(["selftest"]) == 1
+        assert capsys.readouterr().out == f"host: rounds floating point {mode}, keeps subnormal numbers\n"
+
+
+@pytest.mark.skipif(IS_ARM, reason="one bit for both there")
+def test_subnormal_results_and_operands_are_told_apart():
+    for name in ("results", "operands"):
+        with flushing(results=name == "results", operands=name == "operands"):
+            assert host.flushes() == (name,)
 
 
 def test_a_wrong_golden_case_and_a_wrong_tier_are_named(capsys, monkeypatch):

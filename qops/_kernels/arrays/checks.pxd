@@ -4,6 +4,7 @@ from libc.stdint cimport uintptr_t
 
 from qops._kernels.arrays.codes cimport CodeType
 from qops._kernels.arrays.numbers cimport has_axes, integer, number, real, shown
+from qops._kernels.machine.host cimport check_rounding
 
 cdef enum:
     MAX_DIMS = 64  # the most axes that an array of numpy has
@@ -15,6 +16,7 @@ cdef tuple end_names(str name)
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1
 cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
     """Set `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
+    check_rounding()
     if type(lo) is float and type(hi) is float:
         ends.min, ends.max = <float>lo, <float>hi
         if -FLT_MAX <= ends.min <= ends.max <= FLT_MAX:
@@ -59,5 +61,8 @@ cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*, str n
 cpdef cnp.ndarray as_array(x, str name)
 cdef inline cnp.ndarray array_of(x, str name):
     """Give `as_array(x, name)`, without a call if `x` is an ndarray of numpy's own class."""
-    return <cnp.ndarray>x if cnp.PyArray_CheckExact(x) else as_array(x, name)
+    if not cnp.PyArray_CheckExact(x):
+        return as_array(x, name)
+    check_rounding()
+    return <cnp.ndarray>x
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)

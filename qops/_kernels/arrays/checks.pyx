@@ -51,7 +51,11 @@ cdef inline bint has_type(cnp.ndarray data, int typenum):
 
 
 cpdef cnp.ndarray as_array(x, str name):
-    """Give `x` as an ndarray of numpy's own class; TypeError if that is impossible, or if it has masked elements."""
+    """Give `x` as an ndarray of numpy's own class; TypeError if that is impossible, or if it has masked elements.
+
+    FloatingPointError if floating point is not rounded to nearest: every op comes here, or to `number`.
+    """
+    check_rounding()
     if cnp.PyArray_CheckExact(x):
         return x
     if x is None:

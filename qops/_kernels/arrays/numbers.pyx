@@ -5,6 +5,8 @@ from cpython.long cimport PyLong_AsLongLongAndOverflow
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN
 
+from qops._kernels.machine.host cimport check_rounding
+
 from operator import index
 
 import numpy as np
@@ -107,6 +109,7 @@ cdef bint has_axes(value):
 cpdef double number(value, str name) except? -1:
     """Give `value` as a float; TypeError if it is no number, ValueError if it is not finite."""
     cdef double result
+    check_rounding()
     if type(value) is float and isfinite(<double>value):
         return value
     try:
@@ -125,6 +128,7 @@ cpdef double number(value, str name) except? -1:
 
 cpdef double real(value, str name) except? -1:
     """Give `value` rounded to float32, as a double; TypeError if it is no number, ValueError if it is not finite."""
+    check_rounding()
     cdef double wide = value if type(value) is float else number(value, name)
     if not isfinite(<float>wide):
         raise ValueError(f"{name}: {wide} is not a finite float32")

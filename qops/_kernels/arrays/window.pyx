@@ -65,13 +65,6 @@ cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_
     axis.after = most - axis.before
 
 
-def same_padding(Py_ssize_t size, Py_ssize_t kernel, Py_ssize_t stride, Py_ssize_t dilation, bint odd_first=False):
-    """Give the padding of `pad_same` along one axis: (before, after)."""
-    cdef Axis axis = Axis(stride, dilation, 0, 0)
-    pad_same(&axis, size, kernel, odd_first)
-    return axis.before, axis.after
-
-
 cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kernel, tuple stride):
     """Make the window of `Window.named` from checked numbers. "SAME_CAFFE" puts an odd pixel before the image."""
     cdef Window made = Window.__new__(Window)

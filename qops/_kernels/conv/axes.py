@@ -1,7 +1,8 @@
 """Convolutions over any number of spatial axes, turned into convolutions over two."""
 
+import sys
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,51 @@ from qops._kernels.conv.weights import PackedWeights, pack_weights
 
 
 class Axis(NamedTuple):
-    """How the window moves along one spatial axis."""
+    """How a window moves along one axis of an image of `size` pixels, padded by `before` and `after`."""
 
     kernel: int
-    stride: int
-    dilation: int
-    before: int
-    after: int
-    positions: int
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    after: int = 0
+    positions: int = 0
+    size: int = 0
+
+    @property
+    def reach(self) -> int:
+        """The extent of the window in pixels."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    @property
+    def padded(self) -> int:
+        """The pixels of the image with its padding."""
+        return self.size + self.before + self.after
+
+    @property
+    def room(self) -> int:
+        """How many pixels the window can move; negative if it does not fit."""
+        return self.padded - self.reach
+
+    def same(self, odd_first: bool = False, cuts: bool = False) -> Self:
+        """Give the axis with padding for ceil(size / stride) positions; an odd pixel goes after the image, or first.
+
+        If pixels are left over, there is no padding; or, if it `cuts`, it is negative, truncated toward 0 in front.
+        """
+        total = (-(-self.size // self.stride) - 1) * self.stride + self.reach - self.size
+        total = min(total, sys.maxsize - 1 - self.size)  # what no memory has is less, and then no window fits
+        if not cuts:
+            total = max(0, total)
+        half = total + odd_first
+        before = half // 2 if half >= 0 else -(-half // 2)
+        return self._replace(before=before, after=total - before)
+
+    def seen(self, tap: int) -> tuple[slice, slice]:
+        """Give which positions have this tap inside of the image, and which pixels it reads."""
+        first = tap * self.dilation - self.before  # the pixel that position 0 reads
+        low = max(0, -(first // self.stride))
+        high = max(low, min(self.positions, (self.size - 1 - first) // self.stride + 1))
+        start = low * self.stride + first
+        return slice(low, high), slice(start, start + (high - low) * self.stride, self.stride)
 
 
 def padding_code(zero_point: int, x: NDArray[Any]) -> int:
@@ -37,7 +75,7 @@ def weights(w: NDArray[Any], groups: int, neighbours: bool = False) -> PackedWei
 
 def window_of(axes: list[Axis]) -> Window:
     """Give the window of two axes, or of one, before which another of length 1 is put."""
-    down, across = axes if len(axes) == 2 else (Axis(1, 1, 1, 0, 0, 1), *axes)
+    down, across = axes if len(axes) == 2 else (Axis(1), *axes)
     pads = (down.before, down.after), (across.before, across.after)
     return Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
 
@@ -51,7 +89,7 @@ def planes(x: NDArray[Any], axes: list[Axis], pad_value: int) -> tuple[NDArray[A
     if len(axes) == 1:
         return x[:, :, np.newaxis], window_of(axes)
     while len(axes) > 2:
-        kernel, stride, dilation, before, after, positions = axes[0]
+        kernel, stride, dilation, before, after, positions, _ = axes[0]
         x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=pad_value)
         first = np.arange(positions) * stride
         (n, c, length, *rest), taken = x.shape, first[:, np.newaxis] + np.arange(kernel) * dilation

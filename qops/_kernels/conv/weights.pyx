@@ -140,7 +140,7 @@ cdef pack_dense(PackedWeights packed, cnp.ndarray w):
     cdef uint8_t *panels
     packed.memory = panels_for(packed.groups * padded, quads)
     packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
-    for g in range(packed.groups):
+    for g in range(packed.groups if oc > 0 else 0):  # without output channels the other sizes may be enormous
         if lies_as_rows(w):
             pack_rows(packed.kernel, w, g * oc, oc, panels)
         else:

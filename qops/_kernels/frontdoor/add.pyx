@@ -1,17 +1,19 @@
 """QuantizedAdd and QuantizedSub.
 
-Into 8 bits a - b is the sum of a and -b, flipped codes of b in the negated range. Into int32 a result is rounded once.
+Into 8 bits, `in_two_passes` of passes.pyx finds the output range, and a pass is one of the two loops below. a - b is
+the sum of a and -b, flipped codes of b in the negated range. Into int32 a result is rounded once.
 """
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, nextafter, rint
-from libc.stdint cimport INT16_MAX, INT16_MIN, INT64_MAX, INT64_MIN, int16_t, int64_t, uint8_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, int16_t, int64_t, uint8_t
 
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport code_type_of
-from qops._kernels.arrays.walk cimport walk
+from qops._kernels.arrays.walk cimport Loop
 from qops._kernels.frontdoor.passes cimport (
-    OnePass, Span, code_flips, flips_of, in_passes, into_32, outward, result_typenum, span_found, step,
+    Extremes, Into8, Operands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
+    result_typenum, step, target_of,
 )
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.rounding cimport saturate_u8
@@ -27,9 +29,11 @@ cdef extern from "frontdoor/add.h":
                                  int16_t*, int16_t*) nogil
 
 cdef enum:
-    SLACK = 3  # in 1/32 output steps; the error of a sum in 16 bits is at most 2.5/32
+    PARTS_16 = 32  # the 16-bit loop counts in 1/32 output steps
+    SLACK_16 = 3  # in 1/32 output steps; the error of a sum in 16 bits is at most 2.5/32
+    PARTS_64 = 1 << 16  # the 64-bit loop counts in 1/65536 output steps
+    SLACK_64 = 2
     FLIP = 0xFF  # code ^ FLIP stands for the negative value in the negated range
-    PARTS = 1 << 16  # the 64-bit loop counts in 1/PARTS output steps
     FRACTION_32 = 15  # the loop into int32 counts in 2**-15 output steps
 
 cdef double HEAD_ROOM = 2.0**17  # max of the int32 range / largest absolute end of the ranges
@@ -43,7 +47,7 @@ cdef bint fits_16_bits(Ends a, Ends b, Ends c) noexcept nogil:
     return first > -32700 and last < 32700 and step(a) < 7.99 * step(c) and step(b) < 7.99 * step(c)
 
 
-cdef add_u8 prepare(Ends a, Ends b, Ends c) noexcept nogil:
+cdef add_u8 narrow_integers(Ends a, Ends b, Ends c) noexcept nogil:
     cdef add_u8 p
     p.ka = <unsigned short>rint(8192 * step(a) / step(c))
     p.kb = <unsigned short>rint(8192 * step(b) / step(c))
@@ -52,18 +56,18 @@ cdef add_u8 prepare(Ends a, Ends b, Ends c) noexcept nogil:
     return p
 
 
-def add_8p8to8_integers(tuple a, tuple b, tuple c):
-    """The ka, kb and offset of the 16-bit loop for the ranges a, b and c, as a dict; ValueError if int16 overflows."""
-    cdef Ends p = Ends(a[0], a[1]), s = Ends(b[0], b[1]), r = Ends(c[0], c[1])
+def add_8p8to8_integers(tuple a, tuple b, tuple range):
+    """The ka, kb and offset of the 16-bit loop into a range, for the ranges a and b; ValueError if int16 overflows."""
+    cdef Ends p = Ends(a[0], a[1]), s = Ends(b[0], b[1]), r = Ends(range[0], range[1])
     if not (r.max > r.min and fits_16_bits(p, s, r)):
-        raise ValueError(f"output range {c}: too narrow for 16 bits")
-    return prepare(p, s, r)
+        raise ValueError(f"range: {range} is too narrow for 16 bits")
+    return narrow_integers(p, s, r)
 
 
 cdef struct Narrow:
+    Extremes extremes
     add_u8 p
     code_flips flips
-    int16_t lowest, highest
 
 
 cdef void add_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -74,22 +78,23 @@ cdef void add_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Narrow* s = <Narrow*>using
     cdef add_u8 p = s.p
     cdef code_flips f = s.flips
-    cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, f, &s.lowest, &s.highest)
-    cdef int16_t x, low = s.lowest, high = s.highest
+    cdef int16_t x, low = INT16_MAX, high = INT16_MIN
+    cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, f, &low, &high)
     for i in range(i, n):
         x = <int16_t>((((a[i] ^ f.a) << 8) * <unsigned int>p.ka >> 16)
                       + (((b[i] ^ f.b) << 8) * <unsigned int>p.kb >> 16) + p.offset)
         low = min(low, x)
         high = max(high, x)
         c[i] = saturate_u8(x >> 5) ^ f.c
-    s.lowest, s.highest = low, high
+    s.extremes.lowest = min(s.extremes.lowest, <int64_t>low)
+    s.extremes.highest = max(s.extremes.highest, <int64_t>high)
 
 
 cdef struct Wide:
+    Extremes extremes
     int64_t ta[256]
     int64_t tb[256]
     uint8_t flip  # of c; the tables contain the flips of a and b
-    int64_t lowest, highest
 
 
 cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -102,56 +107,58 @@ cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogi
     cdef int64_t x
     for i in range(n):
         x = s.ta[a[i]] + s.tb[b[i]]
-        s.lowest = min(s.lowest, x)
-        s.highest = max(s.highest, x)
+        s.extremes.lowest = min(s.extremes.lowest, x)
+        s.extremes.highest = max(s.extremes.highest, x)
         c[i] = saturate_u8(x >> 16) ^ s.flip
 
 
-cdef Span add_narrow(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, code_flips flips):
-    cdef Narrow n
-    n.p, n.flips, n.lowest, n.highest = prepare(a, b, c), flips, INT16_MAX, INT16_MIN
-    walk(add_u8u8_u8, &n, x, y, out)
-    return span_found(n.lowest, n.highest, 32, SLACK, c)
+cdef union SumNumbers:
+    Narrow narrow
+    Wide wide
 
 
-cdef Span add_wide(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, code_flips flips):
-    cdef Wide w
-    cdef double unit = step(c) / PARTS
+cdef Loop prepare_sums(Ends a, Ends b, Ends c, code_flips flips, void* numbers) noexcept nogil:
+    """The loop for sums in the range c; see `PreparePass`."""
+    cdef SumNumbers* n = <SumNumbers*>numbers
+    if fits_16_bits(a, b, c):
+        n.narrow.extremes.parts, n.narrow.extremes.slack = PARTS_16, SLACK_16
+        n.narrow.p, n.narrow.flips = narrow_integers(a, b, c), flips
+        return add_u8u8_u8
+    n.wide.extremes.parts, n.wide.extremes.slack = PARTS_64, SLACK_64
+    wide_tables(a, b, c, flips, &n.wide)
+    return add_u8u8_u8_wide
+
+
+cdef void wide_tables(Ends a, Ends b, Ends c, code_flips flips, Wide* w) noexcept nogil:
+    cdef double unit = step(c) / PARTS_64
     cdef int q
-    w.flip, w.lowest, w.highest = flips.c, INT64_MAX, INT64_MIN
+    w.flip = flips.c
     for q in range(256):
         w.ta[q ^ flips.a] = <int64_t>rint(q * (step(a) / unit))
-        w.tb[q ^ flips.b] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + PARTS // 2
-    walk(add_u8u8_u8_wide, &w, x, y, out)
-    return span_found(<double>w.lowest, <double>w.highest, PARTS, 2, c)
+        w.tb[q ^ flips.b] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + PARTS_64 // 2
 
 
-cdef Ends full_range(Ends a, Ends b) except *:
-    """The range of all sums of two ranges, rounded outward to float32. It is 0 wide only if the sum is exact."""
+cdef Ends possible_sums(Ends a, Ends b) noexcept nogil:
+    """The range of all sums of two ranges. It is 0 wide only if the sum is exact."""
     cdef double lo = a.min + b.min, hi = a.max + b.max
     if lo == hi and not (lo - a.min == b.min and lo - b.min == a.min and hi - a.max == b.max and hi - b.max == a.max):
         lo, hi = nextafter(lo, -INFINITY), nextafter(hi, INFINITY)  # float64 rounded the smaller term away
-    return outward(lo, hi)
+    return Ends(lo, hi)
 
 
-cdef Span sum_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out,
-                   code_flips flips) except *:
-    return add_narrow(x, a, y, b, c, out, flips) if fits_16_bits(a, b, c) else add_wide(x, a, y, b, c, out, flips)
+cdef object add_into_8(type cls, type info, Operands o, Target target, return_info):
+    """Add by `in_two_passes`, see `into_8`."""
+    cdef SumNumbers numbers
+    cdef Into8 op
+    op.possible, op.prepare, op.numbers = possible_sums, prepare_sums, &numbers
+    return into_8(cls, info, o, op, target, return_info)
 
 
-cdef Ends negated(Ends r) noexcept nogil:
-    """The range of the negated values, with 0 instead of -0."""
-    return Ends(0 - r.max, 0 - r.min)
-
-
-cdef Ends full_difference(Ends a, Ends b) except *:
-    return full_range(a, negated(b))
-
-
-cdef Span difference_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out,
-                          code_flips flips) except *:
-    flips.b ^= FLIP
-    return sum_pass(x, a, y, negated(b), c, out, flips)
+cdef Operands with_b_negated(Operands o):
+    """The operands of a + (-b), whose range has 0 instead of -0."""
+    o.b = Ends(0 - o.b.max, 0 - o.b.min)
+    o.flips.b ^= FLIP
+    return o
 
 
 cdef double farthest(Ends a, Ends b) noexcept nogil:
@@ -185,49 +192,53 @@ def add_8p8to32_integers(tuple a, tuple b):
     return {"ka": p.ka, "kb": p.kb, "k": p.k}
 
 
-def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
-    """Write the codes of a + b or a - b in the range c to `out`, unchecked; return the Span as a dict.
-
-    a and b are (codes, min, max).
-    """
-    cdef OnePass one = difference_pass if subtract else sum_pass
-    cdef code_flips flips
-    flips_of(a[0], b[0], cnp.PyArray_TYPE(out), True, &flips)
-    return one(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out, flips)
-
-
-def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
-    """Write the int32 codes of a + b to `out`, unchecked; a and b are (codes, min, max)."""
+cdef object add_into_32(type cls, Operands o):
     cdef WeightedSum p
-    cdef code_flips flips
-    flips_of(a[0], b[0], cnp.NPY_INT32, True, &flips)
-    sum_32(Ends(a[1], a[2]), Ends(b[1], b[2]), flips, &p)
-    walk(weighted_sum, &p, a[0], b[0], out)
+    return into_32(cls, o, sum_32, weighted_sum, &p)
 
 
-def add_32(type cls, a, b, bint also_int8, out):
-    """Add into int32, see `into_32`."""
+cdef object subtract_into_32(type cls, Operands o):
     cdef WeightedSum p
-    return into_32(cls, a, b, also_int8, out, sum_32, weighted_sum, &p)
+    return into_32(cls, o, difference_32, weighted_sum, &p)
 
 
-def sub_32(type cls, a, b, bint also_int8, out):
-    """Subtract into int32, see `into_32`."""
-    cdef WeightedSum p
-    return into_32(cls, a, b, also_int8, out, difference_32, weighted_sum, &p)
+def add_8p8to8(type cls, type info, a, b, guess, range, out, return_info):
+    """Add uint8 codes into uint8 codes, whose range is drawn in to the sums."""
+    cdef Target target = target_of(guess, range, ZERO_ANYWHERE)
+    return add_into_8(cls, info, operands(a, b, out, cnp.NPY_UINT8), target, return_info)
 
 
-def add(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
-    """Add into int32, or into 8 bits by `in_passes`."""
+def sub_8p8to8(type cls, type info, a, b, guess, range, out, return_info):
+    """Subtract uint8 codes into uint8 codes, whose range is drawn in to the differences."""
+    cdef Target target = target_of(guess, range, ZERO_ANYWHERE)
+    return add_into_8(cls, info, with_b_negated(operands(a, b, out, cnp.NPY_UINT8)), target, return_info)
+
+
+def add_8p8to32(type cls, a, b, out):
+    """Add uint8 codes into int32 codes."""
+    return add_into_32(cls, operands(a, b, out, cnp.NPY_INT32))
+
+
+def sub_8p8to32(type cls, a, b, out):
+    """Subtract uint8 codes into int32 codes."""
+    return subtract_into_32(cls, operands(a, b, out, cnp.NPY_INT32))
+
+
+def add(type cls, type info, a, b, dtype, guess, range, out, return_info):
+    """Add uint8 or int8 codes into int32 codes, or into codes of 8 bits with 0 on a code."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
+    cdef Operands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
-        return add_32(cls, a, b, True, out)
-    return in_passes(cls, info, full_range, sum_pass, a, b, typenum, guess, range, out, return_info, seed)
+        return add_into_32(cls, o)
+    return add_into_8(cls, info, o, target, return_info)
 
 
-def sub(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
-    """Subtract into int32, or into 8 bits by `in_passes`."""
+def sub(type cls, type info, a, b, dtype, guess, range, out, return_info):
+    """Subtract uint8 or int8 codes into int32 codes, or into codes of 8 bits with 0 on a code."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
+    cdef Operands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
-        return sub_32(cls, a, b, True, out)
-    return in_passes(cls, info, full_difference, difference_pass, a, b, typenum, guess, range, out, return_info, seed)
+        return subtract_into_32(cls, o)
+    return add_into_8(cls, info, with_b_negated(o), target, return_info)

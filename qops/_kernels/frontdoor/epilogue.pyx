@@ -12,7 +12,6 @@ from qops._kernels.stage.affine cimport Line, holding_zero, line_of
 from qops._kernels.stage.layer_stage cimport LayerRow
 from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport clamp_f64
-from qops._kernels.stage.stage cimport LAYER
 
 import numpy as np
 
@@ -157,7 +156,7 @@ cdef class Epilogue:
                 r.of_count[at] = 0 if columns == NULL else counts[i] * (x.base * middle)
                 r.added[at] = 0 if columns == NULL else columns[i * self.n + j] * (x.base * w.step) * p.each
                 r.added[at] += self.bias_of(w, x.step) * p.each - p.first
-        stage.finish(kinds, tops == NULL and stage.stage.kind == LAYER and columns == NULL)
+        stage.finish(kinds, tops == NULL and stage.params.ends == NULL and columns == NULL)
         return 0
 
     cdef double farthest_of_all(self, const OperandRange* x) noexcept:

@@ -6,28 +6,25 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
 from qops._kernels.gemm.tile cimport aligned
-from qops._kernels.stage.layer_stage cimport LayerParams, LayerRow
+from qops._kernels.stage.layer_stage cimport COLUMNS, LayerParams, LayerRow
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.stage.stage cimport LAYER, WATCHED
+from qops._kernels.stage.stage cimport LAYER
 
 cnp.import_array()
-
-cdef extern from "stage/layer_stage.h":
-    enum:
-        COLUMNS
 
 cdef double MOST_ADDED = 192  # the most LSB that may be added in float32, for BOUND_LAYER_8
 cdef double STEEP = 2.0**16  # the most LSB that a step of a sum may be in the loop of float32
 cdef int64_t ONE_CUT = 0  # the `which` of a stage without terms
 
-ctypedef fused word:
+ctypedef fused number:
     double
+    float
     int32_t
 
 
-cdef void repeat_first(word* tables, Py_ssize_t count, Py_ssize_t ld, Py_ssize_t n) noexcept nogil:
+cdef void repeat_first(number* tables, Py_ssize_t count, Py_ssize_t ld, Py_ssize_t n) noexcept nogil:
     """Set n columns of each table to its first."""
-    cdef word first
+    cdef number first
     cdef Py_ssize_t i, j
     for i in range(count):
         first = tables[i * ld]
@@ -51,8 +48,7 @@ cdef class LayerStage(PreparedStage):
         self.cuts = 1 if terms is None else len(terms[1])
         size = (8 + 2 * self.cuts) * ld + 8 + 2 * watched
         self.memory, self.rows, self.terms = cnp.PyArray_EMPTY(1, &size, cnp.NPY_DOUBLE, 0), rows, terms
-        self.stage.kind, self.stage.count, self.stage.inner = WATCHED if watched else LAYER, 1, 1
-        self.stage.layer, self.stage.before = p, NULL
+        self.stage.kind, self.stage.count, self.stage.inner, self.stage.layer = LAYER, 1, 1, p
         p.n = p.stride = p.sums_stride = n
         p.ld, p.places, p.which, p.m = ld, 1, &ONE_CUT, watched
         if terms is not None:
@@ -65,7 +61,8 @@ cdef class LayerStage(PreparedStage):
         p.row.lowest, p.row.highest = table + 3 * ld, table + 4 * ld
         p.row.of_count, p.row.added = table + 5 * ld, table + (5 + self.cuts) * ld
         self.f32, p.row.f32 = <float*>(table + (5 + 2 * self.cuts) * ld), NULL
-        p.ends = table + (8 + 2 * self.cuts) * ld
+        p.row.in_f32 = <int32_t*>(self.f32 + 4 * ld)
+        p.ends = table + (8 + 2 * self.cuts) * ld if watched else NULL
         for i in range(watched):
             p.ends[2 * i], p.ends[2 * i + 1] = INFINITY, -INFINITY
         return 0
@@ -86,7 +83,7 @@ cdef class LayerStage(PreparedStage):
         cdef LayerRow* r = &self.params.row
         cdef float* table = self.f32
         cdef Py_ssize_t i, j, ld = self.params.ld, n = self.params.n
-        cdef int32_t* in_f32 = <int32_t*>(table + 4 * ld)
+        cdef int32_t* in_f32 = r.in_f32
         cdef int32_t some = 0, every
         for j in range(kinds):
             in_f32[j] = -(r.of_row[j] == 0 and r.of_sum[j] <= STEEP and fabs(r.added[j]) <= MOST_ADDED)
@@ -95,7 +92,8 @@ cdef class LayerStage(PreparedStage):
             some |= in_f32[j]
         if kinds == 1:
             in_f32[ld] = some
-            repeat_first(<int32_t*>table, 6, ld, n)
+            repeat_first(table, 4, ld, n)
+            repeat_first(in_f32, 2, ld, n)
         for i from 0 <= i < (n if kinds > 1 else 0) by COLUMNS:
             every = -1
             for j in range(i, min(n, i + <Py_ssize_t>COLUMNS)):

@@ -2,17 +2,18 @@
 
 cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
-from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport code_type_of
-from qops._kernels.stage.range cimport above
-from qops._kernels.stage.rounding cimport saturate_u8
-from qops._kernels.machine.tiers cimport tier
-from qops._kernels.arrays.walk cimport walk
+from qops._kernels.arrays.walk cimport Loop
 from qops._kernels.frontdoor.passes cimport (
-    Span, code_flips, flips_of, in_passes, into_32, outward, result_typenum, span_found, step,
+    Extremes, Into8, Operands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
+    result_typenum, step, target_of,
 )
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.range cimport above, below
+from qops._kernels.stage.rounding cimport saturate_u8
 
 cnp.import_array()
 
@@ -87,32 +88,22 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
         c[i] = <int32_t>(product(a[i] ^ f.a, b[i] ^ f.b, p) >> FRACTION_32)
 
 
-def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
-    """Write the int32 codes of a * b to `out`, unchecked; a and b are (codes, min, max)."""
+cdef object multiply_into_32(type cls, Operands o):
     cdef MulLoop32 products
-    cdef code_flips flips
-    flips_of(a[0], b[0], cnp.NPY_INT32, True, &flips)
-    prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]), flips, &products)
-    walk(mul_u8u8_s32, &products, a[0], b[0], out)
+    return into_32(cls, o, prepare_32, mul_u8u8_s32, &products)
 
 
-def mul_32(type cls, a, b, bint also_int8, out):
-    """Multiply into int32, see `into_32`."""
-    cdef MulLoop32 products
-    return into_32(cls, a, b, also_int8, out, prepare_32, mul_u8u8_s32, &products)
-
-
-cdef Ends full_range(Ends a, Ends b) except *:
-    """The range of all products of two ranges, exact in float64, then rounded outward to float32."""
+cdef Ends possible_products(Ends a, Ends b) noexcept nogil:
+    """The range of all products of two ranges, exact in float64."""
     cdef double p = a.min * b.min, q = a.min * b.max, r = a.max * b.min, s = a.max * b.max
-    return outward(min(min(p, q), min(r, s)), max(max(p, q), max(r, s)))
+    return Ends(min(min(p, q), min(r, s)), max(max(p, q), max(r, s)))
 
 
-cdef struct Watched:
+cdef struct ProductNumbers:
+    Extremes extremes
     mul_terms p
     code_flips flips
     bint in_32_bits
-    int64_t lowest, highest
 
 
 cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -120,11 +111,11 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]
-    cdef Watched* s = <Watched*>using
+    cdef ProductNumbers* s = <ProductNumbers*>using
     cdef mul_terms p = s.p
     cdef code_flips f = s.flips
     cdef int32_t least = INT32_MAX, most = INT32_MIN
-    cdef int64_t x, low = s.lowest, high = s.highest
+    cdef int64_t x, low = s.extremes.lowest, high = s.extremes.highest
     cdef Py_ssize_t i = 0
     if s.in_32_bits:
         i = mul_u8u8_u8__simd(tier(), a, b, c, n, p, f, &least, &most)
@@ -135,33 +126,44 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
         low = min(low, x)
         high = max(high, x)
         c[i] = saturate_u8(x >> FRACTION_8) ^ f.c
-    s.lowest, s.highest = low, high
+    s.extremes.lowest, s.extremes.highest = low, high
 
 
-cdef Span product_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out,
-                       code_flips flips) except *:
-    cdef Ends full = full_range(a, b)
+cdef Loop prepare_products(Ends a, Ends b, Ends c, code_flips flips, void* numbers) noexcept nogil:
+    """The loop for products in the range c; see `PreparePass`."""
+    cdef ProductNumbers* n = <ProductNumbers*>numbers
+    cdef Ends possible = possible_products(a, b)
     cdef double widest = 2040 * step(c)  # int32 holds 2**31 / 2**20 = 2048 output steps
-    cdef Watched w
-    w.p, w.flips, w.lowest, w.highest = prepare(a, b, c.min, step(c), FRACTION_8), flips, INT64_MAX, INT64_MIN
-    w.in_32_bits = full.max - c.min < widest and c.min - full.min < widest
-    walk(mul_u8u8_u8, &w, x, y, out)
-    return span_found(<double>w.lowest, <double>w.highest, 1 << FRACTION_8, SLACK, c)
+    n.extremes.parts, n.extremes.slack = 1 << FRACTION_8, SLACK
+    n.p, n.flips = prepare(a, b, c.min, step(c), FRACTION_8), flips
+    n.in_32_bits = above(possible.max) - c.min < widest and c.min - below(possible.min) < widest
+    return mul_u8u8_u8
 
 
-def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
-    """Write the codes of a * b in the range c to `out`, unchecked; return the Span as a dict.
-
-    a and b are (codes, min, max).
-    """
-    cdef code_flips flips
-    flips_of(a[0], b[0], cnp.PyArray_TYPE(out), True, &flips)
-    return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out, flips)
+cdef object multiply_into_8(type cls, type info, Operands o, Target target, return_info):
+    """Multiply by `in_two_passes`, see `into_8`."""
+    cdef ProductNumbers numbers
+    cdef Into8 op
+    op.possible, op.prepare, op.numbers = possible_products, prepare_products, &numbers
+    return into_8(cls, info, o, op, target, return_info)
 
 
-def mul(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
-    """Multiply into int32, or into 8 bits by `in_passes`."""
+def mul_8x8to8(type cls, type info, a, b, guess, range, out, return_info):
+    """Multiply uint8 codes into uint8 codes, whose range is drawn in to the products."""
+    cdef Target target = target_of(guess, range, ZERO_ANYWHERE)
+    return multiply_into_8(cls, info, operands(a, b, out, cnp.NPY_UINT8), target, return_info)
+
+
+def mul_8x8to32(type cls, a, b, out):
+    """Multiply uint8 codes into int32 codes."""
+    return multiply_into_32(cls, operands(a, b, out, cnp.NPY_INT32))
+
+
+def mul(type cls, type info, a, b, dtype, guess, range, out, return_info):
+    """Multiply uint8 or int8 codes into int32 codes, or into codes of 8 bits with 0 on a code."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
+    cdef Operands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
-        return mul_32(cls, a, b, True, out)
-    return in_passes(cls, info, full_range, product_pass, a, b, typenum, guess, range, out, return_info, seed)
+        return multiply_into_32(cls, o)
+    return multiply_into_8(cls, info, o, target, return_info)

@@ -2,16 +2,18 @@
 
 cimport numpy as cnp
 from libc.math cimport ldexp, rint
+from libc.stdint cimport INT32_MAX, INT32_MIN
 
 from qops._kernels.arrays.checks cimport as_array, int32s, integer, number, output
-from qops._kernels.stage.multiply_shift cimport multiply_shift as stage
 from qops._kernels.arrays.numbers cimport choice, shown
-
-from qops._kernels.stage.multiply_shift import ROUNDINGS as _ROUNDINGS
+from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
+from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_UP, Rounding
+from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 
 cnp.import_array()
 
-cdef tuple ALL = _ROUNDINGS, SINGLE = _ROUNDINGS[:-2]  # SINGLE: without gemmlowp and hvx, more than a shift
+cdef tuple SINGLE = ("floor", "truncate", "half_up", "half_away", "half_even")  # in the order of `Rounding`
+cdef tuple ALL = (*SINGLE, "gemmlowp", "hvx")  # these two do more than a shift
 
 
 cpdef str known(rounding, tuple rules):
@@ -23,6 +25,22 @@ cpdef str known(rounding, tuple rules):
     if isinstance(rounding, str) and rounding.replace("-", "_") in rules:
         rounding = rounding.replace("-", "_")
     return rules[rules.index(choice(rounding, "rounding", rules))]
+
+
+cdef object run(cnp.ndarray x, int multiplier, int right_shift, str rule, cnp.ndarray out):
+    """out = x * multiplier / 2**right_shift on int32, rounded by the rule; |multiplier| < 2**31, shift 0..62."""
+    cdef IntegerParams p
+    cdef Stage s
+    if rule == "gemmlowp":
+        p = integer_params(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
+        p.left_shift = max(0, 31 - right_shift)
+        p.second = shift_by(max(0, right_shift - 31), HALF_AWAY)
+    elif rule == "hvx":
+        p = integer_params(multiplier, shift_by(15, HALF_UP), -32768, 32767)
+    else:
+        p = integer_params(multiplier, shift_by(right_shift, <Rounding>SINGLE.index(rule)), INT32_MIN, INT32_MAX)
+    s = integer_stage(&p)
+    stage_over(&s, x, out)
 
 
 def multiply_shift(x, factor, bits, rounding, out):
@@ -37,7 +55,7 @@ def multiply_shift(x, factor, bits, rounding, out):
     source = as_array(x, "x")
     codes = int32s(source, "x")
     result = output(out, cnp.NPY_INT32, source)
-    stage(codes, <int>rint(scaled), bits, rule, result)
+    run(codes, <int>rint(scaled), bits, rule, result)
     return result
 
 
@@ -55,7 +73,7 @@ def apply_multiplier(x, multiplier, right_shift, rounding, out):
     if rule == "hvx":
         check_hvx(codes, multiplier, right_shift)
     result = output(out, cnp.NPY_INT32, source)
-    stage(codes, multiplier, right_shift, rule, result)
+    run(codes, multiplier, right_shift, rule, result)
     return result
 
 

@@ -1,14 +1,16 @@
-"""Binary ops on 8-bit codes. Into 8 bits: guess the output range, keep the extremes, write at most once more.
+"""How a binary op on 8-bit codes finds the range of its 8-bit results: try one, watch the results, write once more.
 
-The seed's ops take uint8 codes and draw the range in to the results. The others take int8 codes as well, and widen a
-range that the caller did not give to have 0 on a code.
+`in_two_passes` is the method, and the functions below it are its steps. The ops differ in their loop alone (add.pyx,
+mul.pyx).
 """
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport isfinite
+from libc.stdint cimport INT64_MAX, INT64_MIN
 
 from qops._kernels.arrays.checks cimport Ends, data_of, output, real, span_of, take
-from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
+from qops._kernels.arrays.codes cimport tensor
 from qops._kernels.arrays.numbers cimport code_typenum, flag, shown
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.stage.affine cimport holding_zero
@@ -16,98 +18,153 @@ from qops._kernels.stage.range cimport above, below
 
 cnp.import_array()
 
-cdef double TIGHT = 15 / 16.  # a second pass is made if the range found is narrower than this share of the first
-cdef double NARROWEST = 2.0**-32  # share of the full range; in a narrower range, extremes are not known precisely
+cdef double NARROWER = 15 / 16.  # a range that is narrower than the one tried by this factor is worth a second pass
+cdef double NARROWEST = 2.0**-32  # share of the possible results; in a narrower range, extremes are not known precisely
 cdef enum:
     SIGN = 0x80  # an int8 code ^ SIGN is the uint8 code of the same value
 
 
-cdef int flips_of(cnp.ndarray x, cnp.ndarray y, int typenum, bint also_int8, code_flips* flips) except -1:
-    """Set the flips of two operands and of a result of this dtype; TypeError if the operands have another type."""
-    cdef int other = cnp.NPY_INT8 if also_int8 else -1
-    take(x, "a", cnp.NPY_UINT8, other)
-    take(y, "b", cnp.NPY_UINT8, other)
-    flips.a = SIGN if cnp.PyArray_TYPE(x) == cnp.NPY_INT8 else 0
-    flips.b = SIGN if cnp.PyArray_TYPE(y) == cnp.NPY_INT8 else 0
-    flips.c = SIGN if typenum == cnp.NPY_INT8 else 0
+cdef Written in_two_passes(Operands o, Into8 op, Target target) except *:
+    """Write the codes of the results and find their range, in at most two passes over the data.
+
+    The ranges of a and b tell which results are possible, not which there are. So the first pass writes in a range that
+    is tried, the caller's guess or all that is possible, and watches the results before they saturate. The results do
+    not depend on the range tried: the range seen is right whether or not the guess was, and a second pass in it holds.
+    """
+    cdef Ends possible = possible_range(o, op)
+    cdef Ends tried = range_to_try(&target, possible)
+    if width(tried) == 0 or cnp.PyArray_SIZE(o.codes) == 0:
+        write_lowest_codes(o)
+        return written(tried, possible, 1)
+    cdef Extremes extremes = one_pass(o, op, tried)
+    cdef Ends seen = range_seen(extremes, tried, possible)
+    if target.kept:
+        return written(tried, seen, 1)
+    cdef Ends better = range_of_seen(seen, target, possible)
+    if holds(extremes) and width(better) > NARROWER * width(tried):
+        return written(tried, seen, 1)
+    one_pass(o, op, better)
+    return written(better, seen, 2)
+
+
+cdef Written written(Ends range, Ends seen, int passes) noexcept nogil:
+    cdef Written w
+    w.range, w.seen, w.passes = range, seen, passes
+    return w
+
+
+cdef Ends possible_range(Operands o, Into8 op) except *:
+    """The range of all results that the ranges of a and b allow, rounded outward to float32."""
+    cdef Ends r = op.possible(o.a, o.b)
+    if not isfinite(<double>above(r.max) - below(r.min)):
+        raise ValueError(f"a, b: the range of the results, ({r.min}, {r.max}), is beyond float32")
+    return Ends(below(r.min), above(r.max))
+
+
+cdef Ends range_to_try(Target* target, Ends possible) except *:
+    """The caller's ends, and the possible ones in place of others. A too narrow guess is dropped."""
+    cdef Ends tried
+    tried.min = target.ends.min if target.has_min else possible.min
+    tried.max = target.ends.max if target.has_max else possible.max
+    if width(tried) <= (max(tried.max, possible.max) - min(tried.min, possible.min)) * NARROWEST:
+        if target.kept and width(tried) > 0:
+            raise ValueError(
+                f"range: ({tried.min}, {tried.max}) is too narrow for results of ({possible.min}, {possible.max})")
+        if not target.kept:
+            target.has_min = target.has_max = False
+            tried = possible
+    return tried if target.has_min and target.has_max else with_zero_point(tried, target[0])
+
+
+cdef int write_lowest_codes(Operands o) except -1:
+    """All results have one value, for which the lowest code stands, or there are none."""
+    (<object>o.codes).fill(-SIGN if o.flips.c else 0)
     return 0
 
 
-cdef Ends outward(double lo, double hi) except *:
-    """The range of results from lo to hi, rounded outward to float32."""
-    if not isfinite(<double>above(hi) - below(lo)):
-        raise ValueError(f"a, b: the range of the results, ({lo}, {hi}), is beyond float32")
-    return Ends(below(lo), above(hi))
+cdef Extremes one_pass(Operands o, Into8 op, Ends c) except *:
+    """Write the codes of all results in the range c, saturated, and give the extremes of the results."""
+    cdef Extremes* extremes = <Extremes*>op.numbers
+    cdef Loop loop = op.prepare(o.a, o.b, c, o.flips, op.numbers)
+    extremes.lowest, extremes.highest = INT64_MAX, INT64_MIN
+    walk(loop, op.numbers, o.x, o.y, o.codes)
+    return extremes[0]
 
 
-cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil:
-    """The Span of one pass. The extremes of the loop count parts of a step above c.min, `parts` to a step.
-
-    They include half a step for the rounding, and are off by at most `slack` parts.
-    """
-    cdef double part = step(c) / parts
-    cdef bint fits = lowest >= 0 and highest < (code_type_of(False, 1).steps + 1) * <double>parts
-    lowest, highest = lowest - parts // 2 - slack, highest - parts // 2 + slack
-    return Span(fits, below(c.min + lowest * part), above(c.min + highest * part))
+cdef Ends range_seen(Extremes e, Ends c, Ends possible) noexcept nogil:
+    """The range of the results of a pass in the range c, rounded outward."""
+    cdef double part = step(c) / e.parts, half = e.parts // 2
+    cdef double lo = below(c.min + (<double>e.lowest - half - e.slack) * part)
+    cdef double hi = above(c.min + (<double>e.highest - half + e.slack) * part)
+    return Ends(max(lo, possible.min), min(hi, possible.max))
 
 
-cdef struct Wish:  # the caller's `range` (kept) or `guess`
-    Ends ends
-    bint has_min, has_max, kept
+cdef bint holds(Extremes e) noexcept nogil:
+    """Whether no code of the pass saturated."""
+    return e.lowest >= 0 and e.highest < 256 * <int64_t>e.parts
 
 
-cdef Wish wished(guess, kept) except *:
+cdef Ends range_of_seen(Ends seen, Target target, Ends possible) except *:
+    """The guessed ends that no result passed, else the ends seen. It is never below NARROWEST."""
+    cdef double lo = target.ends.min if target.has_min and target.ends.min <= seen.min else seen.min
+    cdef double hi = target.ends.max if target.has_max and target.ends.max >= seen.max else seen.max
+    cdef double least = 2 * NARROWEST * width(possible)
+    return with_zero_point(Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least)), target)
+
+
+cdef Ends with_zero_point(Ends r, Target target) except *:
+    """The smallest range that holds r and, if the target says so, 0 on a code."""
+    cdef Ends wide
+    if target.zero == ZERO_ANYWHERE:
+        return r
+    holding_zero(r.min, r.max, code_type_of(False, 1), &wide)
+    if not (isfinite(wide.min) and isfinite(wide.max)):  # only a guess takes it there
+        raise ValueError(f"guess: ({r.min}, {r.max}), with 0 on a code, is beyond float32")
+    return wide
+
+
+cdef Target target_of(guess, kept, ZeroPoint zero) except *:
     """Check `guess`, or the range `kept`. Ends of a guess may be None, ends of a range may not."""
-    cdef Wish w = Wish(Ends(0, 0), False, False, kept is not None)
-    cdef str name = "range" if w.kept else "guess"
-    given = kept if w.kept else guess
+    cdef Target t = Target(Ends(0, 0), False, False, kept is not None, zero)
+    cdef str name = "range" if t.kept else "guess"
+    given = kept if t.kept else guess
     if given is None:
-        return w
-    if w.kept and guess is not None:
+        return t
+    if t.kept and guess is not None:
         raise ValueError(f"range: give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
     try:
         lo, hi = given
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected (min, max), got {shown(given)}") from None
-    w.has_min, w.has_max = w.kept or lo is not None, w.kept or hi is not None
-    if w.has_min and w.has_max:
-        span_of(lo, hi, name, &w.ends)
-    elif w.has_min:
-        w.ends.min = real(lo, "guess min")
-    elif w.has_max:
-        w.ends.max = real(hi, "guess max")
-    return w
+    t.has_min, t.has_max = t.kept or lo is not None, t.kept or hi is not None
+    if t.has_min and t.has_max:
+        span_of(lo, hi, name, &t.ends)
+    elif t.has_min:
+        t.ends.min = real(lo, "guess min")
+    elif t.has_max:
+        t.ends.max = real(hi, "guess max")
+    return t
 
 
-cdef Ends zero_on_a_code(Ends r) except *:
-    """The smallest range that holds `r` and, on a code, 0. Only a guess can take it beyond float32."""
-    cdef Ends wide
-    holding_zero(r.min, r.max, code_type_of(False, 1), &wide)
-    if not (isfinite(wide.min) and isfinite(wide.max)):
-        raise ValueError(f"guess: ({r.min}, {r.max}), with 0 on a code, is beyond float32")
-    return wide
+@cython.final
+@cython.no_gc
+@cython.freelist(4)
+@cython.auto_pickle(False)
+cdef class Operands:
+    """What a binary op reads and writes, checked: two tensors, and the codes of the result."""
 
 
-cdef Ends first_range(Wish* w, Ends full, bint seed) except *:
-    """The range of the first pass: the caller's ends, and `full` for the others. A too narrow guess is dropped."""
-    cdef Ends ends = Ends(w.ends.min if w.has_min else full.min, w.ends.max if w.has_max else full.max)
-    if ends.max - ends.min > (max(ends.max, full.max) - min(ends.min, full.min)) * NARROWEST:
-        return ends if seed or w.has_min and w.has_max else zero_on_a_code(ends)
-    if not w.kept:
-        w.has_min = w.has_max = False
-        return full if seed else zero_on_a_code(full)
-    if ends.min < ends.max:
-        raise ValueError(f"range: ({ends.min}, {ends.max}) is too narrow for results of ({full.min}, {full.max})")
-    return ends
-
-
-cdef Ends second_range(Ends found, Wish w, Ends full, bint seed) except *:
-    """The range of the second pass: guessed ends that hold, else those found. It is never below NARROWEST."""
-    cdef double lo = w.ends.min if w.has_min and w.ends.min <= found.min else found.min
-    cdef double hi = w.ends.max if w.has_max and w.ends.max >= found.max else found.max
-    cdef double least = 2 * NARROWEST * (full.max - full.min)
-    cdef Ends ends = Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
-    return ends if seed else zero_on_a_code(ends)
+cdef Operands operands(a, b, out, int typenum, int or_typenum=-1):
+    """Check two tensors of codes of uint8, or of `or_typenum`, and `out`; or make the codes of the result."""
+    cdef Operands o = Operands.__new__(Operands)
+    o.x, o.y = data_of(a, "a", &o.a), data_of(b, "b", &o.b)
+    take(o.x, "a", cnp.NPY_UINT8, or_typenum)
+    take(o.y, "b", cnp.NPY_UINT8, or_typenum)
+    o.flips.a = SIGN if cnp.PyArray_TYPE(o.x) == cnp.NPY_INT8 else 0
+    o.flips.b = SIGN if cnp.PyArray_TYPE(o.y) == cnp.NPY_INT8 else 0
+    o.flips.c = SIGN if typenum == cnp.NPY_INT8 else 0
+    o.codes = output(out, typenum, o.x, o.y)
+    return o
 
 
 cdef int result_typenum(dtype, guess, kept, return_info) except -1:
@@ -121,53 +178,19 @@ cdef int result_typenum(dtype, guess, kept, return_info) except -1:
     return typenum
 
 
-cdef object into_32(type cls, a, b, bint also_int8, out, Prepare32 prepare, Loop loop, void* numbers):
-    """Run an op on uint8 or, if `also_int8`, int8 codes into int32 codes; give a tensor of the class `cls`.
-
-    `numbers` is memory for the numbers of the loop.
-    """
-    cdef Ends p, s
-    cdef code_flips flips
-    cdef cnp.ndarray x, y, codes
-    cdef double top
-    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
-    flips_of(x, y, cnp.NPY_INT32, also_int8, &flips)
-    top = prepare(p, s, flips, numbers)
-    if not isfinite(top):
-        raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
-    codes = output(out, cnp.NPY_INT32, x, y)
-    walk(loop, numbers, x, y, codes)
-    return tensor(cls, codes, 0 - top, top)
-
-
-cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, int typenum, guess, kept,
-                      out, return_info, bint seed):
-    """Run an op in the range `kept`, or with a guess and at most one more pass; give a tensor of the class `cls`.
-
-    With `return_info`, give (tensor, info(passes, min found, max found)).
-    """
+cdef object into_8(type cls, type info, Operands o, Into8 op, Target target, return_info):
+    """Run an op into 8 bits; give a tensor of the class `cls`, and `info(passes, min seen, max seen)` if wanted."""
     cdef bint with_info = flag(return_info, "return_info")
-    cdef int passes = 1
-    cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
-    cdef Wish wish = wished(guess, kept)
-    cdef Ends p, s, ends, better, full, seen
-    cdef Span found
-    cdef code_flips flips
-    cdef cnp.ndarray x, y, codes
-    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
-    flips_of(x, y, typenum, not seed, &flips)
-    seen = full = full_range(p, s)
-    ends = first_range(&wish, full, seed)
-    codes = output(out, typenum, x, y)
-    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # one value, for which the lowest code stands, or none
-        (<object>codes).fill(into.lowest)
-    else:
-        found = one_pass(x, p, y, s, ends, codes, flips)
-        seen = Ends(max(found.min, full.min), min(found.max, full.max))
-        if not wish.kept:
-            better = second_range(seen, wish, full, seed)
-            if not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min):
-                ends, passes = better, 2
-                one_pass(x, p, y, s, ends, codes, flips)
-    result = tensor(cls, codes, ends.min, ends.max)
-    return (result, info(passes, seen.min, seen.max)) if with_info else result
+    cdef Written w = in_two_passes(o, op, target)
+    result = tensor(cls, o.codes, w.range.min, w.range.max)
+    return (result, info(w.passes, w.seen.min, w.seen.max)) if with_info else result
+
+
+cdef object into_32(type cls, Operands o, Prepare32 prepare, Loop loop, void* numbers):
+    """Run an op into int32 codes; give a tensor of the class `cls`. `numbers` is memory for the numbers of the loop."""
+    cdef double top = prepare(o.a, o.b, o.flips, numbers)
+    if not isfinite(top):
+        raise ValueError(
+            f"a, b: the ranges ({o.a.min}, {o.a.max}), ({o.b.min}, {o.b.max}) make an output beyond float32")
+    walk(loop, numbers, o.x, o.y, o.codes)
+    return tensor(cls, o.codes, 0 - top, top)

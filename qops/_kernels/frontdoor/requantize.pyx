@@ -16,7 +16,7 @@ from qops._kernels.frontdoor.requantize_8 cimport (
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
 from qops._kernels.stage.lookup cimport look_up
-from qops._kernels.stage.prepared cimport IntegerStage
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
 from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
@@ -182,7 +182,7 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
     cdef Py_ssize_t i, inner, count
     cdef cnp.ndarray each
     cdef bytearray params
-    cdef IntegerStage stage
+    cdef PreparedStage stage
     cdef IntegerParams* room
     cdef const double *lows
     cdef const double *highs
@@ -195,8 +195,8 @@ cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind
     lows = <const double *>cnp.PyArray_DATA(each)
     highs, los, his = lows + count, lows + 2 * count, lows + 3 * count
     if kind.symmetric:
-        stage = IntegerStage.__new__(IntegerStage)
-        room = stage.room(count)
+        stage = PreparedStage.__new__(PreparedStage)
+        room = stage.integers(count)
         for i in range(count):
             room[i] = params_32((highs[i] - lows[i]) / kind.steps, los[i], his[i], into)
         stage.ready()

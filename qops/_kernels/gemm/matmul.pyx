@@ -111,7 +111,8 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
     cdef Stage stage = p.stage[0]
     cdef LayerParams layer
     cdef Py_ssize_t column, n = p.product.n
-    if stage.kind != LAYER or p.product.kernel.amx[0] != NULL or 8 * p.product.quads * n <= p.product.caches.second:
+    cdef bint makes_codes = stage.kind == LAYER and stage.layer.ends == NULL
+    if not makes_codes or p.product.kernel.amx[0] != NULL or 8 * p.product.quads * n <= p.product.caches.second:
         return make_rows(p, i)
     strip.stage, stage.layer = &stage, &layer
     for column from 0 <= column < n by STRIP:

@@ -14,11 +14,15 @@ from cpython.pythread cimport (
     PyThread_type_lock,
 )
 
+from qops._kernels.machine.host cimport Control, qops_host_control, qops_set_host_control
+
 import _thread
 import os
 from queue import SimpleQueue
 
-cdef Py_ssize_t MOST = max(1, (os.cpu_count() or 1) - 1)  # the most workers: the caller uses one processor itself
+# the processors that this process may use
+cdef Py_ssize_t PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+cdef Py_ssize_t MOST = max(1, PROCESSORS - 1)  # the most workers: the caller uses one processor itself
 
 jobs = SimpleQueue()  # ops whose callers want help
 workers = []  # one entry for each worker that runs
@@ -43,6 +47,7 @@ cdef class Job:
     cdef const void *op  # belongs to the caller, so only parts that have begun may read it
     cdef Py_ssize_t parts, begun, running
     cdef int failed
+    cdef Control control  # the caller's floating point, which every thread that helps takes over
 
     def __cinit__(self):
         self.lock = PyThread_allocate_lock()
@@ -96,6 +101,7 @@ def _help(Job job not None):
     try:
         while True:
             with nogil:
+                qops_set_host_control(job.control)
                 job.do_parts()
             if len(here) > MOST:  # several callers have started workers at once
                 return
@@ -126,7 +132,7 @@ cdef int run_parts(Work work, const void *op, Py_ssize_t parts) except -1:
             raise MemoryError
         return 0
     job = Job()
-    job.work, job.op, job.parts = work, op, parts
+    job.work, job.op, job.parts, job.control = work, op, parts, qops_host_control()
     try:
         call_workers(job, parts - 1)
     except (RuntimeError, MemoryError):

@@ -6,7 +6,7 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.stage.post_ops cimport FLOAT_OPS, PostOps, FloatOp, run_float_ops, stay_finite
 from qops._kernels.stage.prepared cimport FloatStage, PreparedStage
-from qops._kernels.stage.stage cimport POST_OPS, REAL, stage_post_ops, stage_run
+from qops._kernels.stage.stage cimport stage_post_ops, stage_run
 
 cnp.import_array()
 
@@ -46,7 +46,6 @@ cdef class PostOpStage(PreparedStage):
         if codes is not None:
             self.stage = codes.stage
             self.stage.post_ops = &self.post_ops
-            self.stage.kind = POST_OPS if self.post_ops.count else REAL
             self.is_finite = stay_finite(self.post_ops.float_ops, self.post_ops.count)
 
     cdef int add_op(self, name, operand) except -1:
@@ -113,7 +112,7 @@ cdef class PostOpStage(PreparedStage):
             raise ValueError("float_ops: a float might not be finite")
         with nogil:
             if before != NULL or made == sums:  # only this one reads a whole block before it writes
-                stage_post_ops(&self.stage, sums, before, made, typenum, 0, n)
+                stage_post_ops(&self.stage, sums, before, made, typenum, n)
             else:
                 stage_run(&self.stage, sums, cnp.NPY_INT32, made, typenum, 0, n)
 

@@ -71,6 +71,8 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
         writable(out, typenum, 4, shape)
         apart(out, image, None)
         y = out
+    if cnp.PyArray_SIZE(y) == 0:  # its other sizes may be enormous
+        return y
     made = y if cnp.PyArray_IS_C_CONTIGUOUS(y) else cnp.PyArray_EMPTY(4, shape, typenum, 0)
     with nogil:
         failed = run(p, cnp.PyArray_BYTES(x), cnp.PyArray_DIM(x, 0), cnp.PyArray_BYTES(made))

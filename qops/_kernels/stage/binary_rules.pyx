@@ -18,8 +18,7 @@ from qops._kernels.stage.binary_stage cimport (
     CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryForm, BinaryStage, Operand, binary_stage, staged,
 )
 from qops._kernels.stage.prepared cimport (
-    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, FloatStage, IntegerStage, PreparedStage, IntegerRule, TwoStages,
-    params_of,
+    AT_31, BEYONDS, CODE, HIGH, NOTHING, ONCE, IntegerRule, PreparedStage, params_of, two_stages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
 from qops._kernels.stage.rules cimport Words, as_words
@@ -138,8 +137,8 @@ cdef Multiplier factor_of(Operands o, tuple row, Words rule) except *:
 
 
 cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
-    cdef IntegerStage made = IntegerStage.__new__(IntegerStage)
-    made.room(1)[0] = params_of(p.m, <int>p.right_shift, &s)
+    cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
+    made.integers(1)[0] = params_of(p.m, <int>p.right_shift, &s)
     return made
 
 
@@ -152,10 +151,10 @@ cdef PreparedStage last_stage(Operands o, Words rule, Multiplier p):
 
 cdef PreparedStage last_float(Operands o, tuple row, float scale, float plus, int shift):
     """The stage rint(value * scale + plus) + shift in float32."""
-    cdef FloatStage made = FloatStage.__new__(FloatStage)
+    cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
     cdef FloatParams p = float_params(0, HALF_EVEN, o.qmin, o.qmax)
     p.plus, p.shift, p.beyond = plus, shift, BEYONDS[row[BEYOND]]
-    made.room(p, 1)[0] = scale
+    made.reals(p, 1)[0] = scale
     return made
 
 
@@ -163,7 +162,7 @@ cdef PreparedStage in_16_bits(Operands o, Multiplier p, int64_t lo, int64_t hi, 
     """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
     cdef IntegerRule near = IntegerRule(HALF_UP, HALF_AWAY, AT_31, wraps, 0, o.y_zero_point, lo, hi)
     cdef IntegerRule up_and_back = IntegerRule(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, o.qmin, o.qmax)
-    return TwoStages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
+    return two_stages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
 
 
 # sums

@@ -130,6 +130,7 @@ TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdi
 #else
 #ifndef QOPS_DOUBLE_STAGE_H
 #define QOPS_DOUBLE_STAGE_H
+#include "stage/batch.h"
 #include "stage/code_clamp.h"
 #include "stage/rounding.h"
 #include <math.h>
@@ -165,19 +166,19 @@ static inline int has_double_clamp(double_params p, double largest, double_clamp
            ((lowest >= INT32_MIN && highest <= INT32_MAX) || (largest <= 1 && p.plus == 0));
 }
 
-static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p,
-                                           channel_scales s)
+/* The first codes of a batch, and how many. */
+static inline ptrdiff_t double_codes__simd(int tier, const double_params *p, channel_scales s, const stage_batch *b)
 {
     double_clamp to;
-    return has_double_clamp(p, s.each ? INFINITY : fabs(p.scale), &to) ? RUN_TIER(tier, double_codes, x, y, n, p, to, s) : 0;
-}
-
-static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_params p)
-{
-    code_clamp to;
-    return has_double_rounding(p) && p.shift == rint(p.shift) &&
-                   has_code_clamp((int64_t)p.shift, (int64_t)p.lowest, (int64_t)p.highest, is_signed, &to)
-               ? RUN_TIER(tier, double_codes_8, x, c, n, p, to) : 0;
+    code_clamp to_8;
+    if (b->from == FROM_S64)
+        return 0;
+    if (b->size == 4)
+        return has_double_clamp(*p, s.each ? INFINITY : fabs(p->scale), &to)
+                   ? RUN_TIER(tier, double_codes, b->x, b->c, b->n, *p, to, s) : 0;
+    return b->size == 1 && !s.each && has_double_rounding(*p) && p->shift == rint(p->shift) &&
+                   has_code_clamp((int64_t)p->shift, (int64_t)p->lowest, (int64_t)p->highest, b->is_signed, &to_8)
+               ? RUN_TIER(tier, double_codes_8, b->x, b->c, b->n, *p, to_8) : 0;
 }
 #endif
 #endif

@@ -2,7 +2,7 @@
 #ifdef TIER
 
 /* Changes v so that dropping its fraction rounds it. */
-TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
+TARGET static inline __attribute__((always_inline)) vecf TIER(nearest)(vecf v, qops_rounding rounding)
 {
     const vec sign = set1_s32(INT32_MIN);
     if (rounding == QOPS_HALF_EVEN)
@@ -14,7 +14,7 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
     return v;
 }
 
-TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_params p, int flags)
+TARGET static inline __attribute__((always_inline)) vecf TIER(scaled)(vecf near, vecf scale, float_params p, int flags)
 {
     if (flags & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
@@ -46,7 +46,7 @@ TARGET static inline vec TIER(beyond)(vecf near, float_params p)
     return min_s32(max_s32(add_s32(f32_to_s32_trunc(near), set1_s32(shift)), set1_s32(lowest)), set1_s32(highest));
 }
 
-TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_params p, int flags, qops_rounding rounding)
+TARGET static inline __attribute__((always_inline)) vec TIER(float_code)(vecf x, vecf scale, float_params p, int flags, qops_rounding rounding)
 {
     const vecf near = TIER(nearest)(TIER(scaled)(x, scale, p, flags), rounding);
     const vecf code = rounding == QOPS_HALF_EVEN ? near : trunc_f32(near);
@@ -60,7 +60,7 @@ TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_params p, in
 
 /* The rounded value before the shift and the clamp, for codes of 8 bits. Values may be cut to 2^20, as that saturates too.
  * Values below int32, and NaN, become INT32_MIN. */
-TARGET static inline vec TIER(float_sum)(vecf x, vecf scale, float_params p, int flags, qops_rounding rounding)
+TARGET static inline __attribute__((always_inline)) vec TIER(float_sum)(vecf x, vecf scale, float_params p, int flags, qops_rounding rounding)
 {
     const vecf sum = TIER(scaled)(x, scale, p, flags), most = set1_f32(1 << 20);
     return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, sum))
@@ -80,114 +80,109 @@ static inline ptrdiff_t TIER(next_scale)(channel_scales s, ptrdiff_t at)
     return at >= s.period ? at - s.period : at;
 }
 
-/* Int32 codes; of channels only whole vectors. `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
-                                                                              ptrdiff_t n, float_params p, channel_scales s,
-                                                                              qops_rounding rounding, int flags)
+/* The code of a vector of values; with `fits_8`, what `narrow_s32_codes` takes to codes of 8 bits. */
+TARGET static inline __attribute__((always_inline)) vec TIER(float_vector)(const int32_t *x, int is_int, vecf scale,
+                                                                          float_params p, int fits_8,
+                                                                          qops_rounding rounding, int flags)
 {
-    const ptrdiff_t w = LANES / 4;
-    const vecf scale = set1_f32(p.scale);
-    ptrdiff_t end = 0;
-    for (ptrdiff_t at = s.at; s.each && end + w <= n; end += w, at = TIER(next_scale)(s, at)) {
-        const vecf own = load_f32((const float *)s.each + at);
-        store(y + end, TIER(float_code)(TIER(float_near)(x + end, is_int), own, p, flags, rounding));
-    }
-    if (s.each)
-        return end;
-    FOR_VECTORS(i, n, w, y)
-        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding));
-    return n;
+    const vecf near = TIER(float_near)(x, is_int);
+    return fits_8 ? TIER(float_sum)(near, scale, p, flags, rounding) : TIER(float_code)(near, scale, p, flags, rounding);
 }
 
-/* The same for codes of 8 bits. Without `to`, int32 codes are cut to 8 bits as C cuts an int32; channels have it. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
-                                                                                ptrdiff_t n, float_params p, channel_scales s,
-                                                                                const code_clamp *to, qops_rounding rounding,
-                                                                                int flags)
+/* Stores a vector of codes, whose bytes are `size`. Codes of 8 bits that do not fit are cut as C cuts an int32. */
+TARGET static inline __attribute__((always_inline)) void TIER(store_floats)(void *c, ptrdiff_t i, vec *q, int size,
+                                                                           float_ends to)
 {
+    if (size == 4)
+        store((int32_t *)c + i, q[0]);
+    else if (size == 2)
+        store((uint16_t *)c + i, narrow_s32_16(q[0], q[1], to.is_signed));
+    else if (to.fits_8)
+        store((uint8_t *)c + i, narrow_s32_codes(q, to.of_8));
+    else {
+        for (int j = 0; j < 4; j++)
+            q[j] = and_bits(q[j], set1_s32(0xFF));
+        store((uint8_t *)c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]));
+    }
+}
+
+/* Codes of `size` bytes; of channels only whole vectors. `is_int`, `size`, `to.fits_8` and `rounding` are constants of the
+ * calls, so no loop asks for them. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, void *c, int size,
+                                                                              ptrdiff_t n, float_params p, channel_scales s,
+                                                                              float_ends to, qops_rounding rounding,
+                                                                              int flags)
+{
+    const ptrdiff_t w = LANES / 4, width = LANES / size;
     const vecf scale = set1_f32(p.scale);
-    const vec low_byte = set1_s32(0xFF);
-    const ptrdiff_t w = LANES / 4;
+    const int32_t *const line = size == 4 ? c : x;
+    const int many = 4 / size, fits_8 = size == 1 && to.fits_8;
     vec q[4];
     ptrdiff_t end = 0, at = s.at;
-    for (; s.each && to && end + LANES <= n; end += LANES) {
-        for (int j = 0; j < 4; j++, at = TIER(next_scale)(s, at)) {
-            const vecf near = TIER(float_near)(x + end + j * w, is_int), own = load_f32((const float *)s.each + at);
-            q[j] = TIER(float_sum)(near, own, p, flags, rounding);
+    for (; s.each && end + width <= n; end += width) {
+        for (int j = 0; j < many; j++, at = TIER(next_scale)(s, at)) {
+            const vecf own = load_f32((const float *)s.each + at);
+            q[j] = TIER(float_vector)(x + end + j * w, is_int, own, p, fits_8, rounding, flags);
         }
-        store(c + end, narrow_s32_codes(q, *to));
+        TIER(store_floats)(c, end, q, size, to);
     }
     if (s.each)
         return end;
-    FOR_VECTORS(i, n, LANES, x) {
-        for (int j = 0; j < 4; j++) {
-            const vecf near = TIER(float_near)(x + i + j * w, is_int);
-            q[j] = to ? TIER(float_sum)(near, scale, p, flags, rounding)
-                        : and_bits(TIER(float_code)(near, scale, p, flags, rounding), low_byte);
-        }
-        store(c + i, to ? narrow_s32_codes(q, *to) : narrow_s32_u8(q[0], q[1], q[2], q[3]));
-    }
-    return n;
-}
-
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16)(const int32_t *x, int is_int, uint16_t *c,
-                                                                                 ptrdiff_t n, float_params p, int is_signed,
-                                                                                 qops_rounding rounding, int flags)
-{
-    const vecf scale = set1_f32(p.scale);
-    FOR_VECTORS(i, n, LANES / 2, x) {
-        const vec a = TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, flags, rounding);
-        const vec b = TIER(float_code)(TIER(float_near)(x + i + LANES / 4, is_int), scale, p, flags, rounding);
-        store(c + i, narrow_s32_16(a, b, is_signed));
+    FOR_VECTORS(i, n, width, line) {
+        for (int j = 0; j < many; j++)
+            q[j] = TIER(float_vector)(x + i + j * w, is_int, scale, p, fits_8, rounding, flags);
+        TIER(store_floats)(c, i, q, size, to);
     }
     return n;
 }
 
 /* There are two loops, so that flags which few rules have cost the other rules nothing. */
-#define BY_ROUNDING(loop, ...)                                                                \
-    (flags < FLOAT_ONCE ? BY_ROUNDING_OF(flags & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
-                        : BY_ROUNDING_OF(flags, loop, __VA_ARGS__))
-#define BY_ROUNDING_OF(done, loop, ...)                                       \
-    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done) \
-     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done) \
-     : p.rounding == QOPS_HALF_UP   ? loop(__VA_ARGS__, QOPS_HALF_UP, done)   \
-     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done) : 0)
+#define BY_ROUNDING(size)                                                                       \
+    (flags < FLOAT_ONCE ? BY_ROUNDING_OF(size, flags & (FLOAT_CUT | FLOAT_PLUS)) : BY_ROUNDING_OF(size, flags))
+#define BY_ROUNDING_OF(size, done)                                    \
+    (p.rounding == QOPS_HALF_EVEN   ? LOOP(size, QOPS_HALF_EVEN, done) \
+     : p.rounding == QOPS_HALF_AWAY ? LOOP(size, QOPS_HALF_AWAY, done) \
+     : p.rounding == QOPS_HALF_UP   ? LOOP(size, QOPS_HALF_UP, done)   \
+     : p.rounding == QOPS_TRUNCATE  ? LOOP(size, QOPS_TRUNCATE, done) : 0)
+#define LOOP(size, rounding, done)                                                 \
+    (is_int ? TIER(float_loop)(x, 1, c, size, n, p, s, to, rounding, done)          \
+            : TIER(float_loop)(x, 0, c, size, n, p, s, to, rounding, done))
 
-TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
-                                          channel_scales s, int flags)
+TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
+                                          float_ends to, int flags)
 {
-    if (n < LANES / 4)
-        return 0;
-    return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p, s) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p, s);
+    return n < LANES / 4 ? 0 : BY_ROUNDING(4);
+}
+
+TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
+                                             float_ends to, int flags)
+{
+    return n < LANES / 2 ? 0 : BY_ROUNDING(2);
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
-                                            code_clamp to, int clamps, int flags)
+                                            float_ends to, int flags)
 {
     if (n < LANES)
         return 0;
-    if (clamps)
-        return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, &to)
-                      : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, &to);
-    return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, s, 0)
-                  : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, s, 0);
+    if (to.fits_8) {
+        to.fits_8 = 1;
+        return BY_ROUNDING(1);
+    }
+    to.fits_8 = 0;
+    return BY_ROUNDING(1);
 }
-
-TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, int is_signed,
-                                             int flags)
-{
-    if (n < LANES / 2)
-        return 0;
-    return is_int ? BY_ROUNDING(TIER(float_loop_16), x, 1, c, n, p, is_signed)
-                  : BY_ROUNDING(TIER(float_loop_16), x, 0, c, n, p, is_signed);
-}
+#undef LOOP
 #undef BY_ROUNDING
 #undef BY_ROUNDING_OF
 
 #else
 #ifndef QOPS_FLOAT_STAGE_H
 #define QOPS_FLOAT_STAGE_H
+#include "stage/batch.h"
 #include "stage/float_params.h"
+
+typedef struct { code_clamp of_8; int is_signed, fits_8; } float_ends; /* fits_8: the clamp is that of codes of 8 bits */
 
 #define QOPS_BODY "stage/float_stage.h"
 #include "lanes/tiers.h"
@@ -199,30 +194,23 @@ static inline int flags_of_stage(float_params p, int is_int, int has_channels)
     return has_channels ? flags | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES) : flags;
 }
 
-static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
-                                          channel_scales s)
+/* The first codes of a batch, and how many. */
+static inline ptrdiff_t float_codes__simd(int tier, const float_params *f, channel_scales s, const stage_batch *b)
 {
+    const float_params p = *f;
+    const int is_int = b->from == FROM_S32, base = b->is_signed ? INT16_MIN : 0;
     const int flags = flags_of_stage(p, is_int, s.each != NULL);
-    return is_for_lanes(p, flags) ? RUN_TIER(tier, float_codes, x, is_int, y, n, p, s, flags) : 0;
-}
-
-static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                            float_params p, channel_scales s)
-{
-    code_clamp to;
-    const int flags = flags_of_stage(p, is_int, s.each != NULL);
-    const int clamps = has_float_clamp(p, is_signed, &to) && !(flags & FLOAT_BEYOND);
-    return p.wide || !is_for_lanes(p, flags) || (s.each && !clamps)
-               ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, s, to, clamps, flags);
-}
-
-/* Only for codes whose ends lie within the type. */
-static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                             float_params p)
-{
-    const int base = is_signed ? INT16_MIN : 0, flags = flags_of_stage(p, is_int, 0);
-    return p.wide || p.lowest < base || p.highest > base + UINT16_MAX || !is_for_lanes(p, flags)
-               ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, flags);
+    float_ends to = {.is_signed = b->is_signed};
+    to.fits_8 = has_float_clamp(p, b->is_signed, &to.of_8) && !(flags & FLOAT_BEYOND);
+    if (b->from == FROM_S64 || !is_for_lanes(p, flags) || (b->size < 4 && p.wide))
+        return 0;
+    if (b->size == 4)
+        return RUN_TIER(tier, float_codes, b->x, is_int, b->c, b->n, p, s, to, flags);
+    if (b->size == 1)
+        return s.each && !to.fits_8 ? 0 : RUN_TIER(tier, float_codes_8, b->x, is_int, b->c, b->n, p, s, to, flags);
+    if (p.lowest < base || p.highest > base + UINT16_MAX)
+        return 0;
+    return RUN_TIER(tier, float_codes_16, b->x, is_int, b->c, b->n, p, s, to, flags);
 }
 #endif
 #endif

@@ -1,4 +1,6 @@
-"""From a real value, or an accumulator, to a code in float32, one rounding an operation: parameters, and common loops.
+"""From a real value, or an accumulator, to a code in float32 or in double, one rounding an operation.
+
+In double, of accumulators: clamp(round(x * scale + plus) + shift, lowest, highest). In float32:
 
     near = clamp(x, lowest_x, highest_x)
     code = clamp(round((near - minus) * before * scale * after + plus) + shift, lowest, highest)
@@ -11,8 +13,7 @@ LOWEST_WRAPS: also -2**31, and the sum with the shift wraps. CUT_WRAPS: values a
 first, the largest float32 that int32 holds.
 """
 
-from libc.stdint cimport int32_t
-
+from qops._kernels.stage.batch cimport Batch
 from qops._kernels.stage.rounding cimport Rounding
 
 cdef extern from "stage/code_clamp.h":
@@ -37,12 +38,13 @@ cdef extern from "stage/float_stage.h" nogil:
         Form form
         Beyond beyond
         bint wide
-    # the first codes of 8 or of 16 bits, all or none; of channels whole vectors. They return how many.
-    Py_ssize_t float_codes_8__simd(int tier, const void* x, bint is_int, void* c, bint is_signed, Py_ssize_t n,
-                                   FloatParams, ChannelScales)
-    Py_ssize_t float_codes_16__simd(int tier, const void* x, bint is_int, void* c, bint is_signed, Py_ssize_t n,
-                                    FloatParams)
+
+cdef extern from "stage/double_stage.h" nogil:
+    ctypedef struct DoubleParams "double_params":
+        double scale, plus, shift, lowest, highest
+        Rounding rounding
 
 cdef FloatParams float_params(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
-cdef void float_codes(FloatParams p, ChannelScales s, const void* x, bint is_int, int32_t* c,
-                      Py_ssize_t n) noexcept nogil
+# make the first codes of a batch and return how many: all int32 codes; of others what SIMD loops can do
+cdef Py_ssize_t float_codes(const FloatParams* p, ChannelScales s, const Batch* b) noexcept nogil
+cdef Py_ssize_t double_codes(const DoubleParams* p, ChannelScales s, const Batch* b) noexcept nogil

@@ -27,6 +27,7 @@ typedef struct {
     int64_t *add[2], *if_negative[2], *low[2];
 } params_of_lanes;
 enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
+typedef struct { params_of_lanes params; ptrdiff_t period; int are_of_use, flags; } integer_lanes; /* see integer_stage.pxd */
 enum { BYTES_OF_LANES = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
 typedef struct { int32_t lowest, highest, zero_point; } integer_clamp; /* the ends less the zero point, which is added behind the clamp */
@@ -42,55 +43,77 @@ static inline int has_one_shift(const integer_params *p)
            p->most == INT64_MAX && !p->product_wraps && !p->high_wraps && !p->code_wraps;
 }
 
-/* whether 32 bits hold (x * m + term) >> shift of every int32 x */
-static inline int holds_high(const integer_params *p)
+/* What a shift adds, to any x and to one below 0, is less than one step of its result. */
+static inline int adds_less_than_one(integer_shift s)
 {
-    const int64_t m = p->multiplier, one = 1LL << p->first.right_shift, add = p->first.add, negative = add + p->first.if_negative;
-    return p->first.right_shift >= 32 ||
-           (0 <= add && add < one && 0 <= negative && negative < one && -one < m && m <= one);
+    const int64_t one = 1LL << s.right_shift, negative = s.add + s.if_negative;
+    return 0 <= s.add && s.add < one && 0 <= negative && negative < one;
 }
 
-/* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
+/* Whether 32 bits hold (x * m + term) >> shift of every int32 x. */
+static inline int holds_high(const integer_params *p)
+{
+    const int64_t m = p->multiplier, one = 1LL << p->first.right_shift;
+    const int drops_32_bits = p->first.right_shift >= 32;
+    const int never_grows = -one < m && m <= one;
+    return drops_32_bits || (never_grows && adds_less_than_one(p->first));
+}
+
+/* Whether the second rounding is one with the first. */
+static inline int has_joint_shift(const integer_params *p)
+{
+    const integer_shift first = p->first, second = p->second;
+    const int rounds_twice = !does_nothing(second);
+    const int first_adds_one_term = by_addend(first) && 0 <= first.add && first.add >> first.right_shift == 0;
+    const int second_adds_terms = !second.if_odd && adds_less_than_one(second);
+    const int sum_is_not_cut = p->least == INT64_MIN && p->most == INT64_MAX;
+    const int wraps = p->product_wraps || (p->high_wraps && !holds_high(p));
+    const int fits_64_bits = first.right_shift + second.right_shift <= 62;
+    return rounds_twice && first_adds_one_term && second_adds_terms && sum_is_not_cut && !wraps && fits_64_bits;
+}
+
+/* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, becomes one with the first:
  *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
  * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is memory for the parameters of that one shift. */
 static inline const integer_params *in_one_shift(const integer_params *p, integer_params *once)
 {
-    const integer_shift f = p->first, s = p->second;
-    const int64_t one = 1LL << s.right_shift, least = s.add + s.if_negative;
-    const int has_rest = f.add < 0 || f.add >> f.right_shift || f.if_negative || f.if_odd || s.if_odd;
-    if (does_nothing(s) || p->least != INT64_MIN || p->most != INT64_MAX || p->product_wraps || has_rest || s.add < 0 ||
-        s.add >= one || least < 0 || least >= one || f.right_shift + s.right_shift > 62 || (p->high_wraps && !holds_high(p)))
+    const int shift = p->first.right_shift;
+    if (!has_joint_shift(p))
         return p;
     *once = *p;
-    once->first = (integer_shift){f.add + s.add * (1LL << f.right_shift), s.if_negative * (1LL << f.right_shift), 0,
-                                  f.right_shift + s.right_shift};
+    once->first.add += p->second.add * (1LL << shift);
+    once->first.if_negative = p->second.if_negative * (1LL << shift);
+    once->first.right_shift = shift + p->second.right_shift;
     once->second = (integer_shift){0, 0, 0, 0};
     once->high_wraps = 0;
     return once;
 }
 
-/* The flags of a stage with one shift that lanes of 32 bits can do; -1 of any other. */
-static inline int flags_of(const integer_params *p)
+/* Whether lanes of 32 bits can do all that comes before the zero point. */
+static inline int is_for_lanes_32(const integer_params *p)
 {
     const int64_t m = p->multiplier, most = 1LL << 62, add = p->first.add, negative = add + p->first.if_negative;
+    const int shift = p->first.right_shift;
+    const int shifts_once = does_nothing(p->second) && !p->first.if_odd;
+    const int is_whole = !p->through_f32 && p->left_shift <= 31;
+    const int has_multiplier = INT32_MIN < m && m <= INT32_MAX;
+    const int has_terms = -most < add && add < most && -most < negative && negative < most;
+    const int is_half_up = shift < 32 && by_addend(p->first) && add == (1LL << shift) >> 1;
+    const int has_high = p->product_wraps ? is_half_up : p->high_wraps || holds_high(p);
+    return shifts_once && is_whole && has_multiplier && has_terms && has_high;
+}
+
+/* What the loop has to do for parameters that lanes of 32 bits can do. */
+static inline int flags_of(const integer_params *p)
+{
     const int shift = p->first.right_shift, near = INTEGER_CUT * !leaves_x(p) + INTEGER_LEFT * !!p->left_shift;
-    if (p->through_f32 || !does_nothing(p->second) || p->first.if_odd || p->left_shift > 31 || m <= INT32_MIN ||
-        m > INT32_MAX || -most >= add || add >= most || -most >= negative || negative >= most)
-        return -1;
     if (p->product_wraps)
-        return shift < 32 && by_addend(p->first) && add == (1LL << shift) >> 1 ? near + INTEGER_WRAPS : -1;
-    if (!holds_high(p) && !p->high_wraps)
-        return -1;
+        return near + INTEGER_WRAPS;
     return near + INTEGER_NEGATIVE * !!p->first.if_negative + INTEGER_LOW * (shift < 32) + INTEGER_HIGH * (shift > 32);
 }
 
-/* The flags of two channels together; -1 if lanes cannot do both. A channel without a flag has a number there that has
- * no effect. */
-static inline int flags_of_both(int a, int b)
-{
-    const int same = INTEGER_CUT | INTEGER_WRAPS;
-    return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
-}
+/* Whether one loop can do two channels. A channel without another flag has a number there that has no effect. */
+static inline int go_together(int flags, int others) { return !((flags ^ others) & (INTEGER_CUT | INTEGER_WRAPS)); }
 
 /* Sets `to`. It is false if the code may wrap, or the ends less the zero point are all below or all above int32. */
 static inline int has_integer_clamp(const integer_params *p, integer_clamp *to)

@@ -61,130 +61,119 @@ TARGET static inline vec TIER(clamped)(vec high, integer_clamp to)
     return add_s32(min_s32(max_s32(high, set1_s32(to.lowest)), set1_s32(to.highest)), set1_s32(to.zero_point));
 }
 
-TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int32_t *x, TIER(numbers) k, code_clamp to, int flags)
+/* Stores a vector of codes, whose bytes are `size`, of as many vectors as that takes. */
+TARGET static inline __attribute__((always_inline)) void TIER(store_codes)(void *c, ptrdiff_t i, const vec *high, int size,
+                                                                          integer_ends to)
 {
-    vec q[4];
-    for (int j = 0; j < 4; j++)
-        q[j] = TIER(high)(x + j * (LANES / 4), k, flags);
-    return narrow_s32_codes(q, to);
+    if (size == 1)
+        store((uint8_t *)c + i, narrow_s32_codes(high, to.of_8));
+    else if (size == 2)
+        store((uint16_t *)c + i, narrow_s32_16(TIER(clamped)(high[0], to.wide), TIER(clamped)(high[1], to.wide), to.is_signed));
+    else
+        store((int32_t *)c + i, TIER(clamped)(high[0], to.wide));
 }
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                            const integer_params *p, integer_clamp to, int flags)
+TARGET static inline __attribute__((always_inline)) void TIER(vector_of_codes)(const int32_t *x, void *c, ptrdiff_t i,
+                                                                              TIER(numbers) k, int size, integer_ends to,
+                                                                              int flags)
 {
-    const TIER(numbers) k = TIER(same_in_all)(p);
-    FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
-        store(y + i, TIER(clamped)(TIER(high)(x + i, k, flags), to));
-    return n;
+    vec high[4];
+    for (int j = 0; j < 4 / size; j++)
+        high[j] = TIER(high)(x + i + j * (LANES / 4), k, flags);
+    TIER(store_codes)(c, i, high, size, to);
 }
 
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                          const integer_params *p, code_clamp to, int flags)
+/* `size` is a constant of the calls, and `flags` are where they are common, so that no loop asks for them. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(integer_loop)(const int32_t *x, void *c, ptrdiff_t n,
+                                                                                const integer_params *p, integer_ends to,
+                                                                                int size, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    FOR_VECTORS(i, n, LANES, x)
-        store(c + i, TIER(codes_8)(x + i, k, to, flags));
-    return n;
-}
-
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(const int32_t *x, uint16_t *c, ptrdiff_t n,
-                                                                           const integer_params *p, integer_clamp to, int is_signed,
-                                                                           int flags)
-{
-    const TIER(numbers) k = TIER(same_in_all)(p);
-    FOR_VECTORS(i, n, LANES / 2, x) {
-        vec q[2];
-        for (int j = 0; j < 2; j++)
-            q[j] = TIER(clamped)(TIER(high)(x + i + j * (LANES / 4), k, flags), to);
-        store(c + i, narrow_s32_16(q[0], q[1], is_signed));
-    }
+    if (size == 4)
+        FOR_VECTORS_UNROLLED(i, n, LANES / 4, (int32_t *)c)
+            TIER(vector_of_codes)(x, c, i, k, 4, to, flags);
+    else
+        FOR_VECTORS(i, n, LANES / size, x)
+            TIER(vector_of_codes)(x, c, i, k, size, to, flags);
     return n;
 }
 
 /* Calls a loop with constant flags where they are common. A flag that the parameters do not need changes nothing. */
-#define BY_FLAGS(loop, ...)                                                                              \
-    (!(flags & ~INTEGER_HIGH)                      ? loop(__VA_ARGS__, INTEGER_HIGH)                     \
-     : !(flags & ~(INTEGER_HIGH | INTEGER_NEGATIVE)) ? loop(__VA_ARGS__, INTEGER_HIGH | INTEGER_NEGATIVE) \
-     : flags == INTEGER_LOW                        ? loop(__VA_ARGS__, INTEGER_LOW)                      \
-     : flags == (INTEGER_LOW | INTEGER_CUT)        ? loop(__VA_ARGS__, INTEGER_LOW | INTEGER_CUT)        \
-     : flags == INTEGER_WRAPS                      ? loop(__VA_ARGS__, INTEGER_WRAPS)                    \
-                                                   : loop(__VA_ARGS__, flags))
+#define BY_FLAGS(size)                                                                                  \
+    (!(flags & ~INTEGER_HIGH)                        ? LOOP(size, INTEGER_HIGH)                     \
+     : !(flags & ~(INTEGER_HIGH | INTEGER_NEGATIVE)) ? LOOP(size, INTEGER_HIGH | INTEGER_NEGATIVE) \
+     : flags == INTEGER_LOW                          ? LOOP(size, INTEGER_LOW)                      \
+     : flags == (INTEGER_LOW | INTEGER_CUT)          ? LOOP(size, INTEGER_LOW | INTEGER_CUT)        \
+     : flags == INTEGER_WRAPS                        ? LOOP(size, INTEGER_WRAPS)                    \
+                                                     : LOOP(size, flags))
+#define LOOP(size, flags) TIER(integer_loop)(x, c, n, p, to, size, flags)
 
-TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_clamp to, int flags)
+TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, void *c, ptrdiff_t n, const integer_params *p, integer_ends to, int flags)
 {
-    return BY_FLAGS(TIER(loop_s32), x, y, n, p, to);
+    return BY_FLAGS(4);
 }
 
-TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_params *p, integer_clamp to,
-                                       int is_signed, int flags)
+TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, void *c, ptrdiff_t n, const integer_params *p, integer_ends to, int flags)
 {
-    return BY_FLAGS(TIER(loop_16), x, c, n, p, to, is_signed);
+    return BY_FLAGS(2);
 }
 
-TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_clamp to, int flags)
+TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, void *c, ptrdiff_t n, const integer_params *p, integer_ends to, int flags)
 {
-    return BY_FLAGS(TIER(loop_8), x, c, n, p, to);
+    return BY_FLAGS(1);
 }
 #undef BY_FLAGS
+#undef LOOP
 
-/* All whole vectors. The first element has parameters number `at`, the next one the next; after `period` they begin
- * again. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                             params_of_lanes r, ptrdiff_t period, ptrdiff_t at,
-                                                                             const integer_params *p, integer_clamp to, int flags)
+/* All whole vectors of codes of channels. The first element has parameters number `at`, the next one the next; after a
+ * period they begin again. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, void *c, ptrdiff_t n,
+                                                                             const integer_lanes *r, ptrdiff_t at,
+                                                                             const integer_params *p, integer_ends to,
+                                                                             int size, int flags)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    const ptrdiff_t w = LANES / 4;
+    const params_of_lanes params = r->params;
+    const ptrdiff_t w = LANES / 4, period = r->period;
     ptrdiff_t i = 0;
-    for (; i + w <= n; i += w) {
-        store(y + i, TIER(clamped)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), flags), to));
-        at += w;
-        at -= at >= period ? period : 0;
-    }
-    return i;
-}
-
-/* The same, to codes of 8 bits, which fill whole vectors. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                               params_of_lanes r, ptrdiff_t period,
-                                                                               ptrdiff_t at, const integer_params *p,
-                                                                               code_clamp to, int flags)
-{
-    const TIER(numbers) k = TIER(same_in_all)(p);
-    const ptrdiff_t w = LANES / 4;
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        vec q[4];
-        for (int j = 0; j < 4; j++) {
-            q[j] = TIER(high)(x + i + j * w, TIER(each_its_own)(r, at, k), flags);
+    vec high[4];
+    for (; i + LANES / size <= n; i += LANES / size) {
+        for (int j = 0; j < 4 / size; j++) {
+            high[j] = TIER(high)(x + i + j * w, TIER(each_its_own)(params, at, k), flags);
             at += w;
             at -= at >= period ? period : 0;
         }
-        store(c + i, narrow_s32_codes(q, to));
+        TIER(store_codes)(c, i, high, size, to);
     }
     return i;
 }
 
-TARGET static ptrdiff_t TIER(stage_each_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
-                                           ptrdiff_t at, const integer_params *p, code_clamp to, int flags)
+#define BY_FLAGS(size)                                                                                               \
+    (r->flags & ~(INTEGER_HIGH | INTEGER_NEGATIVE) ? TIER(each_loop)(x, c, n, r, at, p, to, size, r->flags)          \
+                                                   : TIER(each_loop)(x, c, n, r, at, p, to, size,                    \
+                                                                     INTEGER_HIGH | INTEGER_NEGATIVE))
+TARGET static ptrdiff_t TIER(stage_each_8)(const int32_t *x, void *c, ptrdiff_t n, const integer_lanes *r, ptrdiff_t at,
+                                           const integer_params *p, integer_ends to)
 {
-    const int common = INTEGER_HIGH | INTEGER_NEGATIVE;
-    return flags & ~common ? TIER(each_loop_8)(x, c, n, r, period, at, p, to, flags) : TIER(each_loop_8)(x, c, n, r, period, at, p, to, common);
+    return BY_FLAGS(1);
 }
 
-TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
-                                         ptrdiff_t at, const integer_params *p, integer_clamp to, int flags)
+TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, void *c, ptrdiff_t n, const integer_lanes *r, ptrdiff_t at,
+                                         const integer_params *p, integer_ends to)
 {
-    const int common = INTEGER_HIGH | INTEGER_NEGATIVE;
-    return flags & ~common ? TIER(each_loop)(x, y, n, r, period, at, p, to, flags) : TIER(each_loop)(x, y, n, r, period, at, p, to, common);
+    return BY_FLAGS(4);
 }
+#undef BY_FLAGS
 
 #include "stage/wide_params.h"
 
 #else
 #ifndef QOPS_INTEGER_STAGE_H
 #define QOPS_INTEGER_STAGE_H
+#include "stage/batch.h"
 #include "stage/integer_params.h"
+
+typedef struct { integer_clamp wide; code_clamp of_8; int is_signed; } integer_ends; /* for codes of 32 and 16 bits; of 8 */
 
 #define QOPS_BODY "stage/integer_stage.h"
 #include "lanes/tiers.h"
@@ -195,64 +184,43 @@ TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t
 #define ANY_PARAMS(tier, ...) 0
 #endif
 
-static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, const integer_params *p)
+/* Whether lanes can clamp to the ends of codes of so many bytes; sets `to`. */
+static inline int has_ends(const integer_params *p, const stage_batch *b, integer_ends *to)
 {
-    return ANY_PARAMS(tier, x, 1, y, n, p);
+    *to = (integer_ends){.is_signed = b->is_signed};
+    if (b->size > 1)
+        return whole_range(p) && has_integer_clamp(p, &to->wide);
+    return (whole_range(p) || range_16(p)) && !p->code_wraps &&
+           has_code_clamp(p->zero_point, p->lowest_code, p->highest_code, b->is_signed, &to->of_8);
 }
 
-static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p)
+/* The first codes of elements that have the same parameters, and how many. */
+static inline ptrdiff_t integer_codes__simd(int tier, const integer_params *p, const stage_batch *b)
 {
     integer_params room;
-    integer_clamp to;
-    if (n < LANES_OF(tier) / 2) /* the plain loop is as quick for a single vector */
+    integer_ends to;
+    if (b->from == FROM_S64)
+        return b->size == 4 ? ANY_PARAMS(tier, b->x, 1, b->c, b->n, p) : 0;
+    if (b->n < LANES_OF(tier) / (b->size == 1 ? 1 : 2)) /* the plain loop is as quick for a single vector of int32 */
         return 0;
     const integer_params *const once = in_one_shift(p, &room);
+    if (!is_for_lanes_32(once) || !has_ends(p, b, &to))
+        return b->size == 4 ? ANY_PARAMS(tier, b->x, 0, b->c, b->n, p) : 0;
     const int flags = flags_of(once);
-    return flags >= 0 && whole_range(p) && has_integer_clamp(p, &to) ? RUN_TIER(tier, stage_s32, x, y, n, once, to, flags)
-                                                                   : ANY_PARAMS(tier, x, 0, y, n, p);
+    return b->size == 4   ? RUN_TIER(tier, stage_s32, b->x, b->c, b->n, once, to, flags)
+           : b->size == 2 ? RUN_TIER(tier, stage_16, b->x, b->c, b->n, once, to, flags)
+                          : RUN_TIER(tier, stage_8, b->x, b->c, b->n, once, to, flags);
 }
 
-static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_params *p)
+/* The same of channels; the first element has an even number. p: the parameters of the first channel. */
+static inline ptrdiff_t integer_each__simd(int tier, const integer_params *p, const integer_lanes *r, const stage_batch *b)
 {
-    integer_params room;
-    integer_clamp to;
-    if (n < LANES_OF(tier) / 2)
+    integer_ends to;
+    const ptrdiff_t at = b->first % r->period;
+    if (b->from == FROM_S64 || b->size == 2 || !r->are_of_use || !whole_range(p) || !has_ends(p, b, &to))
         return 0;
-    const integer_params *const once = in_one_shift(p, &room);
-    const int flags = flags_of(once);
-    return flags >= 0 && whole_range(p) && has_integer_clamp(p, &to)
-               ? RUN_TIER(tier, stage_16, x, c, n, once, to, is_signed, flags) : 0;
-}
-
-static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r,
-                                         ptrdiff_t period, ptrdiff_t at, const integer_params *p, int flags)
-{
-    integer_clamp to;
-    return whole_range(p) && has_integer_clamp(p, &to) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, to, flags) : 0;
-}
-
-static inline ptrdiff_t stage_each_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
-                                           params_of_lanes r, ptrdiff_t period, ptrdiff_t at, const integer_params *p,
-                                           int flags)
-{
-    code_clamp to;
-    return whole_range(p) && !p->code_wraps &&
-                   has_code_clamp(p->zero_point, p->lowest_code, p->highest_code, is_signed, &to)
-               ? RUN_TIER(tier, stage_each_8, x, c, n, r, period, at, p, to, flags) : 0;
-}
-
-static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
-                                      const integer_params *p)
-{
-    integer_params room;
-    code_clamp to;
-    if (n < LANES_OF(tier))
-        return 0;
-    const integer_params *const once = in_one_shift(p, &room);
-    const int flags = flags_of(once);
-    return flags >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
-                   has_code_clamp(p->zero_point, p->lowest_code, p->highest_code, is_signed, &to)
-               ? RUN_TIER(tier, stage_8, x, c, n, once, to, flags) : 0;
+    return b->size == 4 ? RUN_TIER(tier, stage_each, b->x, b->c, b->n, r, at, p, to)
+                        : RUN_TIER(tier, stage_each_8, b->x, b->c, b->n, r, at, p, to);
 }
 #endif
 #endif

@@ -11,6 +11,7 @@ the code before it is clamped (code_wraps).
 
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t
 
+from qops._kernels.stage.batch cimport Batch
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
 
 cdef extern from "stage/integer_params.h":
@@ -26,18 +27,13 @@ cdef extern from "stage/integer_params.h":
         int32_t product_wraps, high_wraps, code_wraps
     ctypedef struct LaneParams "params_of_lanes":
         pass
+    ctypedef struct IntegerLanes "integer_lanes":  # parameters of channels, laid out for vectors
+        LaneParams params
+        Py_ssize_t period  # after which they repeat
+        bint are_of_use  # whether SIMD loops can do all channels
+        int flags  # what the loop does for all of them
     enum:
         BYTES_OF_LANES  # of each entry of the parameters that are laid out for vectors
-
-cdef extern from "stage/integer_stage.h" nogil:
-    # the first codes of 8 or of 16 bits, all or none; they return how many
-    Py_ssize_t stage_8__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*)
-    Py_ssize_t stage_16__simd(int tier, const int32_t* x, void* c, bint is_signed, Py_ssize_t n, const IntegerParams*)
-
-cdef struct IntegerLanes:  # parameters of channels, laid out for vectors
-    LaneParams params
-    Py_ssize_t period  # after which they repeat
-    int flags  # what the SIMD loop does for all of them; -1: it cannot
 
 cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
     """Give a shift and the term that is added first, so that the floor of the shift rounds by the rule."""
@@ -67,10 +63,9 @@ cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lo
     return p
 
 
-cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil
-cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x,
-                       bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t integer_each_8(const IntegerParams* params, const IntegerLanes* lanes, const int32_t* x, void* c,
-                               bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+# make the first codes of a batch and return how many: all int32 codes; of others what SIMD loops can do
+cdef Py_ssize_t integer_codes(const IntegerParams* p, const Batch* b) noexcept nogil
+cdef Py_ssize_t integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes,
+                             const Batch* b) noexcept nogil
 cdef void integer_lanes(IntegerLanes* lanes, void* memory, const IntegerParams* params, Py_ssize_t count,
                         Py_ssize_t period, Py_ssize_t entries) noexcept nogil

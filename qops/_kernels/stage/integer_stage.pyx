@@ -3,22 +3,20 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.batch cimport FROM_S64, Batch, part
 from qops._kernels.stage.rounding cimport clamp_s64, wrap_s32
 
-cdef extern from "stage/integer_stage.h":
-    bint leaves_x(const IntegerParams*) nogil
-    bint has_one_shift(const IntegerParams*) nogil
-    int flags_of(const IntegerParams*) nogil
-    int flags_of_both(int, int) nogil
-    const IntegerParams* in_one_shift(const IntegerParams*, IntegerParams* room) nogil
-    LaneParams params_in(void*, Py_ssize_t) nogil
-    void put_params(LaneParams, Py_ssize_t, Py_ssize_t, Py_ssize_t, const IntegerParams*) nogil
-    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
-    Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
-    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
-                                const IntegerParams*, int) nogil
-    Py_ssize_t stage_each_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
-                                  const IntegerParams*, int) nogil
+cdef extern from "stage/integer_stage.h" nogil:
+    bint leaves_x(const IntegerParams*)
+    bint has_one_shift(const IntegerParams*)
+    bint is_for_lanes_32(const IntegerParams*)
+    bint go_together(int flags, int others)
+    int flags_of(const IntegerParams*)
+    const IntegerParams* in_one_shift(const IntegerParams*, IntegerParams* room)
+    LaneParams params_in(void*, Py_ssize_t)
+    void put_params(LaneParams, Py_ssize_t, Py_ssize_t, Py_ssize_t, const IntegerParams*)
+    Py_ssize_t integer_codes__simd(int, const IntegerParams*, const Batch*)
+    Py_ssize_t integer_each__simd(int, const IntegerParams*, const IntegerLanes*, const Batch*)
 
 ctypedef fused value:
     int32_t
@@ -65,14 +63,16 @@ cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t
             c[i] = <int32_t>code_of(x[i], &p, True)
 
 
-cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of int32 accumulators or, if `is_wide`, of int64."""
-    cdef const int32_t* near = <const int32_t*>x
-    cdef const int64_t* wide = <const int64_t*>x
-    if is_wide:
-        codes_from(wide, c, stage_s64__simd(tier(), wide, c, n, p), n, p)
+cdef Py_ssize_t integer_codes(const IntegerParams* p, const Batch* b) noexcept nogil:
+    """Make the first codes of a batch, see integer_stage.pxd; all elements have the same parameters."""
+    cdef Py_ssize_t i = integer_codes__simd(tier(), p, b)
+    if b.size < 4:
+        return i
+    if b.source == FROM_S64:
+        codes_from(<const int64_t*>b.x, <int32_t*>b.c, i, b.n, p)
     else:
-        codes_from(near, c, stage_s32__simd(tier(), near, c, n, p), n, p)
+        codes_from(<const int32_t*>b.x, <int32_t*>b.c, i, b.n, p)
+    return b.n
 
 
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const IntegerParams* params,
@@ -84,28 +84,21 @@ cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t 
         channel = channel + 1 if channel + 1 < count else 0
 
 
-cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x,
-                       bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of accumulators; element i has the parameters of channel (first + i) % count."""
-    cdef const int32_t* near = <const int32_t*>x
-    cdef Py_ssize_t i = first % 2 if n else 0  # lanes begin with an even element
-    if is_wide:
-        each_from(<const int64_t*>x, c, 0, n, params, count, first)
-        return
-    each_from(near, c, 0, i, params, count, first)
-    if lanes.flags >= 0:
-        i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.params, lanes.period, (first + i) % lanes.period,
-                              params, lanes.flags)
-    each_from(near, c, i, n, params, count, first)
-
-
-cdef Py_ssize_t integer_each_8(const IntegerParams* params, const IntegerLanes* lanes, const int32_t* x, void* c,
-                               bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """The same of 8 bits, whole vectors only, which begin with an even element; return how many codes."""
-    if lanes.flags < 0 or first % 2:
-        return 0
-    return stage_each_8__simd(tier(), x, c, is_signed, n, lanes.params, lanes.period, first % lanes.period, params,
-                              lanes.flags)
+cdef Py_ssize_t integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes,
+                             const Batch* b) noexcept nogil:
+    """The same, where element i has the parameters of channel (b.first + i) % count. Lanes begin with an even element.
+    """
+    cdef Py_ssize_t i = min(b.first % 2, b.n)
+    cdef Batch even = part(b, i, b.n - i)
+    if b.size < 4:
+        return 0 if i else integer_each__simd(tier(), params, lanes, b)
+    if b.source == FROM_S64:
+        each_from(<const int64_t*>b.x, <int32_t*>b.c, 0, b.n, params, count, b.first)
+        return b.n
+    each_from(<const int32_t*>b.x, <int32_t*>b.c, 0, i, params, count, b.first)
+    i += integer_each__simd(tier(), params, lanes, &even)
+    each_from(<const int32_t*>b.x, <int32_t*>b.c, i, b.n, params, count, b.first)
+    return b.n
 
 
 cdef bint alike(const IntegerParams* a, const IntegerParams* b) noexcept nogil:
@@ -121,8 +114,11 @@ cdef void integer_lanes(IntegerLanes* lanes, void* memory, const IntegerParams* 
     cdef IntegerParams room
     cdef const IntegerParams* once = in_one_shift(params, &room)
     cdef Py_ssize_t channel
-    lanes.params, lanes.period, lanes.flags = params_in(memory, entries), period, flags_of(once)
+    lanes.params, lanes.period = params_in(memory, entries), period
+    lanes.are_of_use, lanes.flags = True, flags_of(once)
     for channel in range(count):
         once = in_one_shift(params + channel, &room)
-        lanes.flags = flags_of_both(lanes.flags, flags_of(once)) if alike(params, params + channel) else -1
+        lanes.are_of_use = (lanes.are_of_use and alike(params, params + channel) and is_for_lanes_32(once) and
+                            go_together(lanes.flags, flags_of(once)))
+        lanes.flags |= flags_of(once)
         put_params(lanes.params, channel, count, entries, once)

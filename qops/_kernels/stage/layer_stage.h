@@ -55,7 +55,7 @@ TARGET static void TIER(f32_columns)(const layer_params *p, uint8_t *codes, uint
 
 TARGET static inline vec TIER(either_vector)(const layer_row *r, ptrdiff_t ld, ptrdiff_t j)
 {
-    const int32_t *in_f32 = (const int32_t *)(r->f32 + 4 * ld) + j;
+    const int32_t *in_f32 = r->in_f32 + j;
     const vec code = TIER(f32_vector)(r->sums + j, TIER(tables_of)(r, ld, j));
     if (in_f32[ld])
         return code;
@@ -108,7 +108,7 @@ TARGET static ptrdiff_t TIER(layer_8)(const layer_params *p, uint8_t *codes, uin
         TIER(layer_8_by)(p, codes, flip, 0, n, 0);
         return n;
     }
-    const int32_t *all_in_f32 = (const int32_t *)(p->row.f32 + 5 * p->ld);
+    const int32_t *all_in_f32 = p->row.in_f32 + p->ld;
     for (; j + LANES <= n && all_in_f32[j]; j += LANES)
         TIER(f32_columns)(p, codes, flip, j);
     if (j < n)
@@ -151,8 +151,8 @@ typedef struct {
     const int32_t *sums, *rows;
     int each;
     double *of_sum, *of_row, *of_count, *per_value, *added, *lowest, *highest;
-    float *f32; /* NULL, or tables: of_sum, added, lowest, highest; then, of int32, whether to use them, 0 or -1, and
-                  * whether all of each COLUMNS columns do */
+    float *f32;      /* NULL, or tables: of_sum, added, lowest, highest */
+    int32_t *in_f32; /* whether to use these, 0 or -1; in the next table whether all of each COLUMNS columns do */
 } layer_row;
 enum { COLUMNS = 64 }; /* those whose 8-bit codes fill the widest vector */
 

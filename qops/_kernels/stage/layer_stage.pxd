@@ -6,7 +6,9 @@
 Codes of 8 bits whose rows have no terms are made in float32 where that is exact enough: position = sum * of_sum + added
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
+
+from qops._kernels.stage.batch cimport Batch
 
 cdef extern from "stage/layer_stage.h" nogil:
     ctypedef struct LayerRow "layer_row":  # a row of sums, and tables with a number for each column
@@ -20,7 +22,8 @@ cdef extern from "stage/layer_stage.h" nogil:
         double *added
         double *lowest
         double *highest
-        float *f32  # of_sum, added, lowest and highest of each column side by side, for float32; NULL: in double
+        float *f32  # tables of of_sum, added, lowest and highest in float32; NULL: all is made in double
+        int32_t *in_f32  # -1 for each column that is made in float32, else 0; then the same for all COLUMNS around it
     ctypedef struct LayerParams "layer_params":
         LayerRow row  # the sums of row `start`, and the tables of the first cut
         Py_ssize_t start, m  # the number of the first row, and how many there are
@@ -28,9 +31,10 @@ cdef extern from "stage/layer_stage.h" nogil:
         Py_ssize_t ld  # the distance from a table of one cut to that of the next cut, and of the tables of `f32`
         Py_ssize_t places  # the length of `which`; row i is at place i % places
         const int64_t *which  # for each place the number of its cut; a cut is what padding cuts off a window
-        double *ends  # of a WATCHED stage: ends[2 i] and [2 i + 1] are the extremes of a run that began at row i
+        double *ends  # NULL, or the stage makes no codes: it copies the sums, and notes the extremes of their results;
+        # ends[2 i] and [2 i + 1] are those of a run that began at row i
+    enum:
+        COLUMNS
 
 cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
-                      Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t layer_codes(const LayerParams* p, const Batch* b) noexcept nogil

@@ -1,8 +1,10 @@
 """The loops of the layer stage: sums of products to codes of int32 or of 8 bits."""
 
 from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy
 
 from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.batch cimport Batch
 from qops._kernels.stage.rounding cimport clamp_f64
 
 cdef extern from "stage/layer_stage.h" nogil:
@@ -50,7 +52,7 @@ cdef void codes_8(const LayerParams* p, uint8_t* codes, uint8_t flip) noexcept n
     for i in range(p.m if done < p.n else 0):
         r = row_of(p, i)
         for j in range(done, p.n):
-            in_f32 = r.f32 != NULL and (<const int32_t*>(r.f32 + 4 * p.ld))[j] != 0
+            in_f32 = r.f32 != NULL and r.in_f32[j] != 0
             x = position_f32(&r, p.ld, j) if in_f32 else position(&r, j)
             codes[i * p.stride + j] = <uint8_t>((x + WHOLE) - WHOLE) ^ flip
 
@@ -80,43 +82,27 @@ cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first, Py_ssize_t
     r.per_value, r.added = r.per_value + first, r.added + first
     r.lowest, r.highest = r.lowest + first, r.highest + first
     if r.f32 != NULL:
-        r.f32 += first
+        r.f32, r.in_f32 = r.f32 + first, r.in_f32 + first
     return some
 
 
-cdef LayerParams some_rows(const LayerParams* p, const int32_t* sums, Py_ssize_t start, Py_ssize_t m) noexcept nogil:
-    """Give the parameters of m rows from row `start` on, whose sums are `sums`."""
-    cdef LayerParams some = p[0]
-    some.row.sums, some.start, some.m = sums, start, m
-    return some
-
-
-cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
-                      Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Make the codes of n sums, which fill whole rows. The first sum is number `first` of its matrix.
-
-    8-bit codes are xored with `flip`, 128 for int8.
+cdef Py_ssize_t layer_codes(const LayerParams* p, const Batch* b) noexcept nogil:
+    """Make the codes of int32 sums, which fill whole rows; or copy the sums, and widen the ends of the first row to
+    hold the positions of all.
     """
     cdef Py_ssize_t column
-    cdef LayerParams some, rows
-    if n == 0:
-        return
-    rows = some_rows(p, sums, first // p.n, n // p.n)
+    cdef LayerParams some, rows = p[0]
+    if b.n == 0:
+        return 0
+    rows.row.sums, rows.start, rows.m = <const int32_t*>b.x, b.first // p.n, b.n // p.n
     for column from 0 <= column < p.n by MOST_COLUMNS:
         some = some_columns(&rows, column, MOST_COLUMNS)
-        if is_32:
-            codes_32(&some, <int32_t*>codes + column)
+        if p.ends != NULL:
+            ends(&some, p.ends + 2 * rows.start)
+        elif b.size == 4:
+            codes_32(&some, <int32_t*>b.c + column)
         else:
-            codes_8(&some, <uint8_t*>codes + column, flip)
-
-
-cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Widen the ends of the first of some whole rows of n sums, number `first` on, to hold the positions of all."""
-    cdef Py_ssize_t column
-    cdef LayerParams some, rows
-    if n == 0:
-        return
-    rows = some_rows(p, sums, first // p.n, n // p.n)
-    for column from 0 <= column < p.n by MOST_COLUMNS:
-        some = some_columns(&rows, column, MOST_COLUMNS)
-        ends(&some, p.ends + 2 * rows.start)
+            codes_8(&some, <uint8_t*>b.c + column, 128 if b.is_signed else 0)
+    if p.ends != NULL:
+        memcpy(b.c, b.x, 4 * b.n)
+    return b.n

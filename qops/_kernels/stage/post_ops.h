@@ -98,13 +98,14 @@ SIMD(float_ops, (const int32_t *sums, float *x, ptrdiff_t n, const float_op *flo
                  const float *old, ptrdiff_t at),
      sums, x, n, float_ops, count, old, at)
 
-static inline ptrdiff_t float_ops_8__simd(int tier, const int32_t *sums, void *c, int is_signed, ptrdiff_t n,
-                                      const float_op *float_ops, ptrdiff_t count, const float *old, ptrdiff_t at, float_params p)
+/* The first codes of a batch of int32 sums, all those of 8 bits or none, and how many. */
+static inline ptrdiff_t float_ops_8__simd(int tier, const stage_batch *b, const float_op *float_ops, ptrdiff_t count,
+                                          const float *old, ptrdiff_t at, float_params p)
 {
     code_clamp to;
     const int cuts = float_flags(p, 0) & FLOAT_CUT;
-    return p.rounding != QOPS_HALF_EVEN || p.form != FLOAT_TIMES || p.wide || !has_float_clamp(p, is_signed, &to)
-               ? 0 : RUN_TIER(tier, float_ops_8, sums, c, n, float_ops, count, old, at, p, to, cuts);
+    return b->size != 1 || p.rounding != QOPS_HALF_EVEN || p.form != FLOAT_TIMES || p.wide || !has_float_clamp(p, b->is_signed, &to)
+               ? 0 : RUN_TIER(tier, float_ops_8, b->x, b->c, b->n, float_ops, count, old, at, p, to, cuts);
 }
 #endif
 #endif

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t
 
+from qops._kernels.stage.batch cimport Batch
 from qops._kernels.stage.float_stage cimport FloatParams
 
 cdef dict FLOAT_OPS  # the number of each operation
@@ -10,8 +11,8 @@ cdef extern from "stage/post_ops.h" nogil:
         const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
         Py_ssize_t size  # how many values there are before they repeat
         float factor
-    Py_ssize_t float_ops_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const FloatOp*, Py_ssize_t,
-                                 const float*, Py_ssize_t, FloatParams)
+    Py_ssize_t float_ops_8__simd(int tier, const Batch*, const FloatOp*, Py_ssize_t count, const float* old,
+                                 Py_ssize_t at, FloatParams)
 
 cdef struct PostOps:
     FloatOp* float_ops

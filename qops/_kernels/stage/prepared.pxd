@@ -1,8 +1,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
-from qops._kernels.stage.double_stage cimport DoubleParams
-from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.float_stage cimport DoubleParams, FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.rounding cimport Rounding
 from qops._kernels.stage.stage cimport Kind, Stage
@@ -32,22 +31,18 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
 cdef class PreparedStage:
     cdef Stage stage  # its holders copy it; they keep this object, whose memory it points into
     cdef bytes table  # the numbers of channels, if there are several
-    cdef char* room_for(self, Kind kind, Py_ssize_t count, int own, int repeated) except NULL
+    cdef PreparedStage first  # the stage before, if there is one
+    # room for the numbers of channels, which the caller writes; then it calls `ready`
+    cdef IntegerParams* integers(self, Py_ssize_t count) except NULL
+    cdef float* reals(self, FloatParams p, Py_ssize_t count) except NULL
+    cdef double* doubles(self, DoubleParams p, Py_ssize_t count) except NULL
+    cdef void ready(self) noexcept
+    cdef char* room(self, Kind kind, Py_ssize_t count, int own, int repeated) except NULL
     cpdef object run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=*)
+    cdef object make(self, cnp.ndarray x, int x_type, cnp.ndarray out, int c_type, Py_ssize_t inner)
     cdef int check_input(self, cnp.ndarray x) except -1
 
-cdef class IntegerStage(PreparedStage):
-    # the parameters of channels, which the caller sets; then it calls `ready`
-    cdef IntegerParams* room(self, Py_ssize_t count) except NULL
-    cdef void ready(self) noexcept
-
-cdef class TwoStages(PreparedStage):
-    cdef PreparedStage first, last
+cdef PreparedStage two_stages(PreparedStage first, PreparedStage last)
 
 cdef class FloatStage(PreparedStage):
-    cdef float* room(self, FloatParams p, Py_ssize_t count) except NULL
-    cdef void ready(self) noexcept
-
-cdef class DoubleStage(PreparedStage):
-    cdef double* room(self, DoubleParams p, Py_ssize_t count) except NULL
-    cdef void ready(self) noexcept
+    pass

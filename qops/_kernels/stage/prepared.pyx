@@ -5,18 +5,15 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from qops._kernels.arrays.checks import dtype_names
-
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.concat cimport plain
-from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport (
-    CUT_WRAPS, FUSED, LOWEST, LOWEST_WRAPS, OVER, SATURATES, TIMES, FloatParams, float_params,
+    CUT_WRAPS, FUSED, LOWEST, LOWEST_WRAPS, OVER, SATURATES, TIMES, DoubleParams, FloatParams, float_params,
 )
 from qops._kernels.stage.integer_stage cimport BYTES_OF_LANES, IntegerParams, integer_lanes, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE
 from qops._kernels.stage.stage cimport (
-    DOUBLE, INTEGER, REAL, SPARE, Kind, Stage, period_of, stage_over, stage_unless_nan,
+    DOUBLE, INTEGER, LAYER, REAL, SPARE, Kind, Stage, period_of, stage_unless_nan, stage_walk, type_of_codes,
 )
 
 cnp.import_array()
@@ -35,21 +32,26 @@ WRAPS = {
 }
 
 
+ctypedef fused real:
+    float
+    double
+
+
+cdef void finish_scales(real* scale, real* each, Py_ssize_t count) noexcept nogil:
+    """Repeat the scales of several channels until the end of a period and SPARE more; `scale` becomes the first."""
+    cdef Py_ssize_t i
+    scale[0] = each[0]
+    for i in range(count, period_of(count) + SPARE):
+        each[i] = each[i - count]
+
+
 cdef class PreparedStage:
     """A stage with its numbers: `stage.run(x, out)` sets out to the codes of accumulators or values."""
 
     def __init__(self):
         raise TypeError(f"{type(self).__name__}: is made in Cython only")
 
-    cdef int check_input(self, cnp.ndarray x) except -1:
-        """TypeError if the stage would read another type than x has."""
-        cdef const Stage* first = self.stage.before if self.stage.before != NULL else &self.stage
-        cdef int other = cnp.NPY_INT64 if first.kind == INTEGER else cnp.NPY_FLOAT32 if first.kind == REAL else -1
-        if typenum_of(x) != cnp.NPY_INT32 and (other < 0 or typenum_of(x) != other):
-            raise TypeError(f"x: expected {dtype_names(cnp.NPY_INT32, other)}, got {(<object>x).dtype}")
-        return 0
-
-    cdef char* room_for(self, Kind kind, Py_ssize_t count, int own, int repeated) except NULL:
+    cdef char* room(self, Kind kind, Py_ssize_t count, int own, int repeated) except NULL:
         """Set the kind and the number of channels, and give room for their table.
 
         It has `own` bytes for each channel, and `repeated` bytes for each entry of a period and for SPARE more. A
@@ -66,24 +68,74 @@ cdef class PreparedStage:
         self.stage.channels = PyBytes_AS_STRING(self.table)
         return PyBytes_AS_STRING(self.table)
 
+    cdef IntegerParams* integers(self, Py_ssize_t count) except NULL:
+        """Give room for the parameters of channels that multiply by multiplier / 2**right_shift."""
+        return <IntegerParams*>self.room(INTEGER, count, sizeof(IntegerParams), BYTES_OF_LANES)
+
+    cdef float* reals(self, FloatParams p, Py_ssize_t count) except NULL:
+        """Set all numbers in float32 but the scales, and give room for these."""
+        cdef char* table = self.room(REAL, count, 0, sizeof(float))
+        # double where float32 does not hold an end, or a sum with the shift
+        p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest
+        p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
+        self.stage.params.real = p
+        return <float*>table if count > 1 else &self.stage.params.real.scale
+
+    cdef double* doubles(self, DoubleParams p, Py_ssize_t count) except NULL:
+        """Set all numbers in double but the scales, and give room for these."""
+        cdef char* table = self.room(DOUBLE, count, 0, sizeof(double))
+        self.stage.params.wide = p
+        return <double*>table if count > 1 else &self.stage.params.wide.scale
+
+    cdef void ready(self) noexcept:
+        """Make the rest of the table, once the numbers of channels are written."""
+        cdef Stage* s = &self.stage
+        cdef IntegerParams* params = <IntegerParams*>s.channels
+        cdef Py_ssize_t period = period_of(s.count)
+        if s.count == 1:
+            return
+        if s.kind == REAL:
+            finish_scales(&s.params.real.scale, <float*>s.channels, s.count)
+        elif s.kind == DOUBLE:
+            finish_scales(&s.params.wide.scale, <double*>s.channels, s.count)
+        else:
+            s.params.integer = params[0]
+            integer_lanes(&s.lanes, params + s.count, params, s.count, period, period + SPARE)
+
+    cdef int check_input(self, cnp.ndarray x) except -1:
+        """Give numpy's number of the type of x; TypeError if the stage does not take it."""
+        cdef const Stage* first = self.stage.before if self.stage.before != NULL else &self.stage
+        cdef bint is_narrow = first.kind == LAYER or first.post_ops != NULL
+        cdef int typenum = typenum_of(x)
+        if typenum == cnp.NPY_INT32 or typenum == cnp.NPY_INT64 and not is_narrow:
+            return typenum
+        if typenum == cnp.NPY_FLOAT32 and first.kind == REAL and not is_narrow:
+            return typenum
+        names = "int32" if is_narrow else "int32, int64 or float32" if first.kind == REAL else "int32 or int64"
+        raise TypeError(f"x: expected {names}, got {(<object>x).dtype}")
+
     cpdef object run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=1):
         """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel."""
+        cdef int x_type = self.check_input(x)
+        if self.stage.count > 1 and (inner < 1 or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(out)):
+            raise ValueError(f"x, out, inner: expected arrays of one size, and inner from 1 on, got {inner}")
+        self.make(x, x_type, out, type_of_codes(out), inner)
+
+    cdef object make(self, cnp.ndarray x, int x_type, cnp.ndarray out, int c_type, Py_ssize_t inner):
+        """Do what `run` does. The types, numpy's numbers, are checked already, and so are `inner` and the sizes."""
         cdef Stage s = self.stage, before
         cdef cnp.ndarray made = out
-        self.check_input(x)
         if s.count == 1:
-            stage_over(&s, x, out)
+            stage_walk(&s, x, x_type, out, c_type)
             return
-        if inner < 1 or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(out):
-            raise ValueError(f"x, out, inner: expected arrays of one size, and inner from 1 on, got {inner}")
         s.inner = inner
         if s.before != NULL:
             before = s.before[0]
             before.inner = inner
             s.before = &before
         if not cnp.PyArray_ISCARRAY(out):
-            made = cnp.PyArray_EMPTY(out.ndim, out.shape, cnp.PyArray_TYPE(out), 0)
-        stage_over(&s, plain(x), made)
+            made = cnp.PyArray_EMPTY(out.ndim, out.shape, c_type, 0)
+        stage_walk(&s, plain(x), x_type, made, c_type)
         if made is not out:
             cnp.PyArray_CopyInto(out, made)
 
@@ -111,43 +163,12 @@ cdef IntegerParams params_of(int64_t multiplier, int n, const IntegerRule* r) no
     return p
 
 
-cdef class IntegerStage(PreparedStage):
-    """Multiply by multiplier / 2**right_shift; one pair of them, or one for each channel."""
-
-    cdef IntegerParams* room(self, Py_ssize_t count) except NULL:
-        """Give the memory that the caller writes the parameters of channels to. Then it calls `ready`."""
-        return <IntegerParams*>self.room_for(INTEGER, count, sizeof(IntegerParams), BYTES_OF_LANES)
-
-    cdef void ready(self) noexcept:
-        """Make the rest of the table, once the parameters are written."""
-        cdef Py_ssize_t count = self.stage.count, period = period_of(count)
-        cdef IntegerParams* params = <IntegerParams*>self.stage.channels
-        if count > 1:
-            self.stage.params.integer = params[0]
-            integer_lanes(&self.stage.lanes, params + count, params, count, period, period + SPARE)
-
-
-cdef class TwoStages(PreparedStage):
-    """The first stage makes int32 codes, and the last one takes these to codes."""
-
-    def __init__(self, PreparedStage first, PreparedStage last):
-        self.first, self.last = first, last
-        self.stage = last.stage
-        self.stage.before = &first.stage
-
-
-ctypedef fused real:
-    float
-    double
-
-
-cdef void finish_scales(real* scale, real* each, Py_ssize_t count) noexcept nogil:
-    """Repeat the scales of several channels until the end of a period and SPARE more; `scale` becomes the first."""
-    cdef Py_ssize_t i
-    if count > 1:
-        scale[0] = each[0]
-        for i in range(count, period_of(count) + SPARE):
-            each[i] = each[i - count]
+cdef PreparedStage two_stages(PreparedStage first, PreparedStage last):
+    """Give the stage that takes the int32 codes of the first stage to codes by the last one."""
+    cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
+    made.stage, made.table, made.first = last.stage, last.table, first
+    made.stage.before = &first.stage
+    return made
 
 
 cdef class FloatStage(PreparedStage):
@@ -168,37 +189,10 @@ cdef class FloatStage(PreparedStage):
         p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x
         p.beyond, p.before, p.after = BEYONDS[beyond], before, after
         if isinstance(scales, float):
-            self.room(p, 1)[0] = scales
+            self.reals(p, 1)[0] = scales
             return
         each = cnp.PyArray_FROM_OTF(scales, cnp.NPY_FLOAT64, cnp.NPY_ARRAY_CARRAY_RO | cnp.NPY_ARRAY_FORCECAST)
-        room = self.room(p, cnp.PyArray_SIZE(each))
+        room = self.reals(p, cnp.PyArray_SIZE(each))
         for i in range(self.stage.count):
             room[i] = <float>(<double*>cnp.PyArray_DATA(each))[i]
         self.ready()
-
-    cdef float* room(self, FloatParams p, Py_ssize_t count) except NULL:
-        """Set all but the scales, and give the memory that the caller writes them to. Then it calls `ready`."""
-        cdef char* table = self.room_for(REAL, count, 0, sizeof(float))
-        # double where float32 does not hold an end, or a sum with the shift
-        p.wide = <float>p.lowest != p.lowest or <float>p.highest != p.highest
-        p.wide = p.wide or p.shift != 0 and max(-p.lowest, p.highest, abs(p.shift)) > 1 << 24
-        self.stage.params.real = p
-        return <float*>table if count > 1 else &self.stage.params.real.scale
-
-    cdef void ready(self) noexcept:
-        """Make the rest of the table, once the scales are written."""
-        finish_scales(&self.stage.params.real.scale, <float*>self.stage.channels, self.stage.count)
-
-
-cdef class DoubleStage(PreparedStage):
-    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one for each channel."""
-
-    cdef double* room(self, DoubleParams p, Py_ssize_t count) except NULL:
-        """Set all but the scales, and give the memory that the caller writes them to. Then it calls `ready`."""
-        cdef char* table = self.room_for(DOUBLE, count, 0, sizeof(double))
-        self.stage.params.wide = p
-        return <double*>table if count > 1 else &self.stage.params.wide.scale
-
-    cdef void ready(self) noexcept:
-        """Make the rest of the table, once the scales are written."""
-        finish_scales(&self.stage.params.wide.scale, <double*>self.stage.channels, self.stage.count)

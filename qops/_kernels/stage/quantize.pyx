@@ -9,7 +9,7 @@ from qops._kernels.arrays.checks cimport array_of, float32s, output
 from qops._kernels.arrays.numbers cimport int32, integer, number, real
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.given cimport row_named, row_of
-from qops._kernels.stage.prepared cimport BEYONDS, FORMS, ROUNDINGS, FloatStage
+from qops._kernels.stage.prepared cimport BEYONDS, FORMS, ROUNDINGS, PreparedStage
 from qops._kernels.stage.stage cimport stage_unless_nan
 
 import numpy as np
@@ -36,7 +36,7 @@ cdef class Quantization:
     cdef int typenum, lowest, highest
     cdef float step
     cdef bint has_inverse
-    cdef FloatStage stage  # None for a rule in double
+    cdef PreparedStage stage  # None for a rule in double
     cdef Py_ssize_t width
     cdef Quantization tail
 
@@ -74,8 +74,8 @@ cdef class Quantization:
             p.plus = self.zero_point
         else:
             p.shift = self.zero_point
-        self.stage = FloatStage.__new__(FloatStage)
-        self.stage.room(p, 1)[0] = <float>factor if self.has_inverse else INFINITY
+        self.stage = PreparedStage.__new__(PreparedStage)
+        self.stage.reals(p, 1)[0] = <float>factor if self.has_inverse else INFINITY
 
     def __call__(self, x, out=None):
         cdef cnp.ndarray source = array_of(x, "x"), values = float32s(source, "x"), made

@@ -6,6 +6,7 @@ cimport numpy as cnp
 from qops._kernels.arrays.checks cimport array_of, output
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
+from qops._kernels.machine.host cimport check_rounding
 from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
 from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
 from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, IntegerRule
@@ -72,6 +73,7 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
+        check_rounding()
         cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = row_named(rule, rules)
@@ -100,13 +102,15 @@ cdef class Requantization:
             self.has_axis |= blocks.of == "channels"
 
     def __call__(self, acc, out=None):
-        cdef cnp.ndarray x = array_of(acc, "acc"), near, made
+        cdef cnp.ndarray x = array_of(acc, "acc"), near = x, made
         cdef Py_ssize_t inner = self.inner(x) if self.has_axis else 1
-        cdef bint is_int32 = typenum_of(x) == cnp.NPY_INT32
-        near = x if is_int32 and self.in_zero_point == 0 else self.moved(x, is_int32)
+        cdef int x_type = typenum_of(x)
+        if x_type != cnp.NPY_INT32 or self.in_zero_point != 0:
+            near = self.moved(x, x_type == cnp.NPY_INT32)
+            x_type = typenum_of(near)
         made = output(out, self.typenum, x)
         if cnp.PyArray_SIZE(x):
-            (self.wide if typenum_of(near) == cnp.NPY_INT64 else self.stage).run(near, made, inner)
+            (self.wide if x_type == cnp.NPY_INT64 else self.stage).make(near, x_type, made, self.typenum, inner)
             if self.tail is not None:
                 self.tail.run(near, made, self.axis, inner)
         return out if made is out else made

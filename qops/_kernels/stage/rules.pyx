@@ -9,15 +9,14 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from qops._kernels.stage.double_stage cimport DoubleParams
-from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.float_stage cimport DoubleParams, FloatParams, float_params
 from qops._kernels.stage.integer_stage cimport IntegerParams
 from qops._kernels.stage.multipliers cimport (
     FLOAT_32, FLOAT_32_OF_31, FLOAT_64, GIVEN, KINDS, REDUCED_LATER, Multiplier, fits, multiplier, reduced,
 )
 from qops._kernels.stage.prepared cimport (
-    BEYONDS, CODE, INTO_16, LAST_BIT, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, DoubleStage, FloatStage, IntegerStage,
-    PreparedStage, IntegerRule, TwoStages, params_of,
+    BEYONDS, CODE, INTO_16, LAST_BIT, NOTHING, ONCE, ROUNDINGS, SPLITS, WRAPS, IntegerRule, PreparedStage, params_of,
+    two_stages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, Rounding
 
@@ -171,7 +170,7 @@ cdef class Numbers:
 
         `is_wide`: for int64 accumulators; the stage differs from that for int32 only if the numbers `can_wrap`.
         """
-        cdef IntegerStage made
+        cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
         cdef IntegerParams* params
         cdef Multiplier p
         cdef Py_ssize_t i
@@ -183,8 +182,7 @@ cdef class Numbers:
         s.zero_point, s.lowest, s.highest = self.zero_point, self.lo, self.hi
         if s.split == INTO_16:
             return self.short_stage(s)
-        made = IntegerStage.__new__(IntegerStage)
-        params = made.room(self.count)
+        params = made.integers(self.count)
         for i in range(self.count):
             self.loop_at(i, &p)
             params[i] = params_of(p.m, <int>p.right_shift, &s)
@@ -193,10 +191,10 @@ cdef class Numbers:
 
     cdef PreparedStage short_stage(self, IntegerRule s):
         """The accumulator is shifted into 16 bits, saturating, then multiplied."""
-        cdef IntegerStage first = IntegerStage.__new__(IntegerStage), last = IntegerStage.__new__(IntegerStage)
+        cdef PreparedStage first = PreparedStage.__new__(PreparedStage), last = PreparedStage.__new__(PreparedStage)
         cdef IntegerRule into = IntegerRule(s.first, FLOOR, ONCE, NOTHING, 0, 0, -(1 << 15), (1 << 15) - 1)
-        cdef IntegerParams* shifts = first.room(self.count)
-        cdef IntegerParams* params = last.room(self.count)
+        cdef IntegerParams* shifts = first.integers(self.count)
+        cdef IntegerParams* params = last.integers(self.count)
         cdef Multiplier p
         cdef Py_ssize_t i
         s.first, s.second, s.split, s.wraps = s.second, FLOOR, ONCE, NOTHING
@@ -206,7 +204,7 @@ cdef class Numbers:
             params[i] = params_of(p.m, 15, &s)
         first.ready()
         last.ready()
-        return TwoStages(first, last)
+        return two_stages(first, last)
 
     cdef PreparedStage real_stage(self):
         """The stage of a rule that keeps the scale real: its zero point is added before the rounding, or after it."""
@@ -214,27 +212,23 @@ cdef class Numbers:
         cdef int plus = self.zero_point if is_inside else 0, shift = 0 if is_inside else self.zero_point
         cdef Rounding rounding = self.words.integer_rule.first
         cdef FloatParams p
-        cdef FloatStage single
-        cdef DoubleStage wide
+        cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
         cdef float* scales
         cdef double* wide_scales
         cdef Py_ssize_t i
         if self.kind >= FLOAT_64:
-            wide = DoubleStage.__new__(DoubleStage)
-            wide_scales = wide.room(DoubleParams(0, plus, shift, self.lo, self.hi, rounding), self.count)
+            wide_scales = made.doubles(DoubleParams(0, plus, shift, self.lo, self.hi, rounding), self.count)
             for i in range(self.count):
                 wide_scales[i] = self.real_at(i)
-            wide.ready()
-            return wide
-        p = float_params(0, rounding, self.lo, self.hi)
-        p.plus, p.shift, p.beyond = plus, shift, self.words.beyond
-        p.before, p.after = self.before_after
-        single = FloatStage.__new__(FloatStage)
-        scales = single.room(p, self.count)
-        for i in range(self.count):
-            scales[i] = <float>self.real_at(i)
-        single.ready()
-        return single
+        else:
+            p = float_params(0, rounding, self.lo, self.hi)
+            p.plus, p.shift, p.beyond = plus, shift, self.words.beyond
+            p.before, p.after = self.before_after
+            scales = made.reals(p, self.count)
+            for i in range(self.count):
+                scales[i] = <float>self.real_at(i)
+        made.ready()
+        return made
 
     cdef double real_at(self, Py_ssize_t channel) except? -1:
         """Give the scale by which the loop multiplies a channel. Rules of FLOAT_64 take it as it is.

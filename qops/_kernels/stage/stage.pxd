@@ -7,19 +7,16 @@ A stage is of one kind, with the numbers of that kind. Its channels, if it has s
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.stage.double_stage cimport DoubleParams
-from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.float_stage cimport DoubleParams, FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerLanes, IntegerParams
 from qops._kernels.stage.layer_stage cimport LayerParams
 from qops._kernels.stage.post_ops cimport PostOps
 
 cdef enum Kind:
     INTEGER  # multiply, shift and round in integers; from int32 or int64
-    REAL  # multiply and round in float32; from int32 or float32
-    DOUBLE  # multiply and round in double; from int32
-    POST_OPS  # oneDNN's float32 operations, then as REAL; from int32
+    REAL  # multiply and round in float32; from int32, int64 or float32
+    DOUBLE  # multiply and round in double; from int32 or int64
     LAYER  # a layer of the front door: double, with terms for rows and columns; from whole rows of int32
-    WATCHED  # makes no codes: copies the sums of a layer, and notes the extremes of their results
 
 cdef union Params:
     IntegerParams integer
@@ -32,8 +29,8 @@ cdef struct Stage:
     Py_ssize_t count, inner  # `inner` neighbours belong to each of `count` channels
     const void* channels  # INTEGER: the IntegerParams of each channel; else the scales, repeated as `period_of` says
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
-    const PostOps* post_ops  # POST_OPS: the operations
-    const LayerParams* layer  # LAYER, WATCHED: all its parameters
+    const LayerParams* layer  # LAYER: all its parameters
+    const PostOps* post_ops  # REAL: float32 operations on int32 that come first; NULL: there are none
     Stage* before  # the stage that runs first, whose int32 codes this one reads; NULL: there is none
 
 cdef enum:
@@ -45,7 +42,9 @@ cdef Stage integer_stage(const IntegerParams* params) noexcept nogil
 cdef Stage float_stage(const FloatParams* params) noexcept nogil
 cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
                     Py_ssize_t n) noexcept nogil
-cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, void* c, int c_type, Py_ssize_t first,
+cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, void* c, int c_type,
                          Py_ssize_t n) noexcept nogil
+cdef object stage_walk(const Stage* s, cnp.ndarray x, int x_type, cnp.ndarray out, int c_type)
+cdef int type_of_codes(cnp.ndarray out) except -1
 cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out)
 cdef bint stage_unless_nan(const Stage* s, cnp.ndarray x, cnp.ndarray out) except -1

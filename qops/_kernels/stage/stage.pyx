@@ -2,17 +2,14 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
-from libc.string cimport memcpy
 
 from qops._kernels.arrays.codes cimport code_type, typenum_of
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.stage.double_stage cimport double_codes, double_codes_8__simd
-from qops._kernels.stage.float_stage cimport ChannelScales, float_codes, float_codes_8__simd, float_codes_16__simd
-from qops._kernels.stage.integer_stage cimport (
-    integer_codes, integer_each, integer_each_8, stage_8__simd, stage_16__simd,
-)
-from qops._kernels.stage.layer_stage cimport layer_codes, layer_ends
+from qops._kernels.stage.batch cimport FROM_F32, FROM_S32, FROM_S64, Batch, part
+from qops._kernels.stage.float_stage cimport ChannelScales, double_codes, float_codes
+from qops._kernels.stage.integer_stage cimport integer_codes, integer_each
+from qops._kernels.stage.layer_stage cimport layer_codes
 from qops._kernels.stage.post_ops cimport float_ops_8__simd, run_float_ops
 from qops._kernels.stage.range cimport has_nan
 
@@ -32,11 +29,16 @@ cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil:
     return 2 * period if period % 2 else period
 
 
+cdef inline void* at_a_line(void* room) noexcept nogil:
+    """Give the first cache line of memory that has 16 numbers to spare: loads that cross lines take twice as long."""
+    return <void*>((<uintptr_t>room + 63) & ~<uintptr_t>63)
+
+
 cdef Stage one_channel(Kind kind) noexcept nogil:
     """Give a stage of this kind, still without parameters, for elements that share them."""
     cdef Stage s
     s.kind, s.count, s.inner = kind, 1, 1
-    s.channels, s.post_ops, s.layer, s.before = NULL, NULL, NULL, NULL
+    s.channels, s.layer, s.post_ops, s.before = NULL, NULL, NULL, NULL
     return s
 
 
@@ -61,21 +63,14 @@ cdef inline int size_of(int typenum) noexcept nogil:
     return 2 if typenum == cnp.NPY_UINT16 or typenum == cnp.NPY_INT16 else 4
 
 
-cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept nogil:
-    """Store codes, which fit the low bytes of an int32, in `size` bytes each."""
-    cdef uint8_t* bytes = <uint8_t*>c
-    cdef uint16_t* halves = <uint16_t*>c
-    cdef Py_ssize_t i
-    if size == 1:
-        for i in range(narrow_8__simd(tier(), codes, bytes, n), n):
-            bytes[i] = <uint8_t>codes[i]
-    else:
-        for i in range(narrow_16__simd(tier(), codes, halves, n), n):
-            halves[i] = <uint16_t>codes[i]
+cdef inline Batch batch(const void* x, int x_type, void* c, int c_type, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Give n elements and where their codes go; types are numpy's numbers."""
+    return Batch(x, c, FROM_F32 if x_type == cnp.NPY_FLOAT32 else FROM_S64 if x_type == cnp.NPY_INT64 else FROM_S32,
+                 size_of(c_type), c_type == cnp.NPY_INT8 or c_type == cnp.NPY_INT16, first, n)
 
 
 cdef inline ChannelScales scales_from(const Stage* s, Py_ssize_t first) noexcept nogil:
-    """Give the scales of elements from number `first` on."""
+    """Give the scales of elements from number `first` on; the parameters have the scale of a stage of one channel."""
     cdef Py_ssize_t period
     if s.count == 1:
         return ChannelScales(NULL, 1, 0)
@@ -83,99 +78,118 @@ cdef inline ChannelScales scales_from(const Stage* s, Py_ssize_t first) noexcept
     return ChannelScales(s.channels, period, first % period)
 
 
-cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first,
-                   Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of n elements, by a stage of kind INTEGER, REAL or DOUBLE whose `inner` is 1."""
+cdef inline Py_ssize_t first_codes(const Stage* s, const Batch* b) noexcept nogil:
+    """The table of loops: they make the first codes and return how many. They make all int32 codes, and others as far
+    as SIMD loops store them without int32 codes between. The `inner` of the stage is 1.
+    """
+    if s.kind == INTEGER and s.count == 1:
+        return integer_codes(&s.params.integer, b)
+    if s.kind == INTEGER:
+        return integer_each(<const IntegerParams*>s.channels, s.count, &s.lanes, b)
     if s.kind == REAL:
-        float_codes(s.params.real, scales_from(s, first), x, x_type == cnp.NPY_INT32, c, n)
-    elif s.kind == DOUBLE:
-        double_codes(s.params.wide, scales_from(s, first), <const int32_t*>x, c, n)
-    elif s.count == 1:
-        integer_codes(&s.params.integer, x, x_type == cnp.NPY_INT64, c, n)
+        return float_codes(&s.params.real, scales_from(s, b.first), b)
+    if s.kind == DOUBLE:
+        return double_codes(&s.params.wide, scales_from(s, b.first), b)
+    return layer_codes(s.layer, b)
+
+
+cdef void narrow(const int32_t* codes, const Batch* b) noexcept nogil:
+    """Store codes, which fit the low bytes of an int32, as codes of 8 or 16 bits."""
+    cdef uint8_t* bytes = <uint8_t*>b.c
+    cdef uint16_t* halves = <uint16_t*>b.c
+    cdef Py_ssize_t i
+    if b.size == 1:
+        for i in range(narrow_8__simd(tier(), codes, bytes, b.n), b.n):
+            bytes[i] = <uint8_t>codes[i]
     else:
-        integer_each(<const IntegerParams*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
+        for i in range(narrow_16__simd(tier(), codes, halves, b.n), b.n):
+            halves[i] = <uint16_t>codes[i]
 
 
-cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c, int size, bint is_signed,
-                              Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Make codes of 8 or 16 bits by a SIMD loop that stores them directly, without int32 codes between.
-
-    Return how many it made, from the first on: 0 if there is no such loop.
-    """
-    cdef bint is_int = x_type == cnp.NPY_INT32
-    if s.kind == REAL and size == 1:
-        return float_codes_8__simd(tier(), x, is_int, c, is_signed, n, s.params.real, scales_from(s, first))
-    if s.kind == INTEGER and s.count > 1 and is_int and size == 1:
-        return integer_each_8(<const IntegerParams*>s.channels, &s.lanes, <const int32_t*>x, c, is_signed, first, n)
-    if s.count > 1:
-        return 0
-    if s.kind == REAL:
-        return float_codes_16__simd(tier(), x, is_int, c, is_signed, n, s.params.real)
-    if s.kind == DOUBLE and size == 1:
-        return double_codes_8__simd(tier(), <const int32_t*>x, c, is_signed, n, s.params.wide)
-    if s.kind == INTEGER and is_int and size == 1:
-        return stage_8__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer)
-    if s.kind == INTEGER and is_int:
-        return stage_16__simd(tier(), <const int32_t*>x, c, is_signed, n, &s.params.integer)
-    return 0
+cdef void all_codes(const Stage* s, const Batch* b) noexcept nogil:
+    """Make all codes: those that `first_codes` leaves as int32 codes of a block, which are narrowed."""
+    cdef int32_t[BLOCK + 16] room
+    cdef int32_t* block = <int32_t*>at_a_line(room)
+    cdef Py_ssize_t i = first_codes(s, b)
+    cdef Batch some, wide
+    while i < b.n:
+        some = wide = part(b, i, min(b.n - i, <Py_ssize_t>BLOCK))
+        wide.c, wide.size = block, sizeof(int32_t)
+        first_codes(s, &wide)
+        narrow(block, &some)
+        i += some.n
 
 
-cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, void* c, int c_type, Py_ssize_t first,
-                         Py_ssize_t n) noexcept nogil:
-    """c = the codes of int32 sums after the post-ops; `old`: the destination before, for a Sum, or NULL.
-
-    Operands of the post-ops repeat after `s.post_ops.block` values, so no step goes beyond the end of such a block.
-    """
-    cdef float[NEAR_BLOCK + 16] room
-    cdef float* x = <float*>((<uintptr_t>room + 63) & ~<uintptr_t>63)
-    cdef Stage last = float_stage(&s.params.real)
-    cdef Py_ssize_t i = 0, at, some, done
-    cdef int size = size_of(c_type)
-    while i < n:
-        at = (first + i) % s.post_ops.block
-        some = min(n - i, s.post_ops.block - at, <Py_ssize_t>NEAR_BLOCK)
-        done = 0
-        if size == 1:
-            done = float_ops_8__simd(tier(), sums + i, <char*>c + i, c_type == cnp.NPY_INT8, some, s.post_ops.float_ops,
-                                     s.post_ops.count, old + i if old != NULL else NULL, at, s.params.real)
-        if done == 0:
-            run_float_ops(s.post_ops.float_ops, s.post_ops.count, sums + i, x, old + i if old != NULL else NULL, at,
-                          some)
-            stage_run(&last, x, cnp.NPY_FLOAT32, <char*>c + i * size, c_type, 0, some)
-            done = some
-        i += done
-
-
-cdef void in_two(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
-                 Py_ssize_t n) noexcept nogil:
-    """Run the stage before, which makes int32 codes of a block, then this stage on these, block after block."""
-    cdef int32_t between[BLOCK]
-    cdef Stage last = s[0]
-    cdef Py_ssize_t i, some, x_size = 8 if x_type == cnp.NPY_INT64 else 4
-    last.before = NULL
-    for i from 0 <= i < n by BLOCK:
-        some = min(n - i, <Py_ssize_t>BLOCK)
-        stage_run(s.before, <const char*>x + i * x_size, x_type, between, cnp.NPY_INT32, first + i, some)
-        stage_run(&last, between, cnp.NPY_INT32, <char*>c + i * size_of(c_type), c_type, first + i, some)
-
-
-cdef void by_channel(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
-                     Py_ssize_t n) noexcept nogil:
+cdef void by_channel(const Stage* s, const Batch* b) noexcept nogil:
     """Make the codes of each run of `inner` neighbours by a stage of one channel, which has that channel's numbers."""
     cdef Stage one = s[0]
-    cdef Py_ssize_t i = 0, some, channel, x_size = 8 if x_type == cnp.NPY_INT64 else 4
+    cdef Py_ssize_t i = 0, channel
+    cdef Batch some
     one.count = one.inner = 1
-    while i < n:
-        some = min(n - i, s.inner - (first + i) % s.inner)
-        channel = (first + i) // s.inner % s.count
+    while i < b.n:
+        some = part(b, i, min(b.n - i, s.inner - (b.first + i) % s.inner))
+        channel = some.first // s.inner % s.count
         if s.kind == INTEGER:
             one.params.integer = (<const IntegerParams*>s.channels)[channel]
         elif s.kind == REAL:
             one.params.real.scale = (<const float*>s.channels)[channel]
         else:
             one.params.wide.scale = (<const double*>s.channels)[channel]
-        stage_run(&one, <const char*>x + i * x_size, x_type, <char*>c + i * size_of(c_type), c_type, 0, some)
-        i += some
+        all_codes(&one, &some)
+        i += some.n
+
+
+cdef void after_ops(const Stage* s, const Batch* b, const float* old) noexcept nogil:
+    """Make the codes of int32 sums after the post-ops; `old`: the destination before, for a Sum, or NULL.
+
+    Operands of the post-ops repeat after `s.post_ops.block` values, so no step goes beyond the end of such a block.
+    """
+    cdef float[NEAR_BLOCK + 16] room
+    cdef float* x = <float*>at_a_line(room)
+    cdef Stage last = float_stage(&s.params.real)
+    cdef const float* before = NULL
+    cdef Py_ssize_t i = 0, at, done
+    cdef Batch some, near
+    while i < b.n:
+        at = (b.first + i) % s.post_ops.block
+        some = near = part(b, i, min(b.n - i, s.post_ops.block - at, <Py_ssize_t>NEAR_BLOCK))
+        if old != NULL:
+            before = old + i
+        done = float_ops_8__simd(tier(), &some, s.post_ops.float_ops, s.post_ops.count, before, at, s.params.real)
+        if done == 0:
+            run_float_ops(s.post_ops.float_ops, s.post_ops.count, <const int32_t*>some.x, x, before, at, some.n)
+            near.x, near.source = x, FROM_F32
+            all_codes(&last, &near)
+            done = some.n
+        i += done
+
+
+cdef void after_stage(const Stage* s, const Batch* b) noexcept nogil:
+    """Run the stage before, which makes int32 codes of a block, then this stage on these, block after block."""
+    cdef int32_t[BLOCK + 16] room
+    cdef int32_t* between = <int32_t*>at_a_line(room)
+    cdef Stage last = s[0]
+    cdef Py_ssize_t i
+    cdef Batch some, near
+    last.before = NULL
+    for i from 0 <= i < b.n by BLOCK:
+        some = near = part(b, i, min(b.n - i, <Py_ssize_t>BLOCK))
+        near.c, near.size = between, sizeof(int32_t)
+        run(s.before, &near)
+        some.x, some.source = between, FROM_S32
+        run(&last, &some)
+
+
+cdef void run(const Stage* s, const Batch* b) noexcept nogil:
+    """Make all codes of a batch: what comes first, then the loop of the kind."""
+    if s.before != NULL:
+        after_stage(s, b)
+    elif s.post_ops != NULL and s.post_ops.count > 0:
+        after_ops(s, b, NULL)
+    elif s.inner > 1 and s.count > 1:
+        by_channel(s, b)
+    else:
+        all_codes(s, b)
 
 
 cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
@@ -184,29 +198,18 @@ cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_ty
 
     Types are numpy's numbers: x int32, int64 or float32, as the kind takes it; c uint8, int8, uint16, int16 or int32.
     """
-    cdef int32_t block[BLOCK]
-    cdef int size = size_of(c_type)
-    cdef Py_ssize_t i = 0, some, x_size = 8 if x_type == cnp.NPY_INT64 else 4
-    if s.before != NULL:
-        in_two(s, x, x_type, c, c_type, first, n)
-    elif s.kind == POST_OPS:
-        stage_post_ops(s, <const int32_t*>x, NULL, c, c_type, first, n)
-    elif s.kind == LAYER:
-        layer_codes(s.layer, <const int32_t*>x, c, size == 4, 128 if c_type == cnp.NPY_INT8 else 0, first, n)
-    elif s.kind == WATCHED:
-        layer_ends(s.layer, <const int32_t*>x, first, n)
-        memcpy(c, x, 4 * n)
-    elif s.count > 1 and s.inner > 1:
-        by_channel(s, x, x_type, c, c_type, first, n)
-    elif size == 4:
-        codes_32(s, x, x_type, <int32_t*>c, first, n)
-    else:
-        i = codes_at_once(s, x, x_type, c, size, c_type == cnp.NPY_INT8 or c_type == cnp.NPY_INT16, first, n)
-        while i < n:
-            some = min(n - i, <Py_ssize_t>BLOCK)
-            codes_32(s, <const char*>x + i * x_size, x_type, block, first + i, some)
-            narrow(block, <char*>c + i * size, size, some)
-            i += some
+    cdef Batch b = batch(x, x_type, c, c_type, first, n)
+    run(s, &b)
+
+
+cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, void* c, int c_type,
+                         Py_ssize_t n) noexcept nogil:
+    """Make the codes of n sums by a stage with post-ops; `old`: the destination before, for a Sum, or NULL.
+
+    c may be the memory of the sums.
+    """
+    cdef Batch b = batch(sums, cnp.NPY_INT32, c, c_type, 0, n)
+    after_ops(s, &b, old)
 
 
 cdef struct LoopParams:  # the parameters of the loops that `walk` runs
@@ -221,20 +224,25 @@ cdef void run_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     stage_run(r.stage, data[0], r.x_type, data[1], r.c_type, 0, n)
 
 
-cdef LoopParams loop_params(const Stage* s, cnp.ndarray x, cnp.ndarray out) except *:
-    """Give the parameters for these arrays; TypeError if the dtype of `out` is no code type."""
+cdef object stage_walk(const Stage* s, cnp.ndarray x, int x_type, cnp.ndarray out, int c_type):
+    """out = the codes of x, arrays in any layout; with several channels both are contiguous.
+
+    Types are numpy's numbers of the dtypes of x and out, which the stage must take: see `stage_run`.
+    """
+    cdef LoopParams r = LoopParams(s, x_type, c_type, False)
+    walk(run_loop, &r, x, out)
+
+
+cdef int type_of_codes(cnp.ndarray out) except -1:
+    """Give numpy's number of the dtype of `out`; TypeError if it is no code type."""
     if code_type(out).steps == 0:
         raise TypeError(f"out: expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
-    return LoopParams(s, typenum_of(x), typenum_of(out), False)
+    return typenum_of(out)
 
 
 cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
-    """out = the codes of x, arrays in any layout; with several channels both are contiguous.
-
-    TypeError if the dtype of `out` is no code type. The dtype of x must be one that the stage takes.
-    """
-    cdef LoopParams r = loop_params(s, x, out)
-    walk(run_loop, &r, x, out)
+    """The same; TypeError if the dtype of `out` is no code type. The dtype of x must be one that the stage takes."""
+    stage_walk(s, x, typenum_of(x), out, type_of_codes(out))
 
 
 cdef void loop_unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -252,6 +260,6 @@ cdef void loop_unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil
 
 cdef bint stage_unless_nan(const Stage* s, cnp.ndarray x, cnp.ndarray out) except -1:
     """out = the codes of float32 values x. False if a value is NaN: then `out` may be partly written."""
-    cdef LoopParams r = loop_params(s, x, out)
+    cdef LoopParams r = LoopParams(s, cnp.NPY_FLOAT32, type_of_codes(out), False)
     walk(loop_unless_nan, &r, x, out)
     return not r.found_nan

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, isfinite
 
 from qops._kernels.arrays.codes cimport Tensor
+from qops._kernels.machine.host cimport check_rounding
 
 cnp.import_array()
 
@@ -31,6 +32,7 @@ cpdef tuple checked(double low, double high, str names, double steps=0):
 
 cdef tuple fit_one(t, double steps, tuple typenums):
     cdef float low, high
+    check_rounding()
     if isinstance(t, Tensor):
         x, lo, hi = (<Tensor>t).data, (<Tensor>t).min, (<Tensor>t).max
     elif isinstance(t, tuple) and len(<tuple>t) == 3:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from qops.models.onnx.file import Node
-from qops.models.onnx.makers import OWN_DOMAIN
+from qops.models.onnx.kinds import OWN_DOMAIN
 from qops.models.onnx.net import Net, Sink, Source
 from qops.models.onnx.qdq import merged, refuse_around_moves
 from qops.models.onnx.weights import quantized

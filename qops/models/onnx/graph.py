@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from qops.models.graph import Graph
 from qops.models.onnx.file import Node, read_onnx
 from qops.models.onnx.fuse import fused
-from qops.models.onnx.makers import QUANTIZED
+from qops.models.onnx.kinds import OWN_DOMAIN, kind_of
 from qops.models.onnx.ops import op_of, with_scales_of
 from qops.models.onnx.types import results_of
 from qops.models.op import Missing, Op, unread
@@ -21,19 +21,6 @@ from qops.models.tensor import Tensor
 
 __all__ = ["load_onnx"]
 
-_FOLDED = (
-    *("DequantizeLinear", "QuantizeLinear", "Cast", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"),
-    *("Identity", "Slice", "Concat"),
-)
-"""What is computed when the file is read if it depends on constants alone: operators whose results are not larger."""
-_INPUTS = {
-    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear", "Conv", "MatMul", "Gemm", "Add", "Mul"), 2),
-    **dict.fromkeys(
-        ("Relu", "Clip", "Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool"), 1
-    ),
-    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "Sigmoid", "LeakyRelu", "Softmax"), 1),
-}
-"""How many inputs a node has at least; only kinds of nodes that fusions look at are listed."""
 _SPARE = 2**24
 """Bytes that constants may take beside a multiple of the file's own."""
 _LARGER = 4
@@ -101,7 +88,7 @@ def load_onnx(path: Path, runtime: str) -> Graph:
 def _check(nodes: Iterable[Node]) -> None:
     """Refuse nodes of known kinds that lack an input which they all have, and nodes without a result."""
     for i, node in enumerate(nodes):
-        wanted = _INPUTS.get(node.kind, 0) if node.domain in ("", "com.microsoft") else 0
+        wanted = kind_of(node).least if node.domain in ("", OWN_DOMAIN) else 0
         if len(node.inputs) < wanted or not all(node.inputs[:wanted]) or not any(node.outputs[:1]):
             what = f"{len(node.inputs)} inputs, {len(node.outputs)} results"
             raise ValueError(f"node {i}, {node.kind} ({node.name}) has {what}, which are too few")
@@ -134,14 +121,14 @@ def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: 
         for tensor in results_of(node, tensors):
             tensors[tensor.name] = tensor
         held = sum(t.data.nbytes for name in node.inputs if name and (t := tensors[name]).data is not None)
-        if node.kind in QUANTIZED and not packed.has(held):
+        if kind_of(node).function is not None and not packed.has(held):
             raise ValueError(f"node {i}, {node.kind} ({node.name}): the nodes pack far more than the file holds")
         try:
             op = op_of(node, tensors, runtime)
         except Missing as why:
             missing.append(f"node {i}, {node.kind} ({node.name}): {why}")
             continue
-        if not op.reads and node.kind in _FOLDED and folded.has(_LARGER * held):
+        if not op.reads and kind_of(node).folds and folded.has(_LARGER * held):
             try:
                 made = op.call()
             except (ValueError, TypeError, IndexError, OverflowError) as why:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from qops.models.onnx.file import Node
 from qops.models.tensor import Tensor
 
-__all__ = ["SPECS", "QuantizedInput", "Spec", "constant", "spec_of", "with_scales"]
+__all__ = ["QuantizedInput", "Spec", "constant", "with_scales"]
 
 
 class QuantizedInput(NamedTuple):
     """Places of a tensor of codes, its scale and its zero point among the inputs; the axis of scales of channels."""
 
     tensor: int
-    scale: int
+    scale: int | None
     zero_point: int
     axis: int | None = None
 
@@ -36,71 +36,39 @@ class Spec(NamedTuple):
         The operator that it is in real numbers; "" if it has none.
     bias : int or None
         Where a bias stands whose scale is the product of those of both operands.
+    addend : int or None
+        Where a bias of float32 stands, which is added to a result of float32.
     """
 
     of: tuple[QuantizedInput, ...]
     y: tuple[int, int] | None = None
     real: str = ""
     bias: int | None = None
+    addend: int | None = None
+
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """Which inputs may hold one number for each output channel, of an operator of data and weights."""
+        weights = self.of[1]
+        places = weights.scale, weights.zero_point, self.bias, self.addend
+        return tuple(place for place in places if place is not None)
 
 
-_BINARY = QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5)
-SPECS = {
-    "QuantizeLinear": Spec((), (1, 2)),
-    "DequantizeLinear": Spec((QuantizedInput(0, 1, 2),)),
-    "QLinearConv": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, 0)), (6, 7), "Conv", 8),
-    "QLinearMatMul": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, -1)), (6, 7), "MatMul"),
-    "QLinearAdd": Spec(_BINARY, (6, 7), "Add"),
-    "QLinearMul": Spec(_BINARY, (6, 7), "Mul"),
-    "QLinearAveragePool": Spec((QuantizedInput(0, 1, 2),), (3, 4), "AveragePool"),
-    "QLinearGlobalAveragePool": Spec((QuantizedInput(0, 1, 2),), (3, 4), "GlobalAveragePool"),
-    "QLinearSigmoid": Spec((QuantizedInput(0, 1, 2),), (3, 4), "Sigmoid"),
-    "QLinearLeakyRelu": Spec((QuantizedInput(0, 1, 2),), (3, 4), "LeakyRelu"),
-    "QLinearSoftmax": Spec((QuantizedInput(0, 1, 2),), (3, 4), "Softmax"),
-    "QGemm": Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, -1)), (7, 8), "Gemm", 6),
-    "MatMulIntegerToFloat": Spec((QuantizedInput(0, 2, 4), QuantizedInput(1, 3, 5, -1)), None, "MatMul"),
-    "DynamicQuantizeMatMul": Spec((QuantizedInput(1, 2, 3, -1),)),
-}
-"""The operators whose inputs stand in fixed places."""
-
-
-def spec_of(node: Node) -> Spec | None:
-    """Give what a node is; None if it says nothing of scales.
-
-    Parameters
-    ----------
-    node : Node
-
-    Returns
-    -------
-    Spec or None
-    """
-    if node.kind == "QLinearConcat":
-        count = (len(node.inputs) - 2) // 3
-        return Spec(tuple(QuantizedInput(2 + 3 * i, 3 + 3 * i, 4 + 3 * i) for i in range(count)), (0, 1), "Concat")
-    found = SPECS.get(node.kind)
-    if node.kind == "DequantizeLinear":
-        return Spec((QuantizedInput(0, 1, 2, node.get("axis", 1)),))
-    if node.kind == "QGemm" and node.get("transB", 0):
-        return SPECS["QGemm"]._replace(of=(QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5, 0)))
-    return found
-
-
-def constant(tensors: dict[str, Tensor], node: Node, place: int) -> NDArray[Any] | None:
+def constant(tensors: dict[str, Tensor], node: Node, place: int | None) -> NDArray[Any] | None:
     """Give the constant that an input is; None if it is none, or is left out.
 
     Parameters
     ----------
     tensors : dict of str to Tensor
     node : Node
-    place : int
-        Among the node's inputs.
+    place : int or None
+        Among the node's inputs; None if it has no such input.
 
     Returns
     -------
     ndarray or None
     """
-    name = node.inputs[place] if place < len(node.inputs) else ""
+    name = "" if place is None or place >= len(node.inputs) else node.inputs[place]
     return tensors[name].data if name in tensors else None
 
 

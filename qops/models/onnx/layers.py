@@ -2,103 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.onnx.file import Node
-from qops.models.onnx.inputs import spec_of
-from qops.models.onnx.makers import Site
-from qops.models.onnx.sums import conv, gemm, matmul
+from qops.models.onnx.kinds import kind_of, spec_of
+from qops.models.onnx.site import Site
 from qops.models.op import Layer
-from qops.models.tensor import Values
 from qops.rules import Requantize
 
 __all__ = ["layer_of"]
 
-_RULES = {"onnx": "double-even-zp-inside", "ort": "fp32-even"}
-_LAYERS = ("QLinearConv", "QLinearMatMul", "QGemm")
-_BINARY = {"QLinearAdd": "add", "QLinearMul": "mul"}
 
-
-def layer_of(site: Site) -> Layer | None:
-    """Give the layer of a node, as `qops.explain` and ports read it.
+def layer_of(site: Site, op: Any) -> Layer | None:
+    """Give the layer of a node, as `qops.explain` and ports read it; what the prepared op has is read off it.
 
     Parameters
     ----------
     site : Site
+    op : Prepared or None
+        The prepared op of the node; None where more than the data is known at run time only.
 
     Returns
     -------
     Layer or None
         None for other operators, or if a scale or a zero point is not constant.
     """
-    node, spec = site.node, spec_of(site.node)
-    if spec is None or spec.y is None or node.kind not in (*_LAYERS, *_BINARY):
+    row, spec = kind_of(site.node), spec_of(site.node)
+    if spec is None or spec.y is None or op is None or (row.sums is None and not row.explained):
         return None
     parts = [(site.constant(codes.scale), _zero(site, codes.zero_point)) for codes in spec.of]
     y_scale, y_zero = site.constant(spec.y[0]), _zero(site, spec.y[1])
     if y_scale is None or any(scale is None for scale, _ in parts) or any(len(np.unique(z)) != 1 for _, z in parts):
         return None
-    ends = np.iinfo(y_zero.dtype)
-    zeros = [int(zero.flat[0]) for _, zero in parts]
-    (a_scale, b_scale), y = (scale for scale, _ in parts), {"qmin": int(ends.min), "qmax": int(ends.max)}
+    (a_scale, b_scale), zeros = (scale for scale, _ in parts), [int(zero.flat[0]) for _, zero in parts]
     assert a_scale is not None
     assert b_scale is not None
-    if node.kind in _BINARY:
-        numbers = {
-            "a_scale": _one(a_scale),
-            "a_zero_point": zeros[0],
-            "b_scale": _one(b_scale),
-            "b_zero_point": zeros[1],
-        }
-        numbers |= {"y_scale": _one(y_scale), "y_zero_point": int(y_zero.flat[0])}
-        return Layer(_BINARY[node.kind], numbers | y)
-    return _sums(site, zeros, (a_scale, b_scale, y_scale), int(y_zero.flat[0]), y)
+    if row.sums is not None:
+        return _sums(site, op, zeros, (a_scale, b_scale, y_scale), y_zero)
+    both = {"a": (a_scale, zeros[0]), "b": (b_scale, zeros[1]), "y": (y_scale, int(y_zero.flat[0]))}
+    numbers: dict[str, Any] = {}
+    for name, (scale, zero) in both.items():
+        numbers |= {f"{name}_scale": _one(scale), f"{name}_zero_point": zero}
+    ends = np.iinfo(y_zero.dtype)
+    return Layer(row.explained, {**numbers, "qmin": int(ends.min), "qmax": int(ends.max)})
 
 
 def _sums(
-    site: Site, zeros: list[int], scales: tuple[NDArray[Any], ...], zero: int, ends: dict[str, int]
+    site: Site, op: Any, zeros: list[int], scales: tuple[NDArray[Any], ...], y_zero: NDArray[Any]
 ) -> Layer | None:
     """Give a layer of sums of products, whose channels are axis 1 of images, or the last axis of matrices."""
-    node, weights = site.node, site.constant(3)
+    node, row, spec = site.node, kind_of(site.node), spec_of(site.node)
+    product = row.sums
+    assert spec is not None
+    assert product is not None
+    weights = site.constant(spec.of[1].tensor)
     if weights is None:
         return None
-    is_conv = node.kind == "QLinearConv"
-    products: dict[str, Callable[..., Values]] = {"QLinearConv": conv, "QGemm": gemm, "QLinearMatMul": _matmul}
-    product = products[node.kind]
-    spec = spec_of(node)
-    centred = weights.astype(np.float64) - zeros[1]
-    bias = None if spec is None or spec.bias is None else site.constant(spec.bias)
-    along = [-1, *[1] * (weights.ndim - 2)] if is_conv else [-1]
+    requantize = _in_type(op.requantize(y_zero.dtype), y_zero)
+    centred, bias = weights.astype(np.float64) - zeros[1], None if spec.bias is None else site.constant(spec.bias)
+    along = [-1, *[1] * (weights.ndim - 2)] if requantize.axis == 1 else [-1]
 
     def sums(codes: NDArray[Any], bias: NDArray[Any] | None) -> NDArray[np.int64]:
         made = np.rint(product(node, codes.astype(np.float64) - zeros[0], centred)).astype(np.int64)
         return made if bias is None else made + _along(bias.astype(np.int64), along)
 
     w_scale = scales[1] * np.float32(node.get("alpha", 1.0))
-    axis = 1 if is_conv else -1
     numbers: dict[str, Any] = {"in_scale": _one(scales[0]), "w_scale": _one(w_scale), "out_scale": _one(scales[2])}
-    numbers |= {"zero_point": zero, **ends} | ({"axis": axis} if w_scale.size > 1 else {})
-    dtype = "uint8" if ends["qmin"] == 0 else "int8"
-    step = np.ravel(np.float32(scales[0]) * w_scale / np.float32(scales[2])).astype(np.float64)
-    scale = step if step.size > 1 else float(step[0])
-    rule = Requantize(
-        _RULES[site.runtime if node.kind != "QGemm" else "ort"], scale=scale, zero_point=zero, dtype=dtype, axis=axis
-    )
-    channel = 0 if is_conv or node.get("transB", 0) else -1
-    return Layer("requantize", numbers, weights, bias, sums, zeros[0], zeros[1], rule, channel)
+    numbers |= {"zero_point": int(y_zero.flat[0]), **dict(zip(("qmin", "qmax"), requantize.ends, strict=True))}
+    numbers |= {"axis": requantize.axis} if w_scale.size > 1 else {}
+    return Layer("requantize", numbers, weights, bias, sums, zeros[0], zeros[1], requantize, spec.of[1].axis or 0)
+
+
+def _in_type(requantize: Requantize, zero: NDArray[Any]) -> Requantize:
+    """Give the same for the type that the node writes, where onnxruntime computes codes of int8 as uint8."""
+    info, axis = np.iinfo(zero.dtype), requantize.axis
+    if requantize.ends == (info.min, info.max):
+        return requantize
+    number = int(zero.flat[0])
+    return Requantize(requantize.rule, scale=requantize.scale, zero_point=number, dtype=zero.dtype, axis=axis)
 
 
 def _along(bias: NDArray[Any], shape: list[int]) -> NDArray[Any]:
     """Give a bias so that it broadcasts along the channels of the sums."""
     return bias.reshape(shape) if bias.ndim == 1 else bias
-
-
-def _matmul(node: Node, a: Values, b: Values) -> Values:
-    return matmul(a, b)
 
 
 def _zero(site: Site, place: int) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""ONNX's operators that only move elements, or tell shapes: they are the same for codes and for values."""
+"""Operators that move elements, join tensors, or tell shapes: most are the same for codes and for values."""
 
 from __future__ import annotations
 
@@ -9,55 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops import onnx
+from qops.models.code.places import c_of_moves, c_of_told
+from qops.models.graph import Graph
+from qops.models.onnx.code import c_of_expression, has_numbers, numbers_of_input
 from qops.models.onnx.file import Node
+from qops.models.onnx.kind import Kind
+from qops.models.onnx.shapes import bounded, whole
+from qops.models.onnx.site import Made, Site
+from qops.models.op import Missing, Op
+from qops.models.target import PortedLayer, Target, function
+from qops.models.tensor import zero_of
+from qops.onnx.tables import table_between
 
-__all__ = ["MOVES", "bounded", "whole"]
+__all__ = ["KINDS"]
+
 
 Array = NDArray[Any]
 Given = Sequence[Any]
-_MOST = 2**28
-"""Elements of a result that its inputs need not have."""
-
-
-def bounded(shape: Sequence[int]) -> tuple[int, ...]:
-    """Give a shape; ValueError if it is that of a result too large to be meant.
-
-    Parameters
-    ----------
-    shape : sequence of int
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    ValueError
-        A negative size, more than 2**28 elements.
-    """
-    found = tuple(int(n) for n in shape)
-    if any(n < 0 for n in found) or prod(found) > _MOST:
-        raise ValueError(f"a result of shape {found!s:.80} is too large")
-    return found
-
-
-def whole(values: Any) -> list[int]:
-    """Give numbers as integers; None is an empty list.
-
-    Parameters
-    ----------
-    values : array_like or None
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    ValueError, OverflowError
-        What is no number.
-    """
-    return [] if values is None else [int(n) for n in np.ravel(values)]
 
 
 def _axes(node: Node, given: Given, place: int = 1) -> list[int]:
@@ -185,6 +154,10 @@ def _shape(node: Node, given: Given) -> Array:
     return np.array(given[0].shape[start:end], np.int64)
 
 
+def _size(node: Node, given: Given) -> Array:
+    return np.array(given[0].size, np.int64)
+
+
 def _filled(node: Node, given: Given) -> Array:
     value = np.ravel(node.get("value", np.zeros(1, np.float32)))
     return np.full(bounded(whole(given[0])), value[0], value.dtype)
@@ -205,27 +178,71 @@ def _first(node: Node, given: Given) -> Array:
     return given[0]
 
 
-MOVES: dict[str, Callable[[Node, Given], Any]] = {
-    "Reshape": _reshape,
-    "Transpose": _transpose,
-    "Flatten": _flatten,
-    "Squeeze": _squeeze,
-    "Unsqueeze": _unsqueeze,
-    "Slice": _slice,
-    "Gather": _gather,
-    "Concat": _concat,
-    "Split": _split,
-    "Expand": _expand,
-    "Tile": _tile,
-    "Pad": _pad,
-    "DepthToSpace": _depth_to_space,
-    "SpaceToDepth": _space_to_depth,
-    "Identity": _first,
-    "Dropout": _first,
-    "Where": _where,
-    "Shape": _shape,
-    "Size": lambda node, given: np.array(given[0].size, np.int64),
-    "ConstantOfShape": _filled,
-    "Range": _range,
+def _kind(
+    moves: Callable[..., Any], code: Callable[..., Any] = c_of_moves, *, folds: bool = False, least: int = 0
+) -> Kind:
+    return Kind(moves=moves, rule="moves codes", code=code, folds=folds, least=least)
+
+
+F32 = np.float32
+
+
+def _make_concat(site: Site) -> Made:
+    node = site.node
+    if len(node.inputs) < 5 or (len(node.inputs) - 2) % 3:
+        raise Missing(f"it has {len(node.inputs)} inputs")
+    axis = node.get("axis")
+    if axis is None:
+        raise Missing("it has no axis")
+    if all(site.is_fixed(i) for i in range(len(node.inputs)) if i % 3 != 2):
+        fixed: list[Any] = [site.constant(i) for i in range(len(node.inputs)) if i % 3 != 2]
+        op = onnx.QLinearConcat(fixed[0], fixed[1], fixed[2::2], fixed[3::2], axis=axis)
+        return Made(lambda given: op(list(given[2::3])), op)
+    return Made(lambda given: onnx.qlinear_concat(*given[:2], *(list(given[i::3]) for i in (2, 3, 4)), axis=axis))
+
+
+def _c_of_qlinear_concat(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    """A table for each input that has other numbers than the result."""
+    y = graph.tensors[op.outputs[0]]
+    each = (
+        [numbers_of_input(op, graph, place) for place in range(2, len(op.inputs), 3)]
+        if len(op.inputs) % 3 == 2
+        else [None]
+    )
+    if not has_numbers(op, graph, ()) or None in each:
+        return None
+    n, lines, constants = made.name, ["    (void)input;"], {}
+    lowest = int(np.iinfo(y.dtype).min)
+    other = F32(y.scale), zero_of(y)
+    for i, own in enumerate(each):
+        if own is not None and own != other:
+            constants[f"table{i}"] = np.roll(table_between(own, other, np.dtype(y.dtype)), -lowest)
+            lines.append(f"    if (input == {i})\n        return {n}_table{i}[x - ({lowest})];")
+    code = function(n, "int32_t x, int input", [*lines, "    return x;"])
+    return made._replace(constants=constants, code=code, arguments=("x", "input"))
+
+
+KINDS = {
+    "Reshape": _kind(_reshape, folds=True, least=1),
+    "Transpose": _kind(_transpose, folds=True, least=1),
+    "Flatten": _kind(_flatten, folds=True),
+    "Squeeze": _kind(_squeeze, folds=True, least=1),
+    "Unsqueeze": _kind(_unsqueeze, folds=True, least=1),
+    "Slice": _kind(_slice, folds=True, least=1),
+    "Gather": _kind(_gather),
+    "Concat": _kind(_concat, folds=True),
+    "Split": _kind(_split),
+    "Expand": _kind(_expand),
+    "Tile": _kind(_tile),
+    "Pad": _kind(_pad),
+    "DepthToSpace": _kind(_depth_to_space),
+    "SpaceToDepth": _kind(_space_to_depth),
+    "Identity": _kind(_first, folds=True, least=1),
+    "Dropout": _kind(_first),
+    "Where": _kind(_where, c_of_expression("condition ? a : b", ("condition", "a", "b"))),
+    "Shape": Kind(moves=_shape, rule="moves codes", code=c_of_told, result="int64"),
+    "Size": Kind(moves=_size, rule="moves codes", code=c_of_told, result="int64"),
+    "ConstantOfShape": _kind(_filled, c_of_told),
+    "Range": _kind(_range, c_of_told),
+    "QLinearConcat": Kind(make=_make_concat, is_own=True, rule="ort", code=_c_of_qlinear_concat),
 }
-"""What moves elements, by operator: it takes the node and its inputs, None for one that is left out."""

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from qops.checks import choice
 from qops.models.onnx.alone import alone
 from qops.models.onnx.file import Node
-from qops.models.onnx.inputs import Spec, constant, spec_of, with_scales
+from qops.models.onnx.inputs import Spec, constant, with_scales
+from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.makers import OWN_DOMAIN, QUANTIZED, Site, as_uint8, run_of
-from qops.models.onnx.moves import MOVES
-from qops.models.onnx.real import REAL
-from qops.models.onnx.types import CASTS, COMPARES
-from qops.models.op import Missing, Op
+from qops.models.onnx.make import made_of
+from qops.models.onnx.site import Made, Site
+from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
 
 __all__ = ["RUNTIMES", "op_of", "with_scales_of"]
@@ -26,10 +25,6 @@ __all__ = ["RUNTIMES", "op_of", "with_scales_of"]
 RUNTIMES = ("onnx", "ort")
 Arrays = tuple[NDArray[Any], ...]
 Given = Sequence[Any]
-_OWN = (
-    *("QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearAveragePool"),
-    *("QLinearGlobalAveragePool", "QLinearSoftmax", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
-)
 
 
 def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
@@ -63,8 +58,8 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
     reads = tuple(dict.fromkeys(name for name in node.inputs if name and own[name].data is None))
     site = Site(node, own, runtime)
     try:
-        run, real, rule, prepared = _made(site)
-        layer = layer_of(site)
+        made, real, rule = _made(site)
+        layer = layer_of(site, made.prepared)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as why:
         raise Missing(str(why)) from why
     inputs = tuple(name for name in node.inputs if name)
@@ -74,15 +69,24 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         inputs,
         outputs,
         reads,
-        _call(site, reads, run, [own[name].data for name in node.inputs if name]),
+        _call(site, reads, made.run, [own[name].data for name in node.inputs if name]),
         real=None if real is None else _call(site, reads, real, _values(site)),
         rule=rule,
         layer=layer,
         remade=partial(op_of, node, own),
-        prepared=prepared,
+        prepared=made.prepared if made.is_own else None,
         alone=partial(alone, node, own, reads),
         runtime=runtime,
+        axis=_channels(node, layer),
     )
+
+
+def _channels(node: Node, layer: Layer | None) -> int:
+    """Give which axis of the results has the channels: as the prepared op of a layer says, or that of images."""
+    if layer is not None and layer.requantize is not None:
+        axis: int = layer.requantize.axis
+        return axis
+    return -1 if node.get("channels_last", 0) else 1
 
 
 def _call(
@@ -126,82 +130,46 @@ def _scale_of_sums(site: Site, spec: Spec) -> Any:
     return np.asarray(scale).reshape(-1) if np.size(scale) > 1 else float(np.ravel(scale)[0])
 
 
-def _made(site: Site) -> tuple[Callable[[Given], Any], Callable[[Given], Any] | None, str, Any]:
-    """Give what runs a node on codes, what it does in real numbers, whose bits these are, and the prepared op."""
-    node = site.node
-    kind, domain = node.kind, OWN_DOMAIN if node.kind in _OWN else ""
+def _made(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]:
+    """Give what runs a node on codes, what it does in real numbers, and whose bits these are."""
+    node, row = site.node, kind_of(site.node)
+    domain = OWN_DOMAIN if row.is_own else ""
     reads_codes = site.is_given(0) and site.tensors[node.inputs[0]].dtype in ("uint8", "int8")
-    if node.domain != domain and not (kind in ("QuantizeLinear", "DequantizeLinear") and node.domain == OWN_DOMAIN):
+    if node.domain != domain and not (
+        node.kind in ("QuantizeLinear", "DequantizeLinear") and node.domain == OWN_DOMAIN
+    ):
         raise Missing(f"qops has no such operator of {node.domain!r}")
-    if (kind in QUANTIZED and (kind != "MaxPool" or reads_codes)) or kind == "QLinearConcat":
-        run, prepared = (_as_uint8(site), None) if node.get("as_uint8") else run_of(site)
-        return run, _real(site), _rule(kind, site.runtime), prepared
-    if kind in MOVES:
-        return partial(MOVES[kind], node), partial(MOVES[kind], node), "moves codes", None
-    if kind == "Cast":
-        return _cast(site), _cast_of_values(site), "moves codes", None
-    if kind in COMPARES:
-        compare = COMPARES[kind]
-        return (lambda given: compare(*given)), (lambda given: compare(*given)), "exact", None
-    if kind in REAL:
-        return partial(_in_float32, site), partial(REAL[kind], node), "float32", None
+    if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
+        return made_of(site), _real(site), row.rule or site.runtime
+    if row.moves is not None:
+        run = partial(row.moves, node)
+        return Made(run), run, row.rule
+    if row.real is not None:
+        return Made(partial(_in_float32, site)), partial(row.real, node), "float32"
     raise Missing("qops has no such operator")
-
-
-def _rule(kind: str, runtime: str) -> str:
-    if kind in ("QLinearAdd", "QLinearMul"):
-        return "ort-x86"
-    if kind in ("MaxPool", "MatMulInteger", "ConvInteger", "DequantizeLinear"):
-        return "exact"
-    return "ort" if kind in _OWN else runtime
 
 
 def _in_float32(site: Site, given: Given) -> Any:
     """Compute in double, and round what is made of floats once, to their type."""
+    real = kind_of(site.node).real
+    assert real is not None
     floats = [x.dtype for x in given if x is not None and x.dtype.kind == "f"]
     wide = [x.astype(np.float64) if x is not None and x.dtype.kind == "f" else x for x in given]
-    made = REAL[site.node.kind](site.node, wide)
+    made = real(site.node, wide)
     return np.asarray(made).astype(floats[0] if floats else given[0].dtype)
-
-
-def _cast(site: Site) -> Callable[[Given], Any]:
-    number = site.node.get("to")
-    if number not in CASTS:
-        raise Missing(f"it casts to type {number}")
-    return lambda given: given[0].astype(CASTS[number])
-
-
-def _cast_of_values(site: Site) -> Callable[[Given], Any]:
-    """Values keep what integers of their size would lose only where they were floats."""
-    is_float = CASTS[site.node.get("to")][:5] == "float"
-    return lambda given: given[0].astype(np.float64) if is_float else np.trunc(given[0]).astype(np.float64)
-
-
-def _as_uint8(site: Site) -> Callable[[Given], Any]:
-    """Run a node on uint8; weights, which stand second, stay as they are."""
-    spec = spec_of(site.node)
-    assert spec is not None
-    assert spec.y is not None
-    operands = spec.of if spec.bias is None and site.node.kind != "QLinearMatMul" else spec.of[:1]
-    zeros, data = [*(codes.zero_point for codes in operands), spec.y[1]], [codes.tensor for codes in operands]
-    row = QUANTIZED[site.node.kind]
-    names = [name for name in row.attributes if name in site.node.attributes]
-    how = {name: site.node.attributes[name] for name in names} | ({"runtime": site.runtime} if row.has_runtime else {})
-    is_signed = site.tensors[site.node.outputs[0]].dtype == "int8"
-    return as_uint8(lambda given: row.function(*given, **how), zeros, data, is_signed)
 
 
 def _real(site: Site) -> Callable[[Given], Any] | None:
     """Give a quantized node in real numbers. Where real 0 is the lowest code, the quantizer has folded a ReLU in it."""
-    node, spec = site.node, spec_of(site.node)
-    if node.kind == "MaxPool":
-        return partial(REAL["MaxPool"], node)
+    node, spec, row = site.node, spec_of(site.node), kind_of(site.node)
+    if row.real is not None:
+        return partial(row.real, node)
     if spec is None or (not spec.real and node.kind not in ("QuantizeLinear", "DequantizeLinear")):
         return None
     places = [codes.tensor for codes in spec.of] or [0]
-    functions: dict[str, Callable[[Node, Given], Any]] = MOVES | REAL
-    function = functions[spec.real or "Identity"]
-    last, floor = node.get("channels_last", 0), _floor(site, spec)
+    other = KINDS[spec.real or "Identity"]
+    function, last, floor = other.real or other.moves, node.get("channels_last", 0), _floor(site, spec)
+    assert function is not None
 
     def real(given: Given) -> Any:
         taken = [given[i] for i in places]
@@ -210,8 +178,8 @@ def _real(site: Site) -> Callable[[Given], Any] | None:
         if last:
             taken[0] = np.moveaxis(taken[0], -1, 1)
         made = function(node, taken)
-        if node.kind == "MatMulIntegerToFloat" and len(given) > 6 and given[6] is not None:
-            made = made + given[6]
+        if spec.addend is not None and len(given) > spec.addend and given[spec.addend] is not None:
+            made = made + given[spec.addend]
         made = np.moveaxis(made, 1, -1) if last else made
         return made if floor is None else np.maximum(made, floor)
 

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node
-from qops.models.onnx.inputs import constant, spec_of, with_scales
-from qops.models.onnx.moves import MOVES
+from qops.models.onnx.inputs import constant, with_scales
+from qops.models.onnx.kinds import kind_of, spec_of
 from qops.models.tensor import Tensor
 
-__all__ = ["CASTS", "COMPARES", "results_of"]
-
-COMPARES = {
-    **{"Equal": np.equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "Less": np.less},
-    **{"LessOrEqual": np.less_equal, "And": np.logical_and, "Or": np.logical_or, "Not": np.logical_not},
-}
-CASTS = {
-    1: "float32",
-    2: "uint8",
-    3: "int8",
-    4: "uint16",
-    5: "int16",
-    6: "int32",
-    7: "int64",
-    9: "bool",
-    11: "float64",
-}
-"""The types that Cast makes, by their numbers in the format."""
+__all__ = ["results_of"]
 
 
 def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
@@ -53,7 +37,7 @@ def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
         if spec is not None and spec.y is not None:
             scale, zero = (constant(tensors, node, place) for place in spec.y)
             tensor = with_scales(tensor, scale, zero, None)
-        elif (node.kind in MOVES or node.kind in ("MaxPool", "Relu", "Clip")) and _keeps(node, tensors, tensor):
+        elif (kind_of(node).moves or node.kind in ("MaxPool", "Relu", "Clip")) and _keeps(node, tensors, tensor):
             assert first is not None
             tensor = with_scales(tensor, first.scale, first.zero_point, None)
         found.append(tensor)
@@ -92,12 +76,8 @@ def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list
         return [of(spec.y[1], "uint8" if kind == "QuantizeLinear" else own)]
     if kind == "DequantizeLinear":
         return [of(1, "float32")]
-    fixed = dict.fromkeys(("MatMulInteger", "ConvInteger"), "int32") | dict.fromkeys(("Shape", "Size"), "int64")
-    fixed |= dict.fromkeys(("MatMulIntegerToFloat", "DynamicQuantizeMatMul"), "float32") | dict.fromkeys(
-        COMPARES, "bool"
-    )
     if kind == "Cast":
         return [CASTS.get(node.get("to"), "float32")]
     if kind == "ConstantOfShape":
         return [np.asarray(node.get("value", np.zeros(1, np.float32))).dtype.name]
-    return [fixed.get(kind, of(1, own) if kind == "Where" else own)]
+    return [kind_of(node).result or (of(1, own) if kind == "Where" else own)]

@@ -13,6 +13,7 @@ from qops import onnx
 from qops.models.onnx.file import Node
 from qops.models.onnx.net import MOVED, Net
 from qops.models.tensor import Tensor
+from qops.rules import choose_range
 
 __all__ = ["quantized"]
 
@@ -130,11 +131,9 @@ def _fits(net: Net, node: Node, dequantize: Node | None, bias: NDArray[Any]) -> 
 
 
 def _codes_of(weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Quantize weights to int8: their range, with 0, has all 256 codes. The zero point is rounded half to even."""
-    low, high = min(weights.min(), F32(0)), max(weights.max(), F32(0))
-    with np.errstate(all="ignore"):
-        scale = np.asarray((high - low) / F32(255) if high != low else F32(1), F32)
-        zero = np.asarray(np.rint(np.clip(F32(-128) - low / scale, -128, 127)), np.int8)
+    """Quantize weights to int8, in the range that onnxruntime chooses for all their values."""
+    chosen = choose_range(float(weights.min()), float(weights.max()), "ort-dynamic", dtype="int8")
+    scale, zero = np.asarray(chosen.scale, F32), np.asarray(chosen.zero_point, np.int8)
     return onnx.quantize_linear(weights, scale, zero, runtime="ort"), scale, zero
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -11,13 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.op import FAILED, Layer, Missing, Op
+from qops.models.op import FAILED, Missing, Op
 from qops.models.tflite.alone import alone
 from qops.models.tflite.file import Operator
-from qops.models.tflite.layers import SUMS
-from qops.models.tflite.makers import MAKERS
-from qops.models.tflite.moves import MOVES
-from qops.models.tflite.real import REAL
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.site import Made, Site
 from qops.prepared import Prepared
 
@@ -47,7 +44,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     Missing
         An operator, or a form of it, that qops does not have.
     """
-    kind = operator.kind
+    kind, row = operator.kind, KINDS.get(operator.kind, Kind())
     inputs = tuple(t.name for t in operator.inputs if t is not None)
     outputs = tuple(t.name for t in operator.outputs)
     if not outputs:
@@ -66,7 +63,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         found = made.run(*(next(given) if constant is None else constant for constant in data))
         return found if type(found) is tuple else (found,)
 
-    layer = _known(made)
+    layer = made.layer
     return Op(
         name,
         kind,
@@ -74,7 +71,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         outputs,
         reads,
         call,
-        real=_real(operator, reads),
+        real=_in_real_numbers(operator, reads) if row.real or row.moves else None,
         rule=rule if layer is None or layer.requantize is None else layer.requantize.rule,
         layer=layer,
         remade=partial(op_of, operator, name),
@@ -84,45 +81,39 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     )
 
 
-def _known(made: Made) -> Layer | None:
-    """Give the layer with what takes its sums to codes, which the prepared op knows."""
-    if made.layer is None or not hasattr(made.run, "requantize"):
-        return made.layer
-    return replace(made.layer, requantize=made.run.requantize)
-
-
 def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
     """Give the op and whose bits it gives: what moves codes, an operator of floats, or one of `qops.tflite`."""
-    kind = operator.kind
-    if kind in MOVES:
+    kind = KINDS.get(operator.kind, Kind())
+    if kind.moves is not None:
+        moves = kind.moves
         takes = tuple(i for i, t in enumerate(operator.inputs) if t is not None)
-        return Made(takes, lambda *arrays: MOVES[kind](operator, arrays)), "moves codes"
+        return Made(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
     ends = [t for t in (*operator.inputs[:1], *operator.outputs[:1]) if t is not None]
-    if all(t.dtype == "float32" and t.scale is None for t in ends) and kind in REAL:
+    if all(t.dtype == "float32" and t.scale is None for t in ends) and kind.real is not None:
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
-        return Made(
-            tuple(i for i, _ in fed), lambda *arrays: tuple(y.astype(np.float32) for y in real(*arrays))
-        ), "float32"
-    if kind not in MAKERS:
+        takes = tuple(i for i, _ in fed)
+        return Made(takes, lambda *arrays: tuple(y.astype(np.float32) for y in real(*arrays))), "float32"
+    if kind.make is None:
         raise Missing("qops has no such operator")
-    return MAKERS[kind](Site(operator, kernel)), kernel
-
-
-def _real(operator: Operator, reads: Sequence[str]) -> Callable[..., Arrays] | None:
-    return _in_real_numbers(operator, reads) if operator.kind in MOVES or operator.kind in REAL else None
+    made: Made = kind.make(Site(operator, kernel))
+    return made, kernel
 
 
 def _in_real_numbers(operator: Operator, reads: Sequence[str]) -> Callable[..., Arrays]:
     """Give the op in real numbers: values of `reads` to values of the outputs."""
-    kind = operator.kind
+    kind = KINDS[operator.kind]
 
     def real(*values: NDArray[Any]) -> Arrays:
         by_name = dict(zip(reads, values, strict=True))
         given = [
             None if t is None else by_name.get(t.name, _constant(operator, i)) for i, t in enumerate(operator.inputs)
         ]
-        return MOVES[kind](operator, given) if kind in MOVES else (np.asarray(REAL[kind](operator, given)),)
+        if kind.moves is not None:
+            moved: Arrays = kind.moves(operator, given)
+            return moved
+        assert kind.real is not None
+        return (np.asarray(kind.real(operator, given)),)
 
     return real
 
@@ -132,8 +123,9 @@ def _constant(operator: Operator, i: int) -> NDArray[Any] | None:
     tensor = operator.inputs[i]
     if tensor is None or tensor.data is None:
         return None
-    if tensor.scale is None and operator.kind in SUMS and i == max(SUMS[operator.kind]) + 1:
-        x, w = (operator.inputs[at] for at in SUMS[operator.kind])
+    sums = KINDS.get(operator.kind, Kind()).sums
+    if tensor.scale is None and sums is not None and i == max(sums) + 1:
+        x, w = (operator.inputs[at] for at in sums)
         scales = [t.scale.astype(np.float64) for t in (x, w) if t is not None and t.scale is not None]
         return np.asarray(tensor.data * prod(scales, start=np.float64(1)))
     return tensor.values(tensor.data)

@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.op import Layer, Missing
-from qops.models.tensor import Tensor
+from qops.models.tensor import Tensor, Values
 from qops.models.tflite.file import Operator
-from qops.models.tflite.real import ACTIVATIONS, PADDINGS
 
-__all__ = ["MOST", "Made", "Maker", "Site"]
+__all__ = ["MOST", "PADDINGS", "Made", "Maker", "Site", "activated"]
+
+PADDINGS = {0: "SAME", 1: "VALID"}
+_ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
+"""The fused activations, by their numbers in the schema; others are for floats only."""
+_LIMITS = {"NONE": (-np.inf, np.inf), "RELU": (0.0, np.inf), "RELU_N1_TO_1": (-1.0, 1.0), "RELU6": (0.0, 6.0)}
+"""The lowest and the highest real value that each lets through."""
+_TANH = 4  # a fused activation of floats
 
 MOST = 2**28
 """Elements of the largest result whose size a constant may tell."""
@@ -98,9 +104,9 @@ class Site:
     def activation(self) -> dict[str, str]:
         """The fused activation."""
         number = self.options.get("FusedActivationFunction", 0)
-        if number not in ACTIVATIONS:
+        if number not in _ACTIVATIONS:
             raise Missing(f"its fused activation is number {number}, which has no integers")
-        return {"activation": ACTIVATIONS[number]}
+        return {"activation": _ACTIVATIONS[number]}
 
     @property
     def moves(self) -> dict[str, Any]:
@@ -134,3 +140,9 @@ class Site:
 
 Maker = Callable[[Site], Made]
 """Makes the prepared op of an operator in its place."""
+
+
+def activated(op: Operator, y: Values) -> Values:
+    """Give the real values of a result after the fused activation."""
+    number = op.options.get("FusedActivationFunction", 0)
+    return np.tanh(y) if number == _TANH else np.clip(y, *_LIMITS[_ACTIVATIONS[number]])

@@ -10,30 +10,12 @@ from numpy.typing import NDArray
 
 from qops.models.tensor import Tensor
 from qops.models.tflite.file import TYPES, Operator
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.kinds import KINDS
 
-__all__ = ["OPTIONS", "packed_int4", "tflite_bytes"]
+__all__ = ["packed_int4", "tflite_bytes"]
 
 _DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
-_VERSIONS = {
-    **{"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4},
-    **dict.fromkeys(("ELU", "EXPAND_DIMS", "HARD_SWISH", "NEG", "PRELU", "RELU_0_TO_1", "RELU_N1_TO_1", "RESHAPE"), 1),
-}
-"""Versions of operators, at which LiteRT has their kernels of 8 and of 16 bits; that of others is 2."""
-
-OPTIONS = {
-    **{kind: f"{kind.title().replace('_', '')}Options" for kind in ("ADD", "SUB", "MUL", "RESHAPE", "SOFTMAX")},
-    **{"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions"},
-    **{"FULLY_CONNECTED": "FullyConnectedOptions", "TRANSPOSE_CONV": "TransposeConvOptions"},
-    **{"AVERAGE_POOL_2D": "Pool2DOptions", "MAX_POOL_2D": "Pool2DOptions", "BATCH_MATMUL": "BatchMatMulOptions"},
-    **{kind: "ReducerOptions" for kind in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")},
-    **{"CONCATENATION": "ConcatenationOptions", "LEAKY_RELU": "LeakyReluOptions", "GELU": "GeluOptions"},
-    **{"RESIZE_BILINEAR": "ResizeBilinearOptions", "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions"},
-    **{"SQUEEZE": "SqueezeOptions", "PACK": "PackOptions", "UNPACK": "UnpackOptions", "GATHER": "GatherOptions"},
-    **{"SPLIT": "SplitOptions", "SPLIT_V": "SplitVOptions", "STRIDED_SLICE": "StridedSliceOptions"},
-    **{"SPACE_TO_DEPTH": "SpaceToDepthOptions", "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SVDF": "SVDFOptions"},
-    **{"MIRROR_PAD": "MirrorPadOptions", "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions"},
-}
-"""The table of options of an operator, by its name in the schema; other operators have none."""
 
 
 def tflite_bytes(
@@ -138,7 +120,7 @@ class _Writer:
 
     def _code(self, kind: str) -> int:
         number = getattr(self._schema.BuiltinOperator, kind)
-        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": _VERSIONS.get(kind, 2)}
+        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": KINDS.get(kind, Kind()).version}
         return self._table("OperatorCode", BuiltinCode=number, **fields)
 
     def _operator(self, op: Operator, code: int, where: dict[str, int]) -> int:
@@ -148,7 +130,7 @@ class _Writer:
         }
         if op.intermediates:
             fields["Intermediates"] = self._numbers([where[t.name] for t in op.intermediates])
-        table = OPTIONS.get(op.kind)
+        table = KINDS.get(op.kind, Kind()).schema
         if table:
             given = {name: self._field(value) for name, value in op.options.items()}
             fields["BuiltinOptions"] = self._table(table, **given)

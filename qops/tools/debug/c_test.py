@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.target import PortedLayer
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.case import Case, Smallest
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
-from qops.tools.params.target import PortedLayer
 
 __all__ = ["Elements", "elements", "test_program"]
 

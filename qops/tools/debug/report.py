@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Tensor
+from qops.models.code.sums import AWAY
 from qops.rules import TABLE
 from qops.rules.c_binary import OPS, text_of
 from qops.tools.debug.c_test import Elements, elements
 from qops.tools.debug.case import Case, Smallest, apart
 from qops.tools.debug.layer_row import First
-from qops.tools.params.sums import AWAY
 
 __all__ = ["report"]
 

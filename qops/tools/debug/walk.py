@@ -119,11 +119,10 @@ def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any
 
     def off() -> Worst:
         tensor, exact = graph.tensors[output], at.result(real)[place]
-        channel = 1 if graph.name.endswith(".onnx") else -1
         if result.row.share or exact is None or tensor.scale is None:
-            return Worst(op.name, got.astype(np.float64) - wanted.astype(np.float64), "codes", channel)
+            return Worst(op.name, got.astype(np.float64) - wanted.astype(np.float64), "codes", op.axis)
         steps = (tensor.values(got) - exact.reshape(got.shape)) / float(tensor.scale)
-        return Worst(op.name, steps, "LSB", channel)
+        return Worst(op.name, steps, "LSB", op.axis)
 
     return WalkedLayer(result, case, off)
 

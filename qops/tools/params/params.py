@@ -16,13 +16,13 @@ from qops.checks import choice
 from qops.models import Graph, Layer, Op, Tensor
 from qops.models.argument import graph_of
 from qops.models.noise import noise
+from qops.models.target import PORTS, PortedLayer
 from qops.rules import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite.kernels import KERNELS, kernel_for
 from qops.tools.folder import write_new
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
-from qops.tools.params.target import PORTS, PortedLayer
 
 __all__ = ["FORMS", "Params", "params"]
 

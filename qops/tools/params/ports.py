@@ -9,32 +9,16 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models import Graph, Op
-from qops.models.onnx.real import REAL
+from qops.models.onnx.kinds import KINDS as NODES
+from qops.models.operator import OperatorKind
+from qops.models.target import PORTS, PortedLayer, Target
+from qops.models.tflite.kinds import KINDS as OPERATORS
 from qops.models.tflite.writer import packed_int4
-from qops.tools.params.binary import PAIRS, pool, product
-from qops.tools.params.codes import CODES, is_by_code, tabled
-from qops.tools.params.moves import MOVES
-from qops.tools.params.onnx import NODES
-from qops.tools.params.rows import ROWS
-from qops.tools.params.steps import STEPS
-from qops.tools.params.sums import sums
-from qops.tools.params.target import PORTS, PortedLayer, Target
 
 __all__ = ["ported"]
 
-
-def _of_codes(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer | None:
-    """An op of floats that reads codes instead, one after another."""
-    is_one = len(op.reads) == 1 and graph.tensors[op.reads[0]].dtype in ("int8", "uint8")
-    return tabled(made, op, graph, how) if is_one and is_by_code(op, graph.tensors[op.reads[0]]) else None
-
-
-OWN = {**MOVES, **CODES, **ROWS, **STEPS, **NODES}
-"""How ops are made that are neither layers nor pairs; None where a form of them has no C."""
-FLOATS = dict.fromkeys(sorted(REAL.keys() - OWN.keys()), _of_codes)
-"""Nodes of ONNX that compute floats. They have no numbers of a quantizer, and no order of sums that is promised, so a
-port takes them from a library of its own; where they read codes of 8 bits alone, they are a table."""
-KINDS = {**FLOATS, **OWN}
+KINDS: dict[str, OperatorKind] = {**OPERATORS, **NODES}
+"""All operators of both formats, whose names differ."""
 
 
 def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
@@ -55,33 +39,21 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
     -------
     PortedLayer
     """
-    how = PORTS[choice(port, "port", PORTS)]
-    made = _made(PortedLayer(name, op.kind, [], {}), op, graph, how)
+    target = PORTS[choice(port, "port", PORTS)]
+    made = _made(PortedLayer(name, op.kind, [], {}), op, graph, target)
     extra = _sizes(op, graph) | _packed(op, graph, port)
     reads, writes = (tuple(graph.tensors[t] for t in names) for names in (op.inputs, op.outputs))
     return made._replace(constants={**made.constants, **extra}, reads=reads, writes=writes)
 
 
-def _made(made: PortedLayer, op: Op, graph: Graph, how: Target) -> PortedLayer:
-    """Give what is particular to the kind of an op."""
-    layer, integers = op.layer, getattr(op.prepared, "integers", None) or {}
-    if layer is not None and layer.requantize is not None:
-        return (product if layer.kind == "mul" else sums)(made, layer, layer.requantize, how)
-    if integers.get("kind") in PAIRS:
-        return PAIRS[integers["kind"]](made, integers, _zeros(op, graph), how)
-    if op.kind in ("AVERAGE_POOL_2D", "MAX_POOL_2D") and "qmin" in integers:
-        return pool(made, integers, how, average=op.kind == "AVERAGE_POOL_2D")
-    if op.kind in KINDS:
-        found = KINDS[op.kind](made, op, graph, how)
-        if found is not None:
-            return found
+def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+    """Give what is particular to the kind of an op, or else the integers that it has."""
+    code = KINDS[op.kind].code if op.kind in KINDS else None
+    found: PortedLayer | None = None if code is None else code(made, op, graph, target)
+    if found is not None:
+        return found
+    integers = getattr(op.prepared, "integers", None) or {}
     return made._replace(constants={key: v for key, v in integers.items() if not isinstance(v, str)})
-
-
-def _zeros(op: Op, graph: Graph) -> tuple[int, int, int]:
-    tensors = (graph.tensors[name] for name in (*op.inputs[:2], op.outputs[0]))
-    a, b, y = (0 if t.zero_point is None else int(t.zero_point) for t in tensors)
-    return a, b, y
 
 
 def _sizes(op: Op, graph: Graph) -> dict[str, Any]:

@@ -194,7 +194,10 @@ def _made(rule: str, a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range,
 
 def _integers(rule: str, a: Range, b: Range, y: Range) -> Integers:
     if rule == "frontdoor":
-        p = add_8p8to8_integers(a, b, y)
+        try:
+            p = add_8p8to8_integers(a, b, y)
+        except ValueError:
+            raise ValueError(f"y_range: {y} is too narrow for the 16-bit loop") from None
         return {"ka": p["ka"], "kb": p["kb"], "offset": p["offset"], "right_shift": 5}
     if rule == "nnlib-flat":
         flat = nnlib_integers(a, b, y, form="flat")

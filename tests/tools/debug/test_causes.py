@@ -7,6 +7,8 @@ import small_network
 import tflite_models
 
 import qops
+from qops import rules
+from qops.models import Operator, Tensor, tflite_bytes
 
 PLACES = ("conv", "pointwise", "dense")
 """A layer at the beginning, in the middle and at the end of the network."""
@@ -273,3 +275,22 @@ def test_other_faults_are_not_called_one_of_these(network, place, fault):
     assert not [words for words in WORDS if words in found.cause], found.cause
     assert found.cause.startswith("no ")
     assert found.rules == []
+
+
+def test_a_rounding_is_named_where_the_end_of_an_activation_is_a_tie(tmp_path):
+    """XNNPACK rounds the end of RELU6 with the zero point: half_even(20.5 - 100) = -80, where TFLite has -79."""
+    y_scale, zero, shape = np.float32(12 / 41), -100, (1, 16, 16, 1)
+    one = {"scale": np.float32(1), "zero_point": np.asarray(0)}
+    x, y = Tensor("x", shape, "int8", **one), Tensor("y", shape, "int8", y_scale, np.asarray(zero))
+    w = Tensor("w", (1, 1, 1, 1), "int8", **one, data=np.ones((1, 1, 1, 1), np.int8))
+    bias = Tensor("bias", (1,), "int32", **one, data=np.zeros(1, np.int32))
+    options = {"StrideH": 1, "StrideW": 1, "Padding": 1, "DilationHFactor": 1, "DilationWFactor": 1}
+    operator = Operator("CONV_2D", [x, w, bias], [y], {**options, "FusedActivationFunction": 3}, [])
+    file = tmp_path / "one.tflite"
+    file.write_bytes(tflite_bytes([x, w, bias, y], [operator], [x], [y]))
+    codes = np.arange(-128, 128).astype(np.int8).reshape(shape)
+    how = {"scale": float(np.float32(1) / y_scale), "zero_point": zero, "qmin": zero, "qmax": -80}
+    got = rules.requantize(codes.astype(np.int32), "shift-floor", **how)
+    found = qops.debug(file, device={"x": codes, "y": got}, runtime="xnnpack")
+    assert "shift-floor" in found.first.rules
+    assert "clamped" not in found.first.cause

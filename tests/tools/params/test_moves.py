@@ -8,15 +8,9 @@ from onnx import TensorProto
 from onnx_networks import Network
 
 from qops.models import Operator, Tensor, load, tflite_bytes
-from qops.models.onnx.makers import QUANTIZED
-from qops.models.onnx.moves import MOVES as ONNX_MOVES
-from qops.models.onnx.real import REAL as ONNX_REAL
-from qops.models.onnx.types import COMPARES
-from qops.models.tflite.makers import MAKERS
-from qops.models.tflite.moves import MOVES
-from qops.tools.params.moves import TOLD
+from qops.models.onnx.kinds import KINDS as NODES
+from qops.models.tflite.kinds import KINDS
 from qops.tools.params.params import params
-from qops.tools.params.ports import FLOATS
 
 F32 = np.float32
 SHAPE = (2, 4, 6, 8)
@@ -123,7 +117,9 @@ def one_node(path, kind, shapes, more=(), dtype=np.int8, out=None, domain="", **
     return load(path, runtime="ort")
 
 
-@pytest.mark.parametrize("kind", [*COMPARES, "Where", "Cast"])
+@pytest.mark.parametrize(
+    "kind", [*(kind for kind, row in NODES.items() if row.rule == "exact" and row.moves), "Where", "Cast"]
+)
 def test_nodes_that_c_has_itself(kind, tmp_path, rng, tried):
     is_truth = kind in ("And", "Or", "Not")
     dtype, out = (bool, TensorProto.BOOL) if is_truth else (np.int8, TensorProto.BOOL)
@@ -260,9 +256,13 @@ def test_a_float_op_on_codes_is_a_table(tmp_path):
 
 def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
     """What is not tried here is tried in test_ops.py, with golden models and nodes."""
-    assert MAKERS.keys() == set(tflite_models.kinds())
-    assert MOVES.keys() == TFLITE.keys()
-    assert ONNX_MOVES.keys() == {*ONNX, *TOLD, "Where"}
+    assert {kind for kind, row in KINDS.items() if row.make} == set(tflite_models.kinds())
+    assert {kind for kind, row in KINDS.items() if row.moves} == TFLITE.keys()
+    assert all(row.code for row in KINDS.values())
+    told = {"Shape", "Size", "ConstantOfShape", "Range"}
+    moving = {kind for kind, row in NODES.items() if row.rule == "moves codes" and row.moves}
+    assert moving == {*ONNX, *told, "Where"}
     by_other_tests = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
-    assert QUANTIZED.keys() | {"QLinearConcat"} == {*SUMS, *ported.NODES, *by_other_tests}
-    assert FLOATS.keys() == ONNX_REAL.keys() - {"MaxPool"}
+    of_codes = {kind for kind, row in NODES.items() if row.function}
+    assert of_codes | {"QLinearConcat"} == {*SUMS, *ported.NODES, *by_other_tests}
+    assert all(row.code for row in NODES.values())

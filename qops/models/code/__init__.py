@@ -1,0 +1,1 @@
+"""The C of operators: what families of both formats share."""

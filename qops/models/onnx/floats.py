@@ -1,0 +1,166 @@
+"""Operators of float32: functions of elements, reductions, normalizations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import erf
+from typing import Any
+
+import numpy as np
+
+from qops.models.onnx.code import c_of_codes
+from qops.models.onnx.cut import cut_floats
+from qops.models.onnx.file import Node
+from qops.models.onnx.kind import Kind
+from qops.models.onnx.shapes import bounded, whole
+from qops.models.tensor import Values
+
+__all__ = ["KINDS"]
+
+
+Given = Sequence[Any]
+
+
+def _real_reduced(reduce: Callable[..., Any]) -> Callable[[Node, Given], Values]:
+    def run(node: Node, given: Given) -> Values:
+        x, axes = given[0], whole(given[1]) if len(given) > 1 else whole(node.get("axes"))
+        if not axes and node.get("noop_with_empty_axes", 0):
+            return x
+        return np.asarray(reduce(x, axis=tuple(axes) or None, keepdims=bool(node.get("keepdims", 1))))
+
+    return run
+
+
+def _real_pair(function: Callable[..., Any]) -> Callable[[Node, Given], Any]:
+    def run(node: Node, given: Given) -> Any:
+        bounded(np.broadcast_shapes(given[0].shape, given[1].shape))
+        return function(given[0], given[1])
+
+    return run
+
+
+def _real_many(function: Callable[[Any, Any], Any]) -> Callable[[Node, Given], Any]:
+    def run(node: Node, given: Given) -> Any:
+        made = given[0]
+        for x in given[1:]:
+            bounded(np.broadcast_shapes(made.shape, x.shape))
+            made = function(made, x)
+        return made
+
+    return run
+
+
+def real_one(function: Callable[[Any], Any]) -> Callable[[Node, Given], Any]:
+    return lambda node, given: function(given[0])
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """Integers are divided toward zero."""
+    if a.dtype.kind in "iu":
+        return np.trunc(a / np.where(b == 0, 1, b)).astype(a.dtype)
+    return a / b
+
+
+def _real_clip(node: Node, given: Given) -> Any:
+    x, low, high = (*given, None, None)[:3]
+    low, high = node.get("min", low), node.get("max", high)
+    x = x if low is None else np.maximum(x, np.ravel(low)[0])
+    return x if high is None else np.minimum(x, np.ravel(high)[0])
+
+
+def _real_batch_norm(node: Node, given: Given) -> Values:
+    x, scale, bias, mean, var = given[:5]
+    each = [part.reshape(-1, *[1] * (x.ndim - 2)) for part in (scale, bias, mean, var)]
+    return np.asarray(each[0] * (x - each[2]) / np.sqrt(each[3] + node.get("epsilon", 1e-5)) + each[1])
+
+
+def _real_instance_norm(node: Node, given: Given) -> Values:
+    x, scale, bias = given
+    axes, shape = tuple(range(2, x.ndim)), (-1, *[1] * (x.ndim - 2))
+    near = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + node.get("epsilon", 1e-5))
+    return np.asarray(near * scale.reshape(shape) + bias.reshape(shape))
+
+
+def _real_layer_norm(node: Node, given: Given) -> Values:
+    x, scale, bias = (*given, None)[:3]
+    axes = tuple(range(node.get("axis", -1) % x.ndim, x.ndim))
+    near = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + node.get("epsilon", 1e-5))
+    return np.asarray(near * scale + (0 if bias is None else bias))
+
+
+def _real_gelu(node: Node, given: Given) -> Values:
+    x = given[0]
+    if node.get("approximate", "none") == "tanh":
+        return np.asarray(0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
+    return np.asarray(0.5 * x * (1 + _real_erf(x / np.sqrt(2))))
+
+
+def _real_erf(x: Values) -> Values:
+    return np.vectorize(erf, otypes=[np.float64])(x)
+
+
+def _real_sigmoid(x: Values) -> Values:
+    return np.asarray(0.5 * (1 + np.tanh(x / 2)))
+
+
+def _real_hard_sigmoid(node: Node, given: Given) -> Values:
+    return np.clip(given[0] * node.get("alpha", 0.2) + node.get("beta", 0.5), 0, 1)
+
+
+def _real_leaky_relu(node: Node, given: Given) -> Values:
+    return np.where(given[0] >= 0, given[0], given[0] * node.get("alpha", 0.01))
+
+
+def _real_prelu(node: Node, given: Given) -> Values:
+    return np.where(given[0] >= 0, given[0], given[0] * given[1])
+
+
+def _real_elu(node: Node, given: Given) -> Values:
+    x = given[0]
+    return np.where(x >= 0, x, node.get("alpha", 1.0) * np.expm1(np.minimum(x, 0)))
+
+
+def _kind(real: Callable[..., Any], *, cut: Callable[..., Any] | None = None, least: int = 0) -> Kind:
+    """An operator of floats. A port takes it from a library of its own; where it reads codes, it is a table."""
+    return Kind(real=real, cut=cut, code=c_of_codes, least=least)
+
+
+KINDS = {
+    "ReduceMean": _kind(_real_reduced(np.mean)),
+    "ReduceSum": _kind(_real_reduced(np.sum)),
+    "ReduceMax": _kind(_real_reduced(np.max)),
+    "ReduceMin": _kind(_real_reduced(np.min)),
+    "Add": _kind(_real_pair(np.add), cut=cut_floats, least=2),
+    "Sub": _kind(_real_pair(np.subtract), cut=cut_floats),
+    "Mul": _kind(_real_pair(np.multiply), cut=cut_floats, least=2),
+    "Div": _kind(_real_pair(_divided), cut=cut_floats),
+    "Pow": _kind(_real_pair(np.power)),
+    "PRelu": _kind(_real_prelu),
+    "Min": _kind(_real_many(np.minimum)),
+    "Max": _kind(_real_many(np.maximum)),
+    "Sum": _kind(_real_many(np.add)),
+    "Clip": _kind(_real_clip, cut=cut_floats, least=1),
+    "Relu": _kind(real_one(lambda x: np.maximum(x, 0)), cut=cut_floats, least=1),
+    "LeakyRelu": _kind(_real_leaky_relu, cut=cut_floats, least=1),
+    "Elu": _kind(_real_elu),
+    "Sigmoid": _kind(real_one(_real_sigmoid), cut=cut_floats, least=1),
+    "HardSigmoid": _kind(_real_hard_sigmoid),
+    "HardSwish": _kind(real_one(lambda x: x * np.clip(x / 6 + 0.5, 0, 1))),
+    "Tanh": _kind(real_one(np.tanh), cut=cut_floats),
+    "Softplus": _kind(real_one(lambda x: np.logaddexp(x, 0))),
+    "Softsign": _kind(real_one(lambda x: x / (1 + np.abs(x)))),
+    "Gelu": _kind(_real_gelu),
+    "Erf": _kind(real_one(_real_erf)),
+    "BatchNormalization": _kind(_real_batch_norm),
+    "InstanceNormalization": _kind(_real_instance_norm),
+    "LayerNormalization": _kind(_real_layer_norm),
+    "Abs": _kind(real_one(np.abs)),
+    "Neg": _kind(real_one(np.negative)),
+    "Exp": _kind(real_one(np.exp)),
+    "Log": _kind(real_one(np.log)),
+    "Sqrt": _kind(real_one(np.sqrt)),
+    "Reciprocal": _kind(real_one(lambda x: 1 / x)),
+    "Floor": _kind(real_one(np.floor)),
+    "Ceil": _kind(real_one(np.ceil)),
+    "Round": _kind(real_one(np.rint)),
+}

@@ -1,0 +1,62 @@
+"""`Kind`: what an operator of ONNX is, said once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from qops.models.onnx.inputs import Spec
+from qops.models.operator import OperatorKind
+
+__all__ = ["Kind"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(OperatorKind):
+    """One operator of ONNX, in the file of its family. `make` is for those whose call is not that of `function`.
+
+    Attributes
+    ----------
+    function, prepared : callable or None
+        The function of `qops.onnx` that runs a node on codes, and its prepared op.
+    count : int
+        How many inputs the function takes, in the order of the node.
+    data : tuple of int
+        Which of them are data of a call; all others are arguments of the prepared op.
+    attributes : tuple of str
+        The attributes of the node that the function takes, by their names.
+    has_runtime : bool
+        Whether the function takes a runtime.
+    is_own : bool
+        Whether it is an operator of onnxruntime's own domain.
+    rule : str
+        Whose bits a node gives; "" for those of the runtime.
+    inputs : Spec or None
+        Where scales, zero points and a bias stand.
+    sums : callable or None
+        ``sums(node, x, w)`` gives the exact sums of products of a layer, before they become codes.
+    explained : str
+        What `qops.explain` calls an operator of two tensors.
+    result : str
+        The type of the result; "" if it is that of the data.
+    least : int
+        How many inputs a node has at least, for kinds that onnxruntime's fusions look at.
+    folds : bool
+        Whether a node is computed when the file is read, if it depends on constants alone: its result is no larger.
+    """
+
+    function: Callable[..., Any] | None = None
+    prepared: Callable[..., Any] | None = None
+    count: int = 0
+    data: tuple[int, ...] = (0,)
+    attributes: tuple[str, ...] = ()
+    has_runtime: bool = False
+    is_own: bool = False
+    rule: str = ""
+    inputs: Spec | None = None
+    sums: Callable[..., Any] | None = None
+    explained: str = ""
+    result: str = ""
+    least: int = 0
+    folds: bool = False

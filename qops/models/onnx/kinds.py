@@ -1,0 +1,51 @@
+"""All kinds of operators of ONNX, by name; each is told in the file of its family."""
+
+from __future__ import annotations
+
+from qops.models.onnx import binary, codes, convolutions, floats, moves, pools, products, rows
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import QuantizedInput, Spec
+from qops.models.onnx.kind import Kind
+
+__all__ = ["KINDS", "OWN_DOMAIN", "kind_of", "spec_of"]
+
+OWN_DOMAIN = "com.microsoft"
+"""The domain of onnxruntime's own operators."""
+KINDS: dict[str, Kind] = {
+    **convolutions.KINDS,
+    **products.KINDS,
+    **binary.KINDS,
+    **codes.KINDS,
+    **rows.KINDS,
+    **pools.KINDS,
+    **floats.KINDS,
+    **moves.KINDS,
+}
+_UNKNOWN = Kind()
+
+
+def kind_of(node: Node) -> Kind:
+    """Give the row of a node; one that says nothing if qops has no such operator."""
+    return KINDS.get(node.kind, _UNKNOWN)
+
+
+def spec_of(node: Node) -> Spec | None:
+    """Give where the numbers of a node stand; None if it says nothing of scales.
+
+    Parameters
+    ----------
+    node : Node
+
+    Returns
+    -------
+    Spec or None
+    """
+    if node.kind == "QLinearConcat":
+        count = (len(node.inputs) - 2) // 3
+        return Spec(tuple(QuantizedInput(2 + 3 * i, 3 + 3 * i, 4 + 3 * i) for i in range(count)), (0, 1), "Concat")
+    found = kind_of(node).inputs
+    if found is not None and node.kind == "DequantizeLinear":
+        return found._replace(of=(found.of[0]._replace(axis=node.get("axis", 1)),))
+    if found is not None and node.kind == "QGemm" and node.get("transB", 0):
+        return found._replace(of=(found.of[0], found.of[1]._replace(axis=0)))
+    return found

@@ -1,0 +1,118 @@
+"""Makes what runs a quantized node: the function of `qops.onnx`, or its prepared op where all but data is constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.onnx.file import Node
+from qops.models.onnx.kinds import kind_of, spec_of
+from qops.models.onnx.site import Given, Made, Run, Site
+from qops.models.op import Missing
+
+__all__ = ["made_of"]
+
+_MOST_STEPS = 2**20  # of padding, strides and dilations
+
+
+def made_of(site: Site) -> Made:
+    """Make what runs a quantized node.
+
+    Parameters
+    ----------
+    site : Site
+
+    Returns
+    -------
+    Made
+
+    Raises
+    ------
+    Missing, ValueError, TypeError
+        What qops does not have, or refuses.
+    """
+    node, row = site.node, kind_of(site.node)
+    if row.make is not None:
+        made: Made = row.make(site)
+        return made
+    if len(node.inputs) > row.count:
+        raise Missing(f"it has {len(node.inputs)} inputs, where {row.count} are known")
+    if node.kind == "QuantizeLinear" and site.is_given(2) and site.tensors[node.inputs[2]].dtype in ("int4", "uint4"):
+        raise Missing("it makes codes of 4 bits")
+    attributes = _attributes(node, row.attributes) | ({"runtime": site.runtime} if row.has_runtime else {})
+    if node.kind == "QuantizeLinear" and site.is_given(2):
+        attributes.pop("output_dtype", None)
+    flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
+    function, others = row.function, [i for i in range(row.count) if i not in row.data]
+    assert function is not None
+    if row.prepared is None or not all(site.is_fixed(i) for i in others):
+        run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
+        return Made(_on_uint8(site, run, flipped) if flipped else run)
+    fixed = [_as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
+    op = row.prepared(*_without_last_nones(fixed), **attributes)
+    if node.kind == "QGemm":
+        run = lambda given: _rows(op, given[0])  # noqa: E731
+    else:
+        run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
+    return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
+
+
+def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:
+    """Multiply a matrix, or more of them, as those of a MatMul that onnxruntime makes a QGemm of."""
+    if a.ndim <= 2:
+        return op(a)
+    made = op(a.reshape(-1, a.shape[-1]))
+    return made.reshape(*a.shape[:-1], made.shape[-1])
+
+
+def _without_last_nones(values: Given) -> list[Any]:
+    """Leave out inputs at the end that are left out: their defaults are those of the function."""
+    found = list(values)
+    while found and found[-1] is None:
+        found.pop()
+    return found
+
+
+def _attributes(node: Node, names: Sequence[str]) -> dict[str, Any]:
+    """Give the attributes as the functions of `qops.onnx` take them."""
+    found = {name: node.get(name) for name in names if node.get(name) is not None}
+    if found.get("auto_pad", "NOTSET") != "NOTSET":
+        found.pop("pads", None)
+    for name in ("strides", "dilations", "pads"):
+        if any(n > _MOST_STEPS for n in found.get(name, ())):
+            raise Missing(f"its {name} are too large: {found[name]!s:.80}")
+    if "saturate" in found:
+        found["saturate"] = bool(found["saturate"])
+    for name in ("output_dtype", "precision"):
+        if not found.pop(name, 0):
+            continue
+        raise Missing(f"it has the attribute {name!r}")
+    return found
+
+
+def _flipped(node: Node) -> frozenset[int]:
+    """Which inputs onnxruntime takes as uint8: data and zero points; weights, which stand second, stay as they are."""
+    spec = spec_of(node)
+    assert spec is not None
+    assert spec.y is not None
+    operands = spec.of if spec.bias is None and node.kind != "QLinearMatMul" else spec.of[:1]
+    return frozenset(place for one in operands for place in (one.tensor, one.zero_point)) | {spec.y[1]}
+
+
+def _as_uint8(x: NDArray[Any]) -> NDArray[Any]:
+    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay."""
+    return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128) if x.dtype == np.int8 else x
+
+
+def _on_uint8(site: Site, run: Run, flipped: frozenset[int]) -> Run:
+    """Run codes of int8 as uint8, as onnxruntime does on x86."""
+    is_signed = site.tensors[site.node.outputs[0]].dtype == "int8"
+
+    def on_uint8(given: Given) -> NDArray[Any]:
+        made = run([_as_uint8(x) if i in flipped and x is not None else x for i, x in enumerate(given)])
+        return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
+
+    return on_uint8

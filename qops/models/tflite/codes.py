@@ -1,0 +1,128 @@
+"""Operators of single codes: activations, functions, QUANTIZE and DEQUANTIZE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import erf
+from typing import Any
+
+import numpy as np
+
+from qops import tflite
+from qops.models.code.tables import c_of_table, is_by_code, with_ends
+from qops.models.graph import Graph
+from qops.models.op import Missing, Op
+from qops.models.target import PortedLayer, Target, call, function
+from qops.models.tensor import Values, zero_of
+from qops.models.tflite.elementwise import cut_elementwise, make_of_codes, make_one, real_one
+from qops.models.tflite.file import Operator
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.site import Made, Maker, Site
+
+__all__ = ["KINDS"]
+
+
+Given = Sequence[Any]
+F32 = np.float32
+
+
+def _make_gelu(site: Site) -> Made:
+    approximate = bool(site.options.get("Approximate", False))
+    return Made((0,), tflite.Gelu(**site.x(), **site.y, **site.own(), approximate=approximate))
+
+
+def _make_quantize(site: Site) -> Made:
+    given = {} if site.tensor(0).dtype == "float32" else site.x()
+    return Made((0,), tflite.Quantize(**site.y, dtype=site.outputs[0].dtype, kernel=site.kernel, **given))
+
+
+def _make_dequantize(site: Site) -> Made:
+    x, y = site.tensor(0), site.outputs[0]
+    if y.dtype != "float32":
+        raise Missing(f"its result {y.name!r} is {y.dtype}")
+    return Made((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
+
+
+def _real_logistic(x: Values) -> Values:
+    return np.asarray(0.5 * (1 + np.tanh(x / 2)))
+
+
+def _real_gelu(op: Operator, given: Given) -> Values:
+    x = given[0]
+    if op.options.get("Approximate"):
+        return np.asarray(0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
+    return np.asarray(0.5 * x * (1 + np.vectorize(erf)(x / np.sqrt(2))))
+
+
+def _real_leaky_relu(operator: Operator, given: Given) -> Values:
+    return np.where(given[0] >= 0, given[0], given[0] * operator.options["Alpha"])
+
+
+def _c_of_quantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    """QUANTIZE of floats, or of codes to others."""
+    n, x, y = made.name, graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
+    integers = op.prepared.integers
+    last = tuple(f"{n}_{part}" for part in (target.offsets[2], *target.ends))
+    if x.dtype == "float32":
+        if target.runtime == "xnnpack" and y.dtype == "int16":
+            return None  # in blocks, with another tail
+        near = "roundf(value / scale), near = whole < -0x1p31f || whole >= 0x1p31f ? -0x1p31f : whole"
+        by = "near = rintf(value * scale)" if target.runtime == "xnnpack" else f"whole = {near}"
+        scale = F32(y.scale) if target.runtime != "xnnpack" else F32(1) / F32(y.scale)
+        constants = {"scale": F32(scale), **with_ends(y, target)}
+        lines = [
+            f"    const float scale = {n}_scale, {by};",
+            f"    const double code = (double)near + {last[0]};",
+            f"    return code < {last[1]} ? {last[1]} : code > {last[2]} ? {last[2]} : (int32_t)code;",
+        ]
+        code = function(n, "float value", lines)
+        return made._replace(constants=constants, code=code, arguments=("value",))
+    if not integers or y.dtype == "int32":
+        return c_of_table(made, op, graph, target) if is_by_code(op, x) else None
+    constants = {target.offsets[0]: target.sign * zero_of(x), **integers, **with_ends(y, target)}
+    value = f"x {'+' if target.sign < 0 else '-'} {n}_{target.offsets[0]}"
+    line = f"    return {call(n, 'tflite-double', value, '', (target.offsets[2], *target.ends))};"
+    code = function(n, "int32_t x", [line])
+    return made._replace(rules=["tflite-double"], constants=constants, code=code, arguments=("x",))
+
+
+def _c_of_dequantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    n, x = made.name, graph.tensors[op.reads[0]]
+    if np.dtype(x.dtype).kind not in "iu" or x.scale is None:
+        return None
+    constants = {"scale": F32(x.scale), "input_zero_point": zero_of(x)}
+    line = f"    return (float)((double){n}_scale * (x - {n}_input_zero_point));"
+    code = function(n, "int32_t x", [line], "float")
+    return made._replace(constants=constants, code=code, arguments=("x",))
+
+
+def _of_a_table(make: Maker, real: Callable[[Values], Any], schema: str = "", version: int = 2) -> Kind:
+    """An operator of one code, whose C is a table of all codes."""
+    return Kind(make=make, real=real_one(real), cut=cut_elementwise, code=c_of_table, schema=schema, version=version)
+
+
+KINDS = {
+    "LOGISTIC": _of_a_table(make_one(tflite.Logistic), _real_logistic),
+    "TANH": _of_a_table(make_one(tflite.Tanh), np.tanh),
+    "HARD_SWISH": _of_a_table(make_one(tflite.HardSwish), lambda x: x * np.clip(x + 3, 0, 6) / 6, version=1),
+    "LEAKY_RELU": Kind(
+        make=make_one(tflite.LeakyRelu, alpha="Alpha"),
+        real=_real_leaky_relu,
+        cut=cut_elementwise,
+        code=c_of_table,
+        schema="LeakyReluOptions",
+    ),
+    "RELU": _of_a_table(make_one(tflite.Relu), lambda x: np.maximum(x, 0)),
+    "RELU6": _of_a_table(make_one(tflite.Relu6), lambda x: np.clip(x, 0, 6)),
+    "RELU_N1_TO_1": _of_a_table(make_one(tflite.ReluN1To1), lambda x: np.clip(x, -1, 1), version=1),
+    "RELU_0_TO_1": _of_a_table(make_one(tflite.Relu0To1), lambda x: np.clip(x, 0, 1), version=1),
+    "ELU": _of_a_table(make_one(tflite.Elu), lambda x: np.where(x >= 0, x, np.expm1(np.minimum(x, 0))), version=1),
+    "GELU": Kind(make=_make_gelu, real=_real_gelu, cut=cut_elementwise, code=c_of_table, schema="GeluOptions"),
+    "EXP": _of_a_table(make_one(tflite.Exp), np.exp),
+    "SQRT": _of_a_table(make_one(tflite.Sqrt), lambda x: np.sqrt(np.maximum(x, 0))),
+    "RSQRT": _of_a_table(make_one(tflite.Rsqrt), lambda x: 1 / np.sqrt(np.maximum(x, np.finfo(np.float64).tiny))),
+    "ABS": _of_a_table(make_one(tflite.Abs), np.abs),
+    "NEG": _of_a_table(make_of_codes(tflite.Neg, (0,)), np.negative, version=1),
+    "QUANTIZE": Kind(make=_make_quantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_quantize),
+    "DEQUANTIZE": Kind(make=_make_dequantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_dequantize),
+}

@@ -1,0 +1,187 @@
+"""CONV_2D, DEPTHWISE_CONV_2D and TRANSPOSE_CONV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops import tflite
+from qops.models.code.sums import c_of_sums
+from qops.models.cut import Index, needed, sized
+from qops.models.op import Missing
+from qops.models.tensor import Values, zero_of
+from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
+from qops.models.tflite.file import Operator
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.layers import real_layer, sums_made
+from qops.models.tflite.site import PADDINGS, Made, Site, activated
+from qops.models.tflite.windows import taps_of, windows_of
+
+__all__ = ["KINDS"]
+
+
+Given = Sequence[Any]
+_IMAGES = 4  # axes of images and filters
+_DENSE = {"StrideH": 1, "StrideW": 1, "Padding": 1, "DilationHFactor": 1, "DilationWFactor": 1}
+"""Options of a window that is as large as its image."""
+
+
+def _channels(site: Site, w: NDArray[Any]) -> int:
+    """Give the channels of the data; each group of filters takes a share of them."""
+    channels = site.tensor(0).shape[-1:]
+    if not channels or not channels[0] or w.ndim != _IMAGES or not w.shape[3]:
+        raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")
+    return channels[0]
+
+
+def _make_conv(site: Site) -> Made:
+    w, how = site.constant(1), {**site.x(), **site.weights(1, 0), **site.y, **site.activation}
+    groups, rest = divmod(_channels(site, w), w.shape[3])
+    if rest or not groups:
+        raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")
+    more = {**site.moves, **site.dilation, **site.own(), "groups": groups}
+    return sums_made(site, tflite.Conv2D(w, site.bias(2), **how, **more), _conv_sums)
+
+
+def _make_depthwise(site: Site) -> Made:
+    w, how = site.constant(1), {**site.x(), **site.weights(1, 3), **site.y, **site.activation}
+    multiplier, rest = divmod(w.shape[-1], _channels(site, w))
+    if rest:
+        raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")
+    more = {**site.moves, **site.dilation, **site.own(), "depth_multiplier": multiplier}
+    op = tflite.DepthwiseConv2D(w, site.bias(2), **how, **more)
+    return sums_made(site, op, _depthwise_sums, channel=3)
+
+
+def _make_transposed(site: Site) -> Made:
+    shape = site.size(0)
+    how = {**site.x(2), **site.weights(1, 0), **site.y, **site.activation}
+    if how["w_type"] == "int4":
+        raise Missing("its weights have 4 bits, for which TFLite has no kernel")
+    given = {name: value for name, value in how.items() if name != "w_type"}
+    op = tflite.TransposeConv(shape, site.constant(1), site.bias(3), **given, **site.moves, **site.own(2))
+    return sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1))
+
+
+def _conv_sums(op: Operator, x: Values, w: Values) -> Values:
+    groups = x.shape[3] // w.shape[3]
+    made = [
+        np.einsum("nhwcij,oijc->nhwo", windows_of(op, a, b.shape[1:3]), b, optimize=True)
+        for a, b in zip(np.split(x, groups, 3), np.split(w, groups, 0), strict=True)
+    ]
+    return np.concatenate(made, 3)
+
+
+def _depthwise_sums(op: Operator, x: Values, w: Values) -> Values:
+    filters = w[0].reshape(*w.shape[1:3], x.shape[3], -1)
+    made = np.einsum("nhwcij,ijcm->nhwcm", windows_of(op, x, w.shape[1:3]), filters, optimize=True)
+    return made.reshape(*made.shape[:3], -1)
+
+
+def _transposed_sums(op: Operator, x: Values, w: Values, shape: Sequence[int]) -> Values:
+    """Add each pixel's copy of the filters to the result, which padding then cuts at its edges."""
+    (_, height, width, _), (o, kh, kw, _) = shape, w.shape
+    strides = op.options["StrideH"], op.options["StrideW"]
+    full = [(n - 1) * s + k for n, s, k in zip(x.shape[1:3], strides, (kh, kw), strict=True)]
+    total = [max(f - n, 0) for f, n in zip(full, (height, width), strict=True)]
+    before = [t // 2 if PADDINGS[op.options["Padding"]] == "SAME" else 0 for t in total]
+    sums = np.zeros((x.shape[0], max(full[0], before[0] + height), max(full[1], before[1] + width), o))
+    for i in range(kh):
+        for j in range(kw):
+            part = sums[:, i : i + (x.shape[1] - 1) * strides[0] + 1 : strides[0]]
+            part[:, :, j : j + (x.shape[2] - 1) * strides[1] + 1 : strides[1]] += x @ w[:, i, j].T
+    return sums[:, before[0] : before[0] + height, before[1] : before[1] + width]
+
+
+def _real_transpose_conv(operator: Operator, given: Given) -> Values:
+    shape, w, x, bias = (*given, None)[:4]
+    y = _transposed_sums(operator, x, w, [int(n) for n in shape])
+    return activated(operator, y if bias is None else y + bias)
+
+
+def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+    """One filter on the pixels under it, VALID."""
+    x, w = given[:2]
+    deep, o = operator.kind == "DEPTHWISE_CONV_2D", index[3]
+    filters = w[0, :, :, o, None] if deep else w[o]
+    seen = taps_of(operator, x, filters.shape[:2], index)
+    outputs = w.shape[3] if deep else len(w)
+    first = o // (outputs // (x.shape[3] // filters.shape[2])) * filters.shape[2]
+    seen = seen[..., first : first + filters.shape[2]]
+    kept = needed(seen, zero_of(operator.inputs[0]), filters, zero_of(operator.inputs[1]))
+    image, small = seen[kept][None], filters[kept][None]
+    options = {**operator.options, **_DENSE, **({"DepthMultiplier": 1} if deep else {})}
+    how = sized("output channel at one place", x.shape[1:], image.shape[1:])
+    made = replace(operator, inputs=of_channel(operator, small, given[2:], o), options=options)
+    return Cut(made, arrays_of(made, image), [(1, 1, 1, 1)], (0, 0, 0, 0), how)
+
+
+def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+    """TRANSPOSE_CONV: the pixels that an element is made of, with their weights, as the channels of one pixel."""
+    size, w, x = given[:3]
+    o, (height, width) = index[3], w.shape[1:3]
+    stride = operator.options["StrideH"], operator.options["StrideW"]
+    pads = _pads_of(operator, [int(n) for n in np.ravel(size)[1:3]], stride, (height, width))
+    pixels, filters = [], []
+    for i, j in np.ndindex(height, width):
+        (row, above), (column, before) = (divmod(index[1 + n] + pads[n] - k, stride[n]) for n, k in ((0, i), (1, j)))
+        if not above and not before and 0 <= row < x.shape[1] and 0 <= column < x.shape[2]:
+            pixels.append(x[index[0], row, column])
+            filters.append(w[o, i, j])
+    seen, taken = (np.concatenate(part) if part else np.zeros(1, w.dtype) for part in (pixels, filters))
+    if not pixels:
+        seen = np.full(1, zero_of(operator.inputs[2]), x.dtype)
+    (kept,) = needed(seen, zero_of(operator.inputs[2]), taken, zero_of(operator.inputs[1]))
+    image, small = seen[kept].reshape(1, 1, 1, -1), taken[kept].reshape(1, 1, 1, -1)
+    options = {**operator.options, "StrideH": 1, "StrideW": 1, "Padding": 1}
+    biases = zip(operator.inputs[3:], given[3:], strict=True)
+    rest = [None if t is None else with_data(t, bias[o : o + 1], o) for t, bias in biases]
+    one = with_data(operator.inputs[0], np.ones(4, np.int32))
+    inputs = [one, with_data(operator.inputs[1], small, o), operator.inputs[2], *rest]
+    made = replace(operator, inputs=inputs, options=options)
+    arrays = [one.data, small, image, *(None if t is None else t.data for t in rest)]
+    how = f"one output channel at one place, its {image.size} products that are not 0 as channels of one pixel"
+    return Cut(made, arrays, [(1, 1, 1, 1)], (0, 0, 0, 0), how)
+
+
+def _pads_of(operator: Operator, result: list[int], stride: Any, kernel: Any) -> list[int]:
+    """How many rows and columns of the full result are cut off in front."""
+    if PADDINGS[operator.options["Padding"]] == "VALID":
+        return [0, 0]
+    counts = (-(-n // s) for n, s in zip(result, stride, strict=True))
+    return [max(0, (c - 1) * s + k - n) // 2 for c, s, k, n in zip(counts, stride, kernel, result, strict=True)]
+
+
+KINDS = {
+    "CONV_2D": Kind(
+        make=_make_conv,
+        real=real_layer(_conv_sums),
+        cut=_cut_convolution,
+        code=c_of_sums,
+        schema="Conv2DOptions",
+        version=3,
+        sums=(0, 1),
+    ),
+    "DEPTHWISE_CONV_2D": Kind(
+        make=_make_depthwise,
+        real=real_layer(_depthwise_sums),
+        cut=_cut_convolution,
+        code=c_of_sums,
+        schema="DepthwiseConv2DOptions",
+        version=3,
+        sums=(0, 1),
+    ),
+    "TRANSPOSE_CONV": Kind(
+        make=_make_transposed,
+        real=_real_transpose_conv,
+        cut=_cut_transposed,
+        code=c_of_sums,
+        schema="TransposeConvOptions",
+        sums=(2, 1),
+    ),
+}

@@ -1,0 +1,19 @@
+"""All kinds of operators of TFLite, by name; each is told in the file of its family."""
+
+from qops.models.tflite import axes, binary, codes, convolutions, images, memory, moves, pools, products, rows
+from qops.models.tflite.kind import Kind
+
+__all__ = ["KINDS"]
+
+KINDS: dict[str, Kind] = {
+    **convolutions.KINDS,
+    **products.KINDS,
+    **binary.KINDS,
+    **codes.KINDS,
+    **rows.KINDS,
+    **axes.KINDS,
+    **pools.KINDS,
+    **images.KINDS,
+    **moves.KINDS,
+    **memory.KINDS,
+}
