@@ -24,6 +24,7 @@ CALLS = {
             "bias": np.float32([1, 2, 3]),
         },
         np.float32,
+        each=False,
     ),
     "rules.integers": Op({"rule": "rndnu", "scale": 0.3}),
     "rules.real_scale": Op({"in_scale": 0.3, "w_scale": 0.2, "out_scale": 0.1}),
