@@ -26,10 +26,12 @@ ROOMS = {
 """Where these are names; anywhere else they would name something else."""
 IN_SEVERAL_ROOMS = {"Conv2D", "MatMul", "Divided", "code", "value"}
 """Types that mean the same in each room: kernels of prepared ops, ops in parts, the C types of codes and values."""
-OF_FORMATS = {"Cut", "Site"}
+OF_FORMATS = {"Cut", "Kind", "Made", "Site"}
 """Python classes that mean the same of an operator in a .tflite file and of one in an .onnx file."""
-OF_OTHER_ROOMS = {"Convolution", "Node", "Worst"}
-"""Bases of a room's convolutions; nodes of nnlib and of an .onnx file; the worst element of a report and of a case."""
+OF_OTHER_ROOMS = {"Convolution", "Machine", "Node", "Worst"}
+"""Bases of a room's convolutions; lanes of a CPU and a version of oneDNN on them; nodes of nnlib and of an .onnx file;
+the worst element of a report and of a case.
+"""
 TYPE = re.compile(r"^(?:cdef |ctypedef )(?:class|struct|enum|fused|union) (\w+)", re.M)
 
 
