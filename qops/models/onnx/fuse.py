@@ -6,12 +6,13 @@ with and without them, so such nodes are left as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from qops.models.onnx.before import folded, repeated, with_gemms
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
 from qops.models.onnx.net import Net, Sink, Source
@@ -35,7 +36,7 @@ _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 
 
 def fused(
-    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], has: Callable[[int], bool]
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Replace nodes by what onnxruntime runs instead of them.
 
@@ -46,6 +47,8 @@ def fused(
         Constants that onnxruntime makes are added to it.
     outputs : sequence of str
         Names of the graph's outputs, which stay.
+    has : callable
+        Whether so many bytes of constants may be kept.
 
     Returns
     -------
@@ -58,9 +61,12 @@ def fused(
     ValueError
         A fusion of onnxruntime that qops does not have.
     """
+    nodes = folded(nodes, tensors, has)
     nodes, words = merged(nodes, tensors, outputs)
-    nodes = _with_gemms(nodes, Net(nodes, tensors, outputs))
+    nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
+    words += more
+    nodes, more = repeated(nodes, tensors, outputs)
     words += more
     while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):
         nodes, more = left
@@ -70,37 +76,6 @@ def fused(
     for node in nodes:
         made += fuser.replaced(node)
     return _used(made, outputs), (*words, *fuser.words)
-
-
-def _with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
-    """Replace each MatMul, and the Add of one number per column behind it, by a Gemm."""
-    made, dropped = [], set()
-    for node in nodes:
-        if node.name in dropped:
-            continue
-        name = node.outputs[0] if node.outputs else ""
-        readers = net.readers[name]
-        if node.kind != "MatMul" or name in net.outputs or len(readers) != 1 or readers[0].kind != "Add":
-            made.append(node)
-            continue
-        add = readers[0]
-        other = add.inputs[0] if add.inputs[1] == name else add.inputs[1]
-        weights = net.source(node.inputs[1])
-        b = net.tensors.get(node.inputs[1] if weights is None else "" if weights.moves else weights.codes)
-        if b is None or b.data is None or b.data.ndim != 2 or _length(net, other) != b.data.shape[1]:
-            made.append(node)
-            continue
-        dropped.add(add.name)
-        inputs = (*node.inputs, other)
-        made.append(Node("Gemm", "", node.name, inputs, add.outputs, {}, 13))
-    return made
-
-
-def _length(net: Net, name: str) -> int | None:
-    """How many values a constant of one axis has, or codes that are dequantized."""
-    source = net.source(name)
-    tensor = net.tensors.get(name if source is None or source.moves else source.codes)
-    return len(tensor.data) if tensor is not None and tensor.data is not None and tensor.data.ndim == 1 else None
 
 
 class _Fuser:
