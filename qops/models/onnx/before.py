@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import kind_of
 from qops.models.onnx.net import MOVED, Net
 from qops.models.onnx.ops import op_of
+from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
 from qops.models.tensor import Tensor
 
@@ -126,30 +129,48 @@ def with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
     -------
     list of Node
     """
-    made, dropped = [], set()
+    shapes, made = shapes_of(nodes, net.tensors), list[Node]()
+    products: dict[str, Node] = {}  # by the names of their results
     for node in nodes:
-        if node.name in dropped:
-            continue
-        add = net.only_reader(node) if node.kind == "MatMul" else None
-        if add is None or add.kind != "Add":
-            made.append(node)
-            continue
-        name = node.outputs[0]
-        other = add.inputs[0] if add.inputs[1] == name else add.inputs[1]
-        weights = net.source(node.inputs[1])
-        b = net.tensors.get(node.inputs[1] if weights is None else "" if weights.moves else weights.codes)
-        if b is None or b.data is None or b.data.ndim != 2 or _length(net, other) != b.data.shape[1]:
-            made.append(node)
-            continue
-        dropped.add(add.name)
-        inputs = (*node.inputs, other)
-        made.append(Node("Gemm", "", node.name, inputs, add.outputs, {}, 13))
+        add = net.only_reader(node) if node.kind == "MatMul" and not node.domain else None
+        if add is not None and add.kind == "Add" and len({*add.inputs}) == len(add.inputs) == 2:
+            (other,) = (name for name in add.inputs if name != node.outputs[0])
+            if _is_gemm(shapes, node, other):
+                products[node.outputs[0]] = node
+                continue
+        product = next((products[name] for name in node.inputs if name in products), None)
+        made += [node] if product is None else _gemm(net, shapes, product, node)
     return made
 
 
-def _length(net: Net, name: str) -> int | None:
-    """How many values a constant of one axis has, or codes of any type that are dequantized."""
-    writer = net.writer.get(name)
-    is_codes = writer is not None and writer.kind == "DequantizeLinear"
-    tensor = net.tensors.get(writer.inputs[0] if is_codes and writer is not None else name)
-    return len(tensor.data) if tensor is not None and tensor.data is not None and tensor.data.ndim == 1 else None
+def _is_gemm(shapes: dict[str, tuple[int | None, ...]], product: Node, other: str) -> bool:
+    """Whether onnxruntime makes a Gemm of a product and what is added to it.
+
+    Data of other than two axes are reshaped, if all their sizes are known; then one number for each column is added.
+    """
+    a, b, c = (shapes.get(name) for name in (*product.inputs, other))
+    if a is None or b is None or c is None or len(b) != 2 or None in b:
+        return False
+    columns = b[1]
+    if len(a) != 2:
+        return None not in a and c == (columns,)
+    return c in ((columns,), (1, columns)) or (len(c) == 2 and c == (a[0], columns))
+
+
+def _gemm(net: Net, shapes: dict[str, tuple[int | None, ...]], product: Node, add: Node) -> list[Node]:
+    """Give the Gemm of a product and a sum; data of other than two axes become a matrix before it."""
+    (other,) = (name for name in add.inputs if name != product.outputs[0])
+    a, b, y = *product.inputs, add.outputs[0]
+    shape, name = shapes[a], product.name
+    if len(shape) == 2:
+        return [Node("Gemm", "", name, (a, b, other), (y,), {}, 13)]
+    rows, sums = net.free(f"{a}:rows"), net.free(f"{y}:rows")
+    wide, back = (
+        net.added(f"{x}:shape", np.array(sizes, np.int64))
+        for x, sizes in ((rows, (-1, shape[-1])), (y, (-1, *shape[1:-1], shapes[b][1]) if len(shape) > 1 else (-1,)))
+    )
+    return [
+        Node("Reshape", "", f"{name}:rows", (a, wide), (rows,), {}, product.opset),
+        Node("Gemm", "", name, (rows, b, other), (sums,), {}, 13),
+        Node("Reshape", "", f"{name}:back", (sums, back), (y,), {}, product.opset),
+    ]

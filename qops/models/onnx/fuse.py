@@ -15,7 +15,7 @@ import numpy as np
 from qops.models.onnx.before import folded, repeated, with_gemms
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
-from qops.models.onnx.net import Net, Sink, Source
+from qops.models.onnx.net import MOVED, Net, Sink, Source
 from qops.models.onnx.qdq import merged, refuse_around_moves
 from qops.models.onnx.weights import quantized
 from qops.models.tensor import Tensor
@@ -30,6 +30,7 @@ _ONE = {
     "LeakyRelu": "QLinearLeakyRelu",
     "Softmax": "QLinearSoftmax",
 }
+_PRODUCTS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}
 _BINARY = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 """Ops that round value and zero point together, so with another zero point the bits may differ."""
@@ -133,11 +134,10 @@ class _Fuser:
         if data is not None and weights is not None and self._is_taken(node, data, weights, sink):
             bias = self._bias(node, data, weights)
         if data is None or weights is None or bias is None:
-            self._refuse_blocks(node, weights)
+            self._refuse_blocks(node, data, weights)
             return [node]
         if sink is not None:
-            kind = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}[node.kind]
-            return self._put(node, kind, [data, weights], sink, (bias,) if bias else ())
+            return self._put(node, _PRODUCTS[node.kind], [data, weights], sink, (bias,) if bias else ())
         return self._to_float(node, [data, weights], bias)
 
     def _is_taken(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> bool:
@@ -149,18 +149,30 @@ class _Fuser:
         if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
             return False
         if sink is None:
-            return node.kind != "Conv"
+            return node.kind != "Conv" and self._stays_float(node)
         return sink.effective == data.effective
 
-    def _refuse_blocks(self, node: Node, weights: Source | None) -> None:
-        """Refuse what onnxruntime computes with data that it quantizes again, by blocks of 32."""
-        if node.kind == "Conv" or weights is None or weights.moves or not self._fits(node, weights):
+    def _stays_float(self, node: Node) -> bool:
+        """Whether no QuantizeLinear reads the result, after moves or not, and no single Relu or Clip does."""
+        name = node.outputs[0]
+        readers = self._net.readers[name]
+        if len(readers) == 1 and readers[0].kind in ("Relu", "Clip"):
+            return self._net.only_reader(readers[0]) is None
+        while len(readers) == 1 and readers[0].kind in MOVED and name not in self._net.outputs:
+            name = readers[0].outputs[0]
+            readers = self._net.readers[name]
+        return not any(reader.kind == "QuantizeLinear" for reader in readers)
+
+    def _refuse_blocks(self, node: Node, data: Source | None, weights: Source | None) -> None:
+        """Refuse what onnxruntime computes with data that it quantizes again, by blocks of 32: data not of 8 bits."""
+        is_known = weights is not None and not weights.moves and self._fits(node, weights)
+        if node.kind == "Conv" or weights is None or not is_known or data is not None:
             return
         tensor = self._net.tensors.get(weights.codes)
-        readers = self._net.readers[node.outputs[0]]
         if tensor is None or tensor.data is None or tensor.data.ndim != 2 or node.get("transB", 0):
             return
-        if not any(reader.kind == "QuantizeLinear" for reader in readers):
+        quantizers = [reader for reader in self._net.readers[node.outputs[0]] if reader.kind == "QuantizeLinear"]
+        if not any(self._net.type_of(reader.outputs[0]) in ("uint8", "int8") for reader in quantizers):
             what = "MatMulNBits, which quantizes its data again by blocks of 32, and is not modelled; runtime='onnx' is"
             raise ValueError(f"{node.kind} ({node.name}): onnxruntime makes {what}")
 
@@ -207,7 +219,8 @@ class _Fuser:
         if kind == "QLinearSoftmax":
             attributes["opset"] = min(node.opset, ONE_AXIS)
         ends = {sink.dtype, *(source.dtype for source in (sources if kind in _BINARY.values() else sources[:1]))}
-        if (sink.as_uint8 and kind in _AS_UINT8) or len(ends) > 1:
+        has_other_weights = kind in _PRODUCTS.values() and sources[1].dtype != "int8"
+        if (sink.as_uint8 and (kind in _AS_UINT8 or has_other_weights)) or len(ends) > 1:
             attributes["as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
