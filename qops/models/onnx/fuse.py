@@ -186,7 +186,8 @@ class _Fuser:
         axis = dequantize.get("axis", 1) % max(tensor.data.ndim, 1)
         if node.kind == "Conv":
             return bool(axis == 0)
-        return tensor.data.ndim == 2 and axis == (0 if node.get("transB", 0) else 1)
+        columns = tensor.data.shape[0 if node.get("transB", 0) else -1]
+        return tensor.data.ndim == 2 and self._scale(weights).size == columns  # of a square, along either axis
 
     def _bias(self, node: Node, data: Source, weights: Source) -> str | None:
         """Give the name of an int32 bias, "" if there is none, None if onnxruntime does not take it."""

@@ -159,7 +159,7 @@ class Net:
         scale, dtype = self.constant(reader, 1), self._type_of(reader, 2)
         if scale is None or scale.size != 1 or scale.dtype != np.float32 or dtype is None:
             return None
-        if any(not self._changes_nothing(clamp, reader, dtype) for clamp in clamps):
+        if any(not self.changes_nothing(clamp, reader, dtype) for clamp in clamps):
             return None
         as_uint8 = dtype == "int8" and (bool(moves) or self._is_uint8(reader.outputs[0], dtype, []))
         return Sink(reader, dtype, as_uint8, tuple(moves), tuple(clamps))
@@ -192,11 +192,13 @@ class Net:
     def _uses(self, name: str) -> int:
         return len(self.readers[name]) + (name in self.outputs)
 
-    def _changes_nothing(self, clamp: Node, quantize: Node, dtype: str) -> bool:
+    def changes_nothing(self, clamp: Node, quantize: Node, dtype: str) -> bool:
         """Whether the codes of both ends of a Relu or a Clip are the ends of their type."""
         info, scale, zero = np.iinfo(dtype), self.constant(quantize, 1), self.constant(quantize, 2)
         assert scale is not None
-        offset = 0 if zero is None else int(np.ravel(zero)[0])
+        if zero is None:
+            return False  # onnxruntime asks for one
+        offset = int(np.ravel(zero)[0])
         ends = (
             [0.0, None] if clamp.kind == "Relu" else [self._end(clamp, i, name) for i, name in ((1, "min"), (2, "max"))]
         )
