@@ -92,10 +92,15 @@ class Graph:
         return self.net.node("DequantizeLinear", stored, *numbers, *given, **how), scale
 
     def float_weights(self, shape, axis):
-        """Small but for one number on each side of 0, in two channels, so that their codes are small as well."""
-        w = np.moveaxis(self.rng.integers(-1, 2, shape).astype(F32), axis, 0)
-        w.reshape(len(w), -1)[0, 0], w.reshape(len(w), -1)[-1, -1] = 127, -127
-        return np.ascontiguousarray(np.moveaxis(w, 0, axis)) * F32(pick(self.rng, SCALES))
+        """Small but for one number on each side of 0, alone in their channels, so that their codes are small as well.
+
+        The range of 255 steps makes a scale that is exact.
+        """
+        w = np.moveaxis(self.rng.integers(-1, 2, shape).astype(F32), axis, 0).reshape(shape[axis], -1)
+        w[0], w[-1] = 0, 0
+        w[0, 0], w[-1, -1] = 127, -128
+        wide = w.reshape(shape[axis], *(n for i, n in enumerate(shape) if i != axis))
+        return np.ascontiguousarray(np.moveaxis(wide, 0, axis)) * F32(pick(self.rng, SCALES))
 
     def scale_of(self, x):
         writer = next((n for n in self.net.nodes if x in n.output), None)

@@ -17,6 +17,7 @@ from qops.models.tensor import Tensor
 
 __all__ = ["folded", "repeated", "with_gemms"]
 
+_REFUSES = "onnxruntime 1.32 itself refuses the file from opset 21 on; these are the codes that the nodes say."
 _TYPED = 21
 """The opset from which QuantizeLinear says the type of its codes where it has no zero point."""
 
@@ -75,31 +76,41 @@ def repeated(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequenc
     net, words = Net(nodes, tensors, outputs), list[str]()
     now: dict[str, list[Node]] = {node.name: [node] for node in nodes}
     for node in nodes:
-        if node.kind == "DequantizeLinear" and node.opset < _TYPED and _makes_uint8(net, node):
-            for move in _moves_behind(net, node):
+        if node.kind != "DequantizeLinear" or not _has_one_scale(net, node):
+            continue
+        dtype, has_zero = net.type_of(node.inputs[0]), len(node.inputs) > 2 and bool(node.inputs[2])
+        for move in _moves_behind(net, node):
+            where = f"{move.kind} ({move.name}): onnxruntime repeats DequantizeLinear ({node.name}) behind it"
+            if node.opset < _TYPED and not has_zero and dtype != "uint8":
                 now[move.name] = _with_pair(net, move, node)
-                words.append(
-                    f"{move.kind} ({move.name}): onnxruntime makes codes of uint8 of its result, as DequantizeLinear"
-                    f" ({node.name}) has no zero point."
-                )
+                words.append(f"{where}, and as it has no zero point, what is below 0 becomes 0.")
+            if node.opset >= _TYPED and has_zero and dtype == "int8" and _is_read_once(net, move):
+                words.append(f"{where}, with codes of two types, so {_REFUSES}")
     return [made for each in now.values() for made in each], words
 
 
-def _makes_uint8(net: Net, dequantize: Node) -> bool:
-    """Whether a DequantizeLinear has one scale, no zero point, and codes that uint8 does not hold."""
-    scale = net.constant(dequantize, 1)
-    has_zero = len(dequantize.inputs) > 2 and bool(dequantize.inputs[2])
-    return not has_zero and scale is not None and scale.size == 1 and net.type_of(dequantize.inputs[0]) != "uint8"
+def _has_one_scale(net: Net, dequantize: Node) -> bool:
+    """Whether a DequantizeLinear has one constant scale, and a constant zero point or none."""
+    scale, has_zero = net.constant(dequantize, 1), len(dequantize.inputs) > 2 and bool(dequantize.inputs[2])
+    return scale is not None and scale.size == 1 and not (has_zero and net.constant(dequantize, 2) is None)
+
+
+def _is_read_once(net: Net, node: Node) -> bool:
+    """Whether what a node gives has one reader, or is an output that nothing reads."""
+    name = node.outputs[0]
+    return len(net.readers[name]) + (name in net.outputs) == 1
 
 
 def _moves_behind(net: Net, node: Node) -> list[Node]:
-    """Give the nodes that move what a node gives, one after the other, up to one that QuantizeLinear reads."""
+    """Give the nodes that move what a DequantizeLinear gives to each of its readers, up to a QuantizeLinear."""
     found = []
-    while (reader := net.only_reader(node)) is not None and reader.kind in MOVED:
-        node = reader
-        last = net.only_reader(node)
-        if reader.kind != "Identity" and (last is None or last.kind != "QuantizeLinear"):
-            found.append(reader)
+    for reader in net.readers[node.outputs[0]]:
+        move: Node | None = reader
+        while move is not None and move.kind in MOVED:
+            last = net.only_reader(move)
+            if move.kind != "Identity" and (last is None or last.kind != "QuantizeLinear"):
+                found.append(move)
+            move = last
     return found
 
 

@@ -234,6 +234,8 @@ class _Fuser:
     def _to_float(self, node: Node, sources: list[Source], bias: str) -> list[Node]:
         before, operands = self._before(sources)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
+        if sources[0].as_uint8 and sources[1].dtype != "int8":
+            attributes["as_uint8"] = 1
         kind, inputs = "QGemm", (*operands, bias)
         if node.kind == "MatMul":
             a, a_scale, a_zero, b, b_scale, b_zero = operands

@@ -97,9 +97,9 @@ def _flipped(node: Node) -> frozenset[int]:
     """Which inputs onnxruntime takes as uint8: data and zero points; weights, which stand second, stay as they are."""
     spec = spec_of(node)
     assert spec is not None
-    assert spec.y is not None
-    operands = spec.of if spec.bias is None and node.kind != "QLinearMatMul" else spec.of[:1]
-    return frozenset(place for one in operands for place in (one.tensor, one.zero_point)) | {spec.y[1]}
+    operands = spec.of[:1] if spec.real in ("Conv", "MatMul", "Gemm") else spec.of
+    places = [place for one in operands for place in (one.tensor, one.zero_point)]
+    return frozenset(places if spec.y is None else (*places, spec.y[1]))
 
 
 def _as_uint8(x: NDArray[Any]) -> NDArray[Any]:
