@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
 from qops.models.tensor import Tensor
 
-__all__ = ["folded", "repeated", "with_gemms"]
+__all__ = ["folded", "quantized_outputs", "repeated", "with_gemms"]
 
 _REFUSES = "onnxruntime 1.32 itself refuses the file from opset 21 on; these are the codes that the nodes say."
 _TYPED = 21
@@ -79,12 +79,12 @@ def repeated(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequenc
         if node.kind != "DequantizeLinear" or not _has_one_scale(net, node):
             continue
         dtype, has_zero = net.type_of(node.inputs[0]), len(node.inputs) > 2 and bool(node.inputs[2])
-        for move in _moves_behind(net, node):
+        for move, is_quantized in _moves_behind(net, node):
             where = f"{move.kind} ({move.name}): onnxruntime repeats DequantizeLinear ({node.name}) behind it"
             if node.opset < _TYPED and not has_zero and dtype != "uint8":
                 now[move.name] = _with_pair(net, move, node)
                 words.append(f"{where}, and as it has no zero point, what is below 0 becomes 0.")
-            if node.opset >= _TYPED and has_zero and dtype == "int8" and _is_read_once(net, move):
+            if node.opset >= _TYPED and has_zero and dtype == "int8" and not is_quantized and _is_read_once(net, move):
                 words.append(f"{where}, with codes of two types, so {_REFUSES}")
     return [made for each in now.values() for made in each], words
 
@@ -101,17 +101,20 @@ def _is_read_once(net: Net, node: Node) -> bool:
     return len(net.readers[name]) + (name in net.outputs) == 1
 
 
-def _moves_behind(net: Net, node: Node) -> list[Node]:
-    """Give the nodes that move what a DequantizeLinear gives to each of its readers, up to a QuantizeLinear."""
-    found = []
+def _moves_behind(net: Net, node: Node) -> Iterator[tuple[Node, bool]]:
+    """Give the nodes that move what a DequantizeLinear gives to each of its readers, and whether it becomes codes again.
+
+    The one that a QuantizeLinear reads is not among them.
+    """
     for reader in net.readers[node.outputs[0]]:
-        move: Node | None = reader
+        moves, move = list[Node](), reader
         while move is not None and move.kind in MOVED:
-            last = net.only_reader(move)
-            if move.kind != "Identity" and (last is None or last.kind != "QuantizeLinear"):
-                found.append(move)
-            move = last
-    return found
+            moves.append(move)
+            move = net.data_reader(move)
+        is_quantized = move is not None and move.kind == "QuantizeLinear"
+        for one in moves[: -1 if is_quantized else None]:
+            if one.kind != "Identity":
+                yield one, is_quantized
 
 
 def _with_pair(net: Net, move: Node, dequantize: Node) -> list[Node]:
@@ -125,6 +128,36 @@ def _with_pair(net: Net, move: Node, dequantize: Node) -> list[Node]:
         for kind, (x, y) in zip(words, ends, strict=True)
     ]
     return [replace(move, outputs=(moved, *others)), *pair]
+
+
+def quantized_outputs(nodes: Sequence[Node], net: Net) -> list[Node]:
+    """Let outputs of the graph be quantized and dequantized, where a Transpose and a QuantizeLinear read them.
+
+    onnxruntime takes the Transpose past the QuantizeLinear, and leaves a pair in front of both.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+    net : Net
+        Of the same nodes.
+
+    Returns
+    -------
+    list of Node
+    """
+    made = []
+    for node in nodes:
+        name = node.outputs[0] if node.outputs else ""
+        move = net.data_reader(node) if name in net.outputs and node.kind not in MOVED else None
+        last = None if move is None or move.kind != "Transpose" else net.only_reader(move)
+        if last is None or last.kind != "QuantizeLinear" or len(node.outputs) != 1:
+            made.append(node)
+            continue
+        values, codes = net.free(f"{name}:values"), net.free(f"{name}:codes")
+        quantize = replace(last, name=f"{name}:QuantizeLinear", inputs=(values, *last.inputs[1:]), outputs=(codes,))
+        again = Node("DequantizeLinear", "", f"{name}:DequantizeLinear", (codes, *last.inputs[1:]), (name,), {}, 13)
+        made += [replace(node, outputs=(values,)), quantize, again]
+    return made
 
 
 def with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx.before import folded, repeated, with_gemms
+from qops.models.onnx.before import folded, quantized_outputs, repeated, with_gemms
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
 from qops.models.onnx.net import MOVED, Net, Sink, Source
@@ -67,6 +67,7 @@ def fused(
     nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
     words += more
+    nodes = quantized_outputs(nodes, Net(nodes, tensors, outputs))
     nodes, more = repeated(nodes, tensors, outputs)
     words += more
     while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):

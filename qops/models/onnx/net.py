@@ -111,6 +111,12 @@ class Net:
         name = node.outputs[0]
         return self.readers[name][0] if name not in self.outputs and len(self.readers[name]) == 1 else None
 
+    def data_reader(self, node: Node) -> Node | None:
+        """Give the node that alone reads what a node gives, as its data; an output of the graph may be read as well."""
+        name = node.outputs[0]
+        readers = self.readers[name]
+        return readers[0] if len(readers) == 1 and readers[0].inputs[0] == name else None
+
     def type_of(self, codes: str) -> str | None:
         """The type of a tensor of codes: that of a constant or an input, or what QuantizeLinear makes."""
         while (writer := self.writer.get(codes)) is not None and writer.kind in MOVED:
@@ -159,7 +165,7 @@ class Net:
         scale, dtype = self.constant(reader, 1), self._type_of(reader, 2)
         if scale is None or scale.size != 1 or scale.dtype != np.float32 or dtype is None:
             return None
-        if any(not self.changes_nothing(clamp, reader, dtype) for clamp in clamps):
+        if any(not self._changes_nothing(clamp, reader, dtype) for clamp in clamps):
             return None
         as_uint8 = dtype == "int8" and (bool(moves) or self._is_uint8(reader.outputs[0], dtype, []))
         return Sink(reader, dtype, as_uint8, tuple(moves), tuple(clamps))
@@ -192,7 +198,7 @@ class Net:
     def _uses(self, name: str) -> int:
         return len(self.readers[name]) + (name in self.outputs)
 
-    def changes_nothing(self, clamp: Node, quantize: Node, dtype: str) -> bool:
+    def _changes_nothing(self, clamp: Node, quantize: Node, dtype: str) -> bool:
         """Whether the codes of both ends of a Relu or a Clip are the ends of their type."""
         info, scale, zero = np.iinfo(dtype), self.constant(quantize, 1), self.constant(quantize, 2)
         assert scale is not None

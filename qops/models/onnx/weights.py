@@ -74,27 +74,17 @@ def _scale_of(net: Net, node: Node | None) -> NDArray[Any] | None:
 def _leads_to_codes(net: Net, node: Node) -> bool:
     """Whether the result of a node is read once, by a QuantizeLinear, behind clamps and then moves.
 
-    A QuantizeLinear is repeated in front of moves, but not of a Relu or a Clip that it does not hold anyway.
+    onnxruntime repeats a QuantizeLinear in front of moves, and looks for it behind clamps.
     """
-    moved, behind = False, list[Node]()
-    while (reader := net.only_reader(node) if moved else _reader(net, node)) is not None:
+    moved = False
+    while (reader := net.only_reader(node) if moved else net.data_reader(node)) is not None:
         node = reader
         if node.kind == "QuantizeLinear":
-            dtype = net.type_of(node.outputs[0])
-            held = dtype in ("uint8", "int8") and net.constant(node, 1) is not None
-            return not behind or (held and all(net.changes_nothing(clamp, node, dtype or "") for clamp in behind))
-        if node.kind in ("Relu", "Clip"):
-            behind += [node] if moved else []
-        elif node.kind not in MOVED:
+            return True
+        if node.kind not in (MOVED if moved else ("Relu", "Clip", *MOVED)):
             return False
         moved = moved or node.kind in MOVED
     return False
-
-
-def _reader(net: Net, node: Node) -> Node | None:
-    """Give the one node that reads what a node gives as its data; it may be an output of the graph as well."""
-    readers = net.readers[node.outputs[0]]
-    return readers[0] if len(readers) == 1 and readers[0].inputs[0] == node.outputs[0] else None
 
 
 def _layer(net: Net, node: Node, words: list[str]) -> list[Node]:
