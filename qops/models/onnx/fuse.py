@@ -62,8 +62,8 @@ def fused(
     ValueError
         A fusion of onnxruntime that qops does not have.
     """
-    nodes = folded(nodes, tensors, has)
     nodes, words = merged(nodes, tensors, outputs)
+    nodes = folded(nodes, tensors, has)
     nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
     words += more
@@ -143,15 +143,23 @@ class _Fuser:
 
     def _is_taken(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> bool:
         """Whether onnxruntime has a kernel for these types, and takes scales that lie so."""
-        if self._scale(data).size != 1 or not self._fits(node, weights):
+        if self._scale(data).size != 1:
             return False
         if node.kind == "Gemm" and not (data.zero_point and weights.zero_point):
             return False
         if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
             return False
-        if sink is None:
-            return node.kind != "Conv" and self._stays_float(node)
-        return sink.effective == data.effective
+        is_taken = node.kind != "Conv" and self._stays_float(node) if sink is None else sink.effective == data.effective
+        if is_taken and node.kind != "Conv" and self._has_scales_of_rows(node, weights):
+            what = "has a scale for each row; onnxruntime 1.32 fuses it, and then fails"
+            raise ValueError(f"{node.kind} ({node.name}): its second matrix {what}; runtime='onnx' takes it")
+        return is_taken and self._fits(node, weights)
+
+    def _has_scales_of_rows(self, node: Node, weights: Source) -> bool:
+        """Whether a constant matrix has more scales than one, but not as many as the result has columns."""
+        tensor = self._net.tensors.get(weights.codes)
+        is_matrix = tensor is not None and tensor.data is not None and tensor.data.ndim == 2 and not weights.moves
+        return is_matrix and self._scale(weights).size > 1 and not self._fits(node, weights)
 
     def _stays_float(self, node: Node) -> bool:
         """Whether no QuantizeLinear reads the result, after moves or not, and no single Relu or Clip does."""

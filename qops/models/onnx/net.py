@@ -186,7 +186,7 @@ class Net:
         if dtype != "int8":
             return False
         if moves:
-            return len(self.readers[moves[-1].outputs[0]]) == 1
+            return self._uses(moves[-1].outputs[0]) == 1
         writer = self.writer.get(codes)
         if writer is None or writer.kind != "QuantizeLinear" or codes in self.outputs:
             return False
@@ -202,9 +202,7 @@ class Net:
         """Whether the codes of both ends of a Relu or a Clip are the ends of their type."""
         info, scale, zero = np.iinfo(dtype), self.constant(quantize, 1), self.constant(quantize, 2)
         assert scale is not None
-        if zero is None:
-            return False  # onnxruntime asks for one
-        offset = int(np.ravel(zero)[0])
+        offset = 0 if zero is None else int(np.ravel(zero)[0])
         ends = (
             [0.0, None] if clamp.kind == "Relu" else [self._end(clamp, i, name) for i, name in ((1, "min"), (2, "max"))]
         )
