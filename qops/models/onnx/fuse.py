@@ -145,12 +145,12 @@ class _Fuser:
         """Whether onnxruntime has a kernel for these types, and takes scales that lie so."""
         if self._scale(data).size != 1:
             return False
-        if node.kind == "Gemm" and not (data.zero_point and weights.zero_point):
+        if node.kind == "Gemm" and not ((data.zero_point or data.as_uint8) and weights.zero_point):
             return False
         if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
             return False
         is_taken = node.kind != "Conv" and self._stays_float(node) if sink is None else sink.effective == data.effective
-        if is_taken and node.kind != "Conv" and self._has_scales_of_rows(node, weights):
+        if is_taken and sink is None and node.kind == "MatMul" and self._has_scales_of_rows(node, weights):
             what = "has a scale for each row; onnxruntime 1.32 fuses it, and then fails"
             raise ValueError(f"{node.kind} ({node.name}): its second matrix {what}; runtime='onnx' takes it")
         return is_taken and self._fits(node, weights)
