@@ -15,7 +15,7 @@ from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
 from qops.models.tensor import Tensor
 
-__all__ = ["folded", "quantized_outputs", "repeated", "with_gemms"]
+__all__ = ["folded", "quantized_outputs", "repeated", "with_gemms", "without_identities"]
 
 _REFUSES = "onnxruntime 1.32 itself refuses the file from opset 21 on; these are the codes that the nodes say."
 _TYPED = 21
@@ -51,6 +51,31 @@ def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int
         made = op_of(node, {**tensors, **results}, "ort").call()
         for (name, tensor), x in zip(results.items(), made, strict=True):
             tensors[name] = replace(tensor, data=x, shape=x.shape)
+    return left
+
+
+def without_identities(nodes: Sequence[Node], outputs: Sequence[str]) -> list[Node]:
+    """Leave out each Identity, but for those that give an output of the graph.
+
+    Parameters
+    ----------
+    nodes : sequence of Node
+        In the order in which they run.
+    outputs : sequence of str
+        Names of the graph's outputs.
+
+    Returns
+    -------
+    list of Node
+    """
+    same: dict[str, str] = {}
+    left = []
+    for node in nodes:
+        own = replace(node, inputs=tuple(same.get(name, name) for name in node.inputs))
+        if node.kind == "Identity" and not node.domain and node.outputs[0] not in outputs:
+            same[node.outputs[0]] = own.inputs[0]
+        else:
+            left.append(own)
     return left
 
 
@@ -104,7 +129,7 @@ def _is_read_once(net: Net, node: Node) -> bool:
 def _moves_behind(net: Net, node: Node) -> Iterator[tuple[Node, bool]]:
     """Give the nodes that move what a DequantizeLinear gives to each of its readers, and whether it becomes codes again.
 
-    The one that a QuantizeLinear reads is not among them.
+    The one that a QuantizeLinear reads is not among them, nor a Transpose that a Gemm takes over.
     """
     for reader in net.readers[node.outputs[0]]:
         moves, move = list[Node](), reader
@@ -112,7 +137,8 @@ def _moves_behind(net: Net, node: Node) -> Iterator[tuple[Node, bool]]:
             moves.append(move)
             move = net.data_reader(move)
         is_quantized = move is not None and move.kind == "QuantizeLinear"
-        for one in moves[: -1 if is_quantized else None]:
+        becomes_gemm = moves[-1:] and moves[-1].kind == "Transpose" and move is not None and move.kind == "Gemm"
+        for one in moves[: -1 if is_quantized or becomes_gemm else None]:
             if one.kind != "Identity":
                 yield one, is_quantized
 

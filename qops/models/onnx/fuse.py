@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx.before import folded, quantized_outputs, repeated, with_gemms
+from qops.models.onnx.before import folded, quantized_outputs, repeated, with_gemms, without_identities
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
 from qops.models.onnx.net import MOVED, Net, Sink, Source
@@ -62,7 +62,7 @@ def fused(
     ValueError
         A fusion of onnxruntime that qops does not have.
     """
-    nodes, words = merged(nodes, tensors, outputs)
+    nodes, words = merged(without_identities(nodes, outputs), tensors, outputs)
     nodes = folded(nodes, tensors, has)
     nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
@@ -150,16 +150,20 @@ class _Fuser:
         if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
             return False
         is_taken = node.kind != "Conv" and self._stays_float(node) if sink is None else sink.effective == data.effective
-        if is_taken and sink is None and node.kind == "MatMul" and self._has_scales_of_rows(node, weights):
-            what = "has a scale for each row; onnxruntime 1.32 fuses it, and then fails"
-            raise ValueError(f"{node.kind} ({node.name}): its second matrix {what}; runtime='onnx' takes it")
+        fails = node.kind == "Conv" or (sink is None and node.kind == "MatMul")
+        if is_taken and fails and self._has_scales_of_others(node, weights):
+            what = "are not one for each channel of the result; onnxruntime 1.32 fuses it, and then fails"
+            raise ValueError(f"{node.kind} ({node.name}): the scales of its weights {what}; runtime='onnx' takes it")
+        if sink is not None and node.kind == "MatMul" and self._scale(weights).size > 1:
+            return is_taken and self._net.writer[node.inputs[1]].get("axis", 1) in (1, -1) and self._fits(node, weights)
         return is_taken and self._fits(node, weights)
 
-    def _has_scales_of_rows(self, node: Node, weights: Source) -> bool:
-        """Whether a constant matrix has more scales than one, but not as many as the result has columns."""
+    def _has_scales_of_others(self, node: Node, weights: Source) -> bool:
+        """Whether constant weights have more scales than one, but not as many as the result has channels."""
         tensor = self._net.tensors.get(weights.codes)
-        is_matrix = tensor is not None and tensor.data is not None and tensor.data.ndim == 2 and not weights.moves
-        return is_matrix and self._scale(weights).size > 1 and not self._fits(node, weights)
+        rank = 0 if tensor is None or tensor.data is None or weights.moves else tensor.data.ndim
+        is_known = rank == 2 or (node.kind == "Conv" and rank > 2)
+        return is_known and self._scale(weights).size > 1 and not self._fits(node, weights)
 
     def _stays_float(self, node: Node) -> bool:
         """Whether no QuantizeLinear reads the result, after moves or not, and no single Relu or Clip does."""
@@ -186,17 +190,14 @@ class _Fuser:
             raise ValueError(f"{node.kind} ({node.name}): onnxruntime makes {what}")
 
     def _fits(self, node: Node, weights: Source) -> bool:
-        """Whether scales of channels lie along the axis of the results."""
+        """Whether there is one scale, or one for each channel of the result; few ask along which axis they lie."""
         if self._scale(weights).size == 1:
             return True
-        tensor, dequantize = self._net.tensors[weights.codes], self._net.writer[node.inputs[1]]
-        if tensor.data is None or weights.moves:
+        tensor = self._net.tensors[weights.codes]
+        if tensor.data is None or weights.moves or (node.kind != "Conv" and tensor.data.ndim != 2):
             return False
-        axis = dequantize.get("axis", 1) % max(tensor.data.ndim, 1)
-        if node.kind == "Conv":
-            return bool(axis == 0)
-        columns = tensor.data.shape[0 if node.get("transB", 0) else -1]
-        return tensor.data.ndim == 2 and self._scale(weights).size == columns  # of a square, along either axis
+        axis = 0 if node.kind == "Conv" or node.get("transB", 0) else -1
+        return bool(tensor.data.ndim > 0 and self._scale(weights).size == tensor.data.shape[axis])
 
     def _bias(self, node: Node, data: Source, weights: Source) -> str | None:
         """Give the name of an int32 bias, "" if there is none, None if onnxruntime does not take it."""

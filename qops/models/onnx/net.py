@@ -142,7 +142,10 @@ class Net:
         scale, dtype = self.constant(node, 1), self._type_of(node, 2)
         if scale is None or dtype is None or scale.dtype != np.float32 or (moves and scale.size != 1):
             return None
-        return Source(*_numbers(node), dtype, self._is_uint8(node.inputs[0], dtype, moves), tuple(moves))
+        numbers = _numbers(node)
+        is_repeated = not moves or bool(numbers[2])  # pairs behind moves are made uint8 if they have a zero point
+        as_uint8 = is_repeated and self._is_uint8(node.inputs[0], dtype, moves)
+        return Source(*numbers, dtype, as_uint8, tuple(moves))
 
     def sink(self, node: Node) -> Sink | None:
         """Find the codes that the result of a node becomes; None if it is read in another way, too."""

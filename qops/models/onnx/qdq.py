@@ -184,9 +184,10 @@ def refuse_around_moves(net: Net, node: Node) -> None:
             raise ValueError(f"QuantizeLinear ({node.name}): onnxruntime may make one of {what}, which is not modelled")
 
 
-def _quantize_before(net: Net, node: Node) -> tuple[Node | None, tuple[Node, ...]]:
+def _quantize_before(net: Net, node: Node) -> tuple[Node | None, list[Node]]:
     """Give the QuantizeLinear whose codes, dequantized and moved, a node reads; and the moves."""
-    source = net.source(node.inputs[0])
-    found = None if source is None else net.writer.get(source.codes)
-    is_one = found is not None and found.kind == "QuantizeLinear"
-    return (found, source.moves) if is_one and source is not None else (None, ())
+    moves: list[Node] = []
+    while (found := net.writer.get(node.inputs[0])) is not None and found.kind in MOVED:
+        moves, node = [found, *moves], found
+    source = None if found is None or found.kind != "DequantizeLinear" else net.writer.get(found.inputs[0])
+    return (source, moves) if source is not None and source.kind == "QuantizeLinear" else (None, [])
