@@ -127,7 +127,7 @@ def _is_read_once(net: Net, node: Node) -> bool:
 
 
 def _moves_behind(net: Net, node: Node) -> Iterator[tuple[Node, bool]]:
-    """Give the nodes that move what a DequantizeLinear gives to each of its readers, and whether it becomes codes again.
+    """Give the nodes that move what a DequantizeLinear gives to its readers, and whether it becomes codes again.
 
     The one that a QuantizeLinear reads is not among them, nor a Transpose that a Gemm takes over.
     """

@@ -267,7 +267,7 @@ def _type_name(known: Any, number: int) -> str:
 
 
 def _builtin_code(code: Any) -> int:
-    """Give the field ``builtin_code`` itself, which the package's own method replaces by the deprecated one below 127."""
+    """Give the field ``builtin_code`` itself: below 127 the package's own method gives the deprecated one instead."""
     table = code._tab
     place = table.Offset(_BUILTIN_CODE)
     return struct.unpack_from("<i", table.Bytes, table.Pos + place)[0] if place else 0
