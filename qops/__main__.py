@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from qops.models.load import load
 from qops.models.onnx.ops import RUNTIMES
 from qops.models.target import PORTS
 from qops.rules import TABLE, Rule, emit
@@ -101,7 +102,8 @@ def _reduce(found: Hunt, folder: Path, told: TextIO) -> None:
 
 
 def _params(options: argparse.Namespace) -> int:
-    found = params(options.model, options.port)
+    model = options.model if options.runtime is None else load(options.model, runtime=options.runtime)
+    found = params(model, options.port)
     paths = found.write(options.output, options.format)
     print(found, *paths, sep="\n")
     return 0
@@ -188,6 +190,8 @@ def _add_params(commands: Any) -> None:
     made = _command(commands, "params", "write every constant that a port of a model needs, and the C of its rules")
     made.add_argument("model", type=Path, help="a .tflite or .onnx file")
     made.add_argument("--port", default="tflm", choices=PORTS, help="the system to port to (default: %(default)s)")
+    words = f"how the file is read: as one of {', '.join([*KERNELS, *RUNTIMES])} runs it"
+    made.add_argument("--runtime", metavar="NAME", help=words)
     made.add_argument("--format", default="c", choices=PARAM_FORMS, help="format of the files (default: %(default)s)")
     made.add_argument(
         "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"

@@ -152,7 +152,7 @@ class Kernel(NamedTuple):
     norm_checks: bool
     """Whether L2_NORMALIZATION refuses another scale or zero point of the result than the one that it has."""
     ratio: type[Any]
-    """The type of the ratios of scales in ABS, LEAKY_RELU, PRELU, RELU and SVDF."""
+    """The type of the ratios of scales in ABS, LEAKY_RELU, PRELU, RELU, SVDF and RSQRT in integers."""
     leaky: str
     """How LEAKY_RELU of 8 bits is made: "integer", or "8.8", of multipliers with 8 bits behind the point."""
     leaky_s16_signed: bool

@@ -39,11 +39,12 @@ class Rsqrt(Unary):
         near = x - given.x_zero_point
         if self._dtype == np.int16 and self._facts.rsqrt_s16 == "table":
             most = given.y_scale * (32767 - given.y_zero_point)
-            return self._tabled(lambda v: np.where(v > 0, 1 / np.sqrt(np.abs(v)), most), x, given)
+            return self._tabled(lambda v: np.where(v > 0, F32(1) / np.sqrt(np.abs(v).astype(F32)), most), x, given)
         m, e = fixed_point.inverse_sqrt(near)
-        step = float(F32(np.sqrt(F32(given.x_scale))) * F32(given.y_scale))
+        ratio = self._facts.ratio
+        step = float(ratio(np.sqrt(ratio(given.x_scale))) * ratio(given.y_scale))
         if not step:
-            raise ValueError(f"x_scale, y_scale: sqrt({given.x_scale}) * {given.y_scale} is 0 in float32")
+            raise ValueError(f"x_scale, y_scale: sqrt({given.x_scale}) * {given.y_scale} is 0")
         n, f = quantized(1 / step)
         made = self._facts.scaled(self._facts.scaled(np.ones_like(near), (m, e + 20)), (n, f - 20)) + given.y_zero_point
         return np.where(near == 0, check.ends(self._dtype)[1], made)

@@ -108,8 +108,8 @@ class Svdf(PreparedOp):
         before = check.state(state, "state", (s_zero, self._state), (len(data), filters * memory))
         check.out(out, self._dtype, shape, data, before)
         after = np.roll(before.reshape(len(data), filters, memory), -1, 2)
-        made = self._facts.scaled(wrap((data.astype(np.int64) - zero) @ self._feature.T), self._first) + s_zero
-        after[:, :, -1] = np.clip(made, *check.ends(self._state))
+        made = self._facts.scaled(wrap((data.astype(np.int64) - zero) @ self._feature.T), self._first)
+        after[:, :, -1] = (np.clip(made, *check.ends(self._state)) + s_zero).astype(self._state)  # wraps, as in TFLM
         sums = ((after.astype(np.int64) - s_zero) * self._time).reshape(*shape, -1).sum(2)
         codes = self._facts.scaled(wrap(sums if self._bias is None else sums + self._bias), self._last) + y_zero
         y = put(np.clip(codes, -128, 127).astype(np.int8), out)
@@ -159,7 +159,7 @@ def svdf(
     y_scale, y_zero_point : float, int
         A value is ``scale * (code - zero_point)``.
     state_zero_point : int
-        Code of 0 of a state of int8.
+        Code of 0 of a state of int8. TFLM clamps to int8 before it adds this code, so the sum wraps.
     rank : int
         How many filters make a unit.
     state : ndarray of the type of `time`, (batch, filters * memory), optional

@@ -33,6 +33,8 @@ def compare(pair):
     theirs, ours = outcome(pair.system), outcome(pair.qops)
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         is_refused = isinstance(theirs, Exception) and (isinstance(ours, Exception) or not pair.models_refusals)
+        if pair.unmodelled and isinstance(ours, ValueError):
+            is_refused = is_refused or bool(re.search(pair.unmodelled, str(ours)))
         return ("refused" if is_refused else "different"), theirs, ours
     same = len(theirs) == len(ours) and all(
         x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()

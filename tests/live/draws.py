@@ -27,6 +27,8 @@ class Pair(NamedTuple):
     """Whether qops refuses what the system does. A rule is a formula, which knows nothing of the limits of a system."""
     known: Known | None = None
     """How far the arrays may differ, for a reason that qops gives."""
+    unmodelled: str = ""
+    """A regular expression: with such an error qops says that it does not model what the system runs."""
 
 
 def of_rule(system, qops, arguments):

@@ -17,6 +17,7 @@ from draws import (
     values,
     zero_point,
 )
+from onnx_graphs import graph
 from onnxruntime_own import OWN
 from onnxruntime_runs import matrices, numbers, ran, result
 
@@ -152,5 +153,6 @@ OPS = {
     "rules.add": elementwise("QLinearAdd", rules.add, "ort-x86"),
     "rules.mul": elementwise("QLinearMul", rules.mul, "ort-x86"),
     "rules.average_pool": average_pool,
+    "graphs of QDQ": graph,
     **OWN,
 }

@@ -47,6 +47,15 @@ def test_a_rule_need_not_refuse_what_a_system_does():
     assert beside.compare(draws.of_rule(lambda: X, refuse, {}))[0] == "different"
 
 
+def test_what_qops_says_that_it_does_not_model_is_refused():
+    def unmodelled():
+        raise ValueError("MatMul: onnxruntime makes another op of it, which is not modelled")
+
+    assert beside.compare(pair(X, unmodelled))[0] == "different"
+    assert beside.compare(pair(X, unmodelled)._replace(unmodelled="not modelled"))[0] == "refused"
+    assert beside.compare(pair(X, refuse)._replace(unmodelled="not modelled"))[0] == "different"
+
+
 @pytest.mark.parametrize(("ours", "found"), [([5], "equal"), ([6], "known"), ([7], "different"), (refuse, "different")])
 def test_what_is_known_to_differ_may_differ_so_far_and_no_further(ours, found):
     near = draws.Known("sums", lambda theirs, ours: abs(int(theirs[0][0]) - int(ours[0][0])) <= 1)

@@ -162,7 +162,7 @@ def test_gelu_of_litert_rounds_the_tanh_to_float32():
 
 
 def test_scales_of_rsqrt_whose_product_vanishes_are_named():
-    with pytest.raises(ValueError, match=r"^x_scale, y_scale: sqrt\(.*e-41\) \* .*e-41 is 0 in float32"):
+    with pytest.raises(ValueError, match=r"^x_scale, y_scale: sqrt\(.*e-41\) \* .*e-41 is 0"):
         tflite.rsqrt(np.int8([5]), x_scale=np.float32(1e-40), x_zero_point=0, y_scale=np.float32(1e-40), y_zero_point=0)
 
 
@@ -222,3 +222,30 @@ def test_xnnpack_rounds_half_up_with_factors_from_1_256_on(ratio, want):
     x, how = np.int8([-128]), {"x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0, "kernel": "xnnpack"}
     assert tflite.quantize(x, x_scale=ratio, **how).item() == want
     assert tflite.leaky_relu(x, x_scale=1.0, alpha=ratio, **how).item() == want
+
+
+def test_quantize_of_what_int32_does_not_hold_wraps_with_the_zero_point():
+    x = np.float32([3e38, -3e38, np.inf, -np.inf])
+    how = {"y_scale": 0.0625, "y_zero_point": -128, "dtype": "int8"}
+    for kernel in ("reference", "optimized", "tflm"):
+        assert tflite.quantize(x, **how, kernel=kernel).tolist() == [127] * 4
+    assert tflite.quantize(x, **how, kernel="xnnpack").tolist() == [127, -128, 127, -128]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "x", "want"),
+    [("reference", [17939, 18144], [31335, 31158]), ("tflm", [18442, 26270], [30902, 25891])],
+)
+def test_rsqrt_of_16_bits_rounds_as_each_library_does(kernel, x, want):
+    """LiteRT rounds the root and its inverse to float32; TFLM makes its scale in double."""
+    how = {"x_scale": 6.100599784986116e-05, "x_zero_point": 0, "y_scale": 3.0506596885970794e-05, "y_zero_point": 0}
+    assert tflite.rsqrt(np.int16(x), **how, kernel=kernel).tolist() == want
+
+
+def test_svdf_of_tflm_adds_the_zero_point_of_the_state_behind_the_clamp():
+    """200 is clamped to 127, and 127 + 18 wraps to -111, which is -129 steps."""
+    how = {"x_scale": 1.0, "x_zero_point": 0, "feature_scale": 1.0, "time_scale": 1.0, "state_scale": 1.0}
+    how |= {"y_scale": 2.0, "y_zero_point": 0, "state_zero_point": 18, "kernel": "tflm"}
+    y, state = tflite.svdf(np.int8([[100]]), np.int8([[2]]), np.int8([[1]]), **how)
+    assert state.tolist() == [[-111]]
+    assert y.tolist() in ([[-64]], [[-65]])

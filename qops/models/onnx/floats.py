@@ -18,6 +18,8 @@ from qops.models.tensor import Values
 __all__ = ["KINDS"]
 
 
+_LEAK, _EPSILON = float(np.float32(0.01)), float(np.float32(1e-5))
+"""Attributes that are left out are float32, as all attributes are."""
 Given = Sequence[Any]
 
 
@@ -71,20 +73,20 @@ def _real_clip(node: Node, given: Given) -> Any:
 def _real_batch_norm(node: Node, given: Given) -> Values:
     x, scale, bias, mean, var = given[:5]
     each = [part.reshape(-1, *[1] * (x.ndim - 2)) for part in (scale, bias, mean, var)]
-    return np.asarray(each[0] * (x - each[2]) / np.sqrt(each[3] + node.get("epsilon", 1e-5)) + each[1])
+    return np.asarray(each[0] * (x - each[2]) / np.sqrt(each[3] + node.get("epsilon", _EPSILON)) + each[1])
 
 
 def _real_instance_norm(node: Node, given: Given) -> Values:
     x, scale, bias = given
     axes, shape = tuple(range(2, x.ndim)), (-1, *[1] * (x.ndim - 2))
-    near = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + node.get("epsilon", 1e-5))
+    near = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + node.get("epsilon", _EPSILON))
     return np.asarray(near * scale.reshape(shape) + bias.reshape(shape))
 
 
 def _real_layer_norm(node: Node, given: Given) -> Values:
     x, scale, bias = (*given, None)[:3]
     axes = tuple(range(node.get("axis", -1) % x.ndim, x.ndim))
-    near = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + node.get("epsilon", 1e-5))
+    near = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + node.get("epsilon", _EPSILON))
     return np.asarray(near * scale + (0 if bias is None else bias))
 
 
@@ -104,11 +106,11 @@ def _real_sigmoid(x: Values) -> Values:
 
 
 def _real_hard_sigmoid(node: Node, given: Given) -> Values:
-    return np.clip(given[0] * node.get("alpha", 0.2) + node.get("beta", 0.5), 0, 1)
+    return np.clip(given[0] * node.get("alpha", float(np.float32(0.2))) + node.get("beta", 0.5), 0, 1)
 
 
 def _real_leaky_relu(node: Node, given: Given) -> Values:
-    return np.where(given[0] >= 0, given[0], given[0] * node.get("alpha", 0.01))
+    return np.where(given[0] >= 0, given[0], given[0] * node.get("alpha", _LEAK))
 
 
 def _real_prelu(node: Node, given: Given) -> Values:

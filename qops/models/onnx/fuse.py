@@ -6,15 +6,16 @@ with and without them, so such nodes are left as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from qops.models.onnx.before import folded, quantized_outputs, repeated, with_gemms, without_identities
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
-from qops.models.onnx.net import Net, Sink, Source
+from qops.models.onnx.net import MOVED, Net, Sink, Source
 from qops.models.onnx.qdq import merged, refuse_around_moves
 from qops.models.onnx.weights import quantized
 from qops.models.tensor import Tensor
@@ -29,13 +30,14 @@ _ONE = {
     "LeakyRelu": "QLinearLeakyRelu",
     "Softmax": "QLinearSoftmax",
 }
+_PRODUCTS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}
 _BINARY = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 """Ops that round value and zero point together, so with another zero point the bits may differ."""
 
 
 def fused(
-    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], has: Callable[[int], bool]
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Replace nodes by what onnxruntime runs instead of them.
 
@@ -46,6 +48,8 @@ def fused(
         Constants that onnxruntime makes are added to it.
     outputs : sequence of str
         Names of the graph's outputs, which stay.
+    has : callable
+        Whether so many bytes of constants may be kept.
 
     Returns
     -------
@@ -58,9 +62,13 @@ def fused(
     ValueError
         A fusion of onnxruntime that qops does not have.
     """
-    nodes, words = merged(nodes, tensors, outputs)
-    nodes = _with_gemms(nodes, Net(nodes, tensors, outputs))
+    nodes, words = merged(without_identities(nodes, outputs), tensors, outputs)
+    nodes = folded(nodes, tensors, has)
+    nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
+    words += more
+    nodes = quantized_outputs(nodes, Net(nodes, tensors, outputs))
+    nodes, more = repeated(nodes, tensors, outputs)
     words += more
     while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):
         nodes, more = left
@@ -70,37 +78,6 @@ def fused(
     for node in nodes:
         made += fuser.replaced(node)
     return _used(made, outputs), (*words, *fuser.words)
-
-
-def _with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
-    """Replace each MatMul, and the Add of one number per column behind it, by a Gemm."""
-    made, dropped = [], set()
-    for node in nodes:
-        if node.name in dropped:
-            continue
-        name = node.outputs[0] if node.outputs else ""
-        readers = net.readers[name]
-        if node.kind != "MatMul" or name in net.outputs or len(readers) != 1 or readers[0].kind != "Add":
-            made.append(node)
-            continue
-        add = readers[0]
-        other = add.inputs[0] if add.inputs[1] == name else add.inputs[1]
-        weights = net.source(node.inputs[1])
-        b = net.tensors.get(node.inputs[1] if weights is None else "" if weights.moves else weights.codes)
-        if b is None or b.data is None or b.data.ndim != 2 or _length(net, other) != b.data.shape[1]:
-            made.append(node)
-            continue
-        dropped.add(add.name)
-        inputs = (*node.inputs, other)
-        made.append(Node("Gemm", "", node.name, inputs, add.outputs, {}, 13))
-    return made
-
-
-def _length(net: Net, name: str) -> int | None:
-    """How many values a constant of one axis has, or codes that are dequantized."""
-    source = net.source(name)
-    tensor = net.tensors.get(name if source is None or source.moves else source.codes)
-    return len(tensor.data) if tensor is not None and tensor.data is not None and tensor.data.ndim == 1 else None
 
 
 class _Fuser:
@@ -158,48 +135,69 @@ class _Fuser:
         if data is not None and weights is not None and self._is_taken(node, data, weights, sink):
             bias = self._bias(node, data, weights)
         if data is None or weights is None or bias is None:
-            self._refuse_blocks(node, weights)
+            self._refuse_blocks(node, data, weights)
             return [node]
         if sink is not None:
-            kind = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}[node.kind]
-            return self._put(node, kind, [data, weights], sink, (bias,) if bias else ())
+            return self._put(node, _PRODUCTS[node.kind], [data, weights], sink, (bias,) if bias else ())
         return self._to_float(node, [data, weights], bias)
 
     def _is_taken(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> bool:
         """Whether onnxruntime has a kernel for these types, and takes scales that lie so."""
-        if self._scale(data).size != 1 or not self._fits(node, weights):
+        if self._scale(data).size != 1:
             return False
-        if node.kind == "Gemm" and not (data.zero_point and weights.zero_point):
+        if node.kind == "Gemm" and not ((data.zero_point or data.as_uint8) and weights.zero_point):
             return False
         if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
             return False
-        if sink is None:
-            return node.kind != "Conv"
-        return sink.effective == data.effective
+        is_taken = node.kind != "Conv" and self._stays_float(node) if sink is None else sink.effective == data.effective
+        fails = node.kind == "Conv" or (sink is None and node.kind == "MatMul")
+        if is_taken and fails and self._has_scales_of_others(node, weights):
+            what = "are not one for each channel of the result; onnxruntime 1.32 fuses it, and then fails"
+            raise ValueError(f"{node.kind} ({node.name}): the scales of its weights {what}; runtime='onnx' takes it")
+        if sink is not None and node.kind == "MatMul" and self._scale(weights).size > 1:
+            return is_taken and self._net.writer[node.inputs[1]].get("axis", 1) in (1, -1) and self._fits(node, weights)
+        return is_taken and self._fits(node, weights)
 
-    def _refuse_blocks(self, node: Node, weights: Source | None) -> None:
-        """Refuse what onnxruntime computes with data that it quantizes again, by blocks of 32."""
-        if node.kind == "Conv" or weights is None or weights.moves or not self._fits(node, weights):
+    def _has_scales_of_others(self, node: Node, weights: Source) -> bool:
+        """Whether constant weights have more scales than one, but not as many as the result has channels."""
+        tensor = self._net.tensors.get(weights.codes)
+        rank = 0 if tensor is None or tensor.data is None or weights.moves else tensor.data.ndim
+        is_known = rank == 2 or (node.kind == "Conv" and rank > 2)
+        return is_known and self._scale(weights).size > 1 and not self._fits(node, weights)
+
+    def _stays_float(self, node: Node) -> bool:
+        """Whether no QuantizeLinear reads the result, after moves or not, and no single Relu or Clip does."""
+        name = node.outputs[0]
+        readers = self._net.readers[name]
+        if len(readers) == 1 and readers[0].kind in ("Relu", "Clip"):
+            return self._net.only_reader(readers[0]) is None
+        while len(readers) == 1 and readers[0].kind in MOVED and name not in self._net.outputs:
+            name = readers[0].outputs[0]
+            readers = self._net.readers[name]
+        return not any(reader.kind == "QuantizeLinear" for reader in readers)
+
+    def _refuse_blocks(self, node: Node, data: Source | None, weights: Source | None) -> None:
+        """Refuse what onnxruntime computes with data that it quantizes again, by blocks of 32: data not of 8 bits."""
+        is_known = weights is not None and not weights.moves and self._fits(node, weights)
+        if node.kind == "Conv" or weights is None or not is_known or data is not None:
             return
         tensor = self._net.tensors.get(weights.codes)
-        readers = self._net.readers[node.outputs[0]]
         if tensor is None or tensor.data is None or tensor.data.ndim != 2 or node.get("transB", 0):
             return
-        if not any(reader.kind == "QuantizeLinear" for reader in readers):
+        quantizers = [reader for reader in self._net.readers[node.outputs[0]] if reader.kind == "QuantizeLinear"]
+        if not any(self._net.type_of(reader.outputs[0]) in ("uint8", "int8") for reader in quantizers):
             what = "MatMulNBits, which quantizes its data again by blocks of 32, and is not modelled; runtime='onnx' is"
             raise ValueError(f"{node.kind} ({node.name}): onnxruntime makes {what}")
 
     def _fits(self, node: Node, weights: Source) -> bool:
-        """Whether scales of channels lie along the axis of the results."""
+        """Whether there is one scale, or one for each channel of the result; few ask along which axis they lie."""
         if self._scale(weights).size == 1:
             return True
-        tensor, dequantize = self._net.tensors[weights.codes], self._net.writer[node.inputs[1]]
-        if tensor.data is None or weights.moves:
+        tensor = self._net.tensors[weights.codes]
+        if tensor.data is None or weights.moves or (node.kind != "Conv" and tensor.data.ndim != 2):
             return False
-        axis = dequantize.get("axis", 1) % max(tensor.data.ndim, 1)
-        if node.kind == "Conv":
-            return bool(axis == 0)
-        return tensor.data.ndim == 2 and axis == (0 if node.get("transB", 0) else 1)
+        axis = 0 if node.kind == "Conv" or node.get("transB", 0) else -1
+        return bool(tensor.data.ndim > 0 and self._scale(weights).size == tensor.data.shape[axis])
 
     def _bias(self, node: Node, data: Source, weights: Source) -> str | None:
         """Give the name of an int32 bias, "" if there is none, None if onnxruntime does not take it."""
@@ -232,7 +230,8 @@ class _Fuser:
         if kind == "QLinearSoftmax":
             attributes["opset"] = min(node.opset, ONE_AXIS)
         ends = {sink.dtype, *(source.dtype for source in (sources if kind in _BINARY.values() else sources[:1]))}
-        if (sink.as_uint8 and kind in _AS_UINT8) or len(ends) > 1:
+        has_other_weights = kind in _PRODUCTS.values() and sources[1].dtype != "int8"
+        if (sink.as_uint8 and (kind in _AS_UINT8 or has_other_weights)) or len(ends) > 1:
             attributes["as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
@@ -245,6 +244,8 @@ class _Fuser:
     def _to_float(self, node: Node, sources: list[Source], bias: str) -> list[Node]:
         before, operands = self._before(sources)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
+        if sources[0].as_uint8 and sources[1].dtype != "int8":
+            attributes["as_uint8"] = 1
         kind, inputs = "QGemm", (*operands, bias)
         if node.kind == "MatMul":
             a, a_scale, a_zero, b, b_scale, b_zero = operands

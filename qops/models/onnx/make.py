@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import kind_of, spec_of
 from qops.models.onnx.site import Given, Made, Run, Site
@@ -43,8 +44,8 @@ def made_of(site: Site) -> Made:
     if node.kind == "QuantizeLinear" and site.is_given(2) and site.tensors[node.inputs[2]].dtype in ("int4", "uint4"):
         raise Missing("it makes codes of 4 bits")
     attributes = _attributes(node, row.attributes) | ({"runtime": site.runtime} if row.has_runtime else {})
-    if node.kind == "QuantizeLinear" and site.is_given(2):
-        attributes.pop("output_dtype", None)
+    if site.runtime == "ort" and attributes.get("precision") == "float32":
+        attributes.pop("precision")  # it divides in float32 anyway
     flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
@@ -87,9 +88,11 @@ def _attributes(node: Node, names: Sequence[str]) -> dict[str, Any]:
     if "saturate" in found:
         found["saturate"] = bool(found["saturate"])
     for name in ("output_dtype", "precision"):
-        if not found.pop(name, 0):
-            continue
-        raise Missing(f"it has the attribute {name!r}")
+        number = found.pop(name, 0)
+        if number not in (0, *CASTS):
+            raise Missing(f"its {name} is type {number}")
+        if number:
+            found[name] = CASTS[number]
     return found
 
 
@@ -97,9 +100,9 @@ def _flipped(node: Node) -> frozenset[int]:
     """Which inputs onnxruntime takes as uint8: data and zero points; weights, which stand second, stay as they are."""
     spec = spec_of(node)
     assert spec is not None
-    assert spec.y is not None
-    operands = spec.of if spec.bias is None and node.kind != "QLinearMatMul" else spec.of[:1]
-    return frozenset(place for one in operands for place in (one.tensor, one.zero_point)) | {spec.y[1]}
+    operands = spec.of[:1] if spec.real in ("Conv", "MatMul", "Gemm") else spec.of
+    places = [place for one in operands for place in (one.tensor, one.zero_point)]
+    return frozenset(places if spec.y is None else (*places, spec.y[1]))
 
 
 def _as_uint8(x: NDArray[Any]) -> NDArray[Any]:

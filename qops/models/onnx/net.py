@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import constant
 from qops.models.tensor import Tensor
@@ -105,6 +106,31 @@ class Net:
         """Give the constant that an input is; None if it is none."""
         return constant(self.tensors, node, place)
 
+    def only_reader(self, node: Node) -> Node | None:
+        """Give the node that alone reads what a node gives; None if there are others, or it is an output."""
+        name = node.outputs[0]
+        return self.readers[name][0] if name not in self.outputs and len(self.readers[name]) == 1 else None
+
+    def data_reader(self, node: Node) -> Node | None:
+        """Give the node that alone reads what a node gives, as its data; an output of the graph may be read as well."""
+        name = node.outputs[0]
+        readers = self.readers[name]
+        return readers[0] if len(readers) == 1 and readers[0].inputs[0] == name else None
+
+    def type_of(self, codes: str) -> str | None:
+        """The type of a tensor of codes: that of a constant or an input, or what QuantizeLinear makes."""
+        while (writer := self.writer.get(codes)) is not None and writer.kind in MOVED:
+            codes = writer.inputs[0]
+        if writer is None:
+            return self.tensors[codes].dtype if codes in self.tensors else None
+        if writer.kind != "QuantizeLinear":
+            return None
+        if len(writer.inputs) > 2 and writer.inputs[2]:
+            zero = self.tensors.get(writer.inputs[2])
+            return None if zero is None else zero.dtype
+        number = writer.get("output_dtype", 0)
+        return CASTS.get(number) if number else "uint8"
+
     def source(self, name: str) -> Source | None:
         """Find the codes that a float tensor is made of; None if it is made of no codes of 8 bits."""
         moves: list[Node] = []
@@ -116,7 +142,10 @@ class Net:
         scale, dtype = self.constant(node, 1), self._type_of(node, 2)
         if scale is None or dtype is None or scale.dtype != np.float32 or (moves and scale.size != 1):
             return None
-        return Source(*_numbers(node), dtype, self._is_uint8(node.inputs[0], dtype, moves), tuple(moves))
+        numbers = _numbers(node)
+        is_repeated = not moves or bool(numbers[2])  # pairs behind moves are made uint8 if they have a zero point
+        as_uint8 = is_repeated and self._is_uint8(node.inputs[0], dtype, moves)
+        return Source(*numbers, dtype, as_uint8, tuple(moves))
 
     def sink(self, node: Node) -> Sink | None:
         """Find the codes that the result of a node becomes; None if it is read in another way, too."""
@@ -148,9 +177,10 @@ class Net:
         """The type of codes, which their zero point has; None if it is not of 8 bits or no constant."""
         if place >= len(node.inputs) or not node.inputs[place]:
             if node.kind == "QuantizeLinear":
-                return "uint8"
-            own = self.tensors.get(node.inputs[0])
-            return own.dtype if own is not None and own.dtype in ("uint8", "int8") else "uint8"
+                own = self.type_of(node.outputs[0])
+                return own if own in ("uint8", "int8") else None
+            own = self.type_of(node.inputs[0])
+            return own if own in ("uint8", "int8") else None
         zero = self.constant(node, place)
         return zero.dtype.name if zero is not None and zero.dtype in (np.uint8, np.int8) else None
 
@@ -159,7 +189,7 @@ class Net:
         if dtype != "int8":
             return False
         if moves:
-            return len(self.readers[moves[-1].outputs[0]]) == 1
+            return self._uses(moves[-1].outputs[0]) == 1
         writer = self.writer.get(codes)
         if writer is None or writer.kind != "QuantizeLinear" or codes in self.outputs:
             return False

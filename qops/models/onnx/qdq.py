@@ -64,8 +64,10 @@ def merged(
         if found is None:
             continue
         first, second, last = found
-        a, each = _numbers(net, first, now[name]), [_numbers(net, second, node) for node in last]
+        a, each = _numbers(net, first, now[name], is_first=True), [_numbers(net, second, node) for node in last]
         if a is None or any(b is None or b.zero.dtype != a.zero.dtype for b in each):
+            continue
+        if len(now[name].inputs) < 3 and any(a != b for b in each):
             continue
         inputs, (b, *_) = first.inputs[1:], each
         if b is not None and a != b:
@@ -120,15 +122,20 @@ def _only_reader(net: Net, now: dict[str, Node], node: Node) -> Node | None:
     return reader if reader is not None and reader.inputs[0] == name else None
 
 
-def _numbers(net: Net, quantize: Node, dequantize: Node) -> _Numbers | None:
-    """Give the numbers of a pair, if both nodes have the same constants, of 8 bits."""
-    constants = (net.constant(node, place) for node in (quantize, dequantize) for place in (1, 2))
+def _numbers(net: Net, quantize: Node, dequantize: Node, *, is_first: bool = False) -> _Numbers | None:
+    """Give the numbers of a pair, if both nodes have the same constants, of 8 or 16 bits.
+
+    The DequantizeLinear of the first of two pairs may leave out its zero point.
+    """
+    constants = [net.constant(node, place) for node in (quantize, dequantize) for place in (1, 2)]
+    if is_first and len(dequantize.inputs) < 3:
+        constants[3] = constants[1]
     found = [x.reshape(-1)[0] for x in constants if x is not None and x.size == 1]
     if len(found) < 4:
         return None
     scale, zero, other, other_zero = found
     is_same = scale == other and zero == other_zero and zero.dtype == other_zero.dtype
-    is_known = scale.dtype == other.dtype == F32 and zero.dtype in (np.uint8, np.int8)
+    is_known = scale.dtype == other.dtype == F32 and zero.dtype in (np.uint8, np.int8, np.uint16, np.int16)
     return _Numbers(scale, zero) if is_same and is_known else None
 
 
@@ -177,9 +184,10 @@ def refuse_around_moves(net: Net, node: Node) -> None:
             raise ValueError(f"QuantizeLinear ({node.name}): onnxruntime may make one of {what}, which is not modelled")
 
 
-def _quantize_before(net: Net, node: Node) -> tuple[Node | None, tuple[Node, ...]]:
+def _quantize_before(net: Net, node: Node) -> tuple[Node | None, list[Node]]:
     """Give the QuantizeLinear whose codes, dequantized and moved, a node reads; and the moves."""
-    source = net.source(node.inputs[0])
-    found = None if source is None else net.writer.get(source.codes)
-    is_one = found is not None and found.kind == "QuantizeLinear"
-    return (found, source.moves) if is_one and source is not None else (None, ())
+    moves: list[Node] = []
+    while (found := net.writer.get(node.inputs[0])) is not None and found.kind in MOVED:
+        moves, node = [found, *moves], found
+    source = None if found is None or found.kind != "DequantizeLinear" else net.writer.get(found.inputs[0])
+    return (source, moves) if source is not None and source.kind == "QuantizeLinear" else (None, [])

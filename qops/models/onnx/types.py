@@ -73,7 +73,8 @@ def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list
     if kind == "QGemm" and len(node.inputs) < 9:
         return ["float32"]
     if spec is not None and spec.y is not None:
-        return [of(spec.y[1], "uint8" if kind == "QuantizeLinear" else own)]
+        said = CASTS.get(node.get("output_dtype", 0), "uint8") if kind == "QuantizeLinear" else own
+        return [of(spec.y[1], said)]
     if kind == "DequantizeLinear":
         return [of(1, "float32")]
     if kind == "Cast":

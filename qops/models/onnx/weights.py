@@ -72,13 +72,18 @@ def _scale_of(net: Net, node: Node | None) -> NDArray[Any] | None:
 
 
 def _leads_to_codes(net: Net, node: Node) -> bool:
-    """Whether the result of a node is read once, by a QuantizeLinear; Relu, Clip and moves may stand between them."""
-    while len(readers := net.readers[node.outputs[0]]) == 1 and readers[0].inputs[0] == node.outputs[0]:
-        (node,) = readers
+    """Whether the result of a node is read once, by a QuantizeLinear, behind clamps and then moves.
+
+    onnxruntime repeats a QuantizeLinear in front of moves, and looks for it behind clamps.
+    """
+    moved = False
+    while (reader := net.only_reader(node) if moved else net.data_reader(node)) is not None:
+        node = reader
         if node.kind == "QuantizeLinear":
             return True
-        if node.kind not in ("Relu", "Clip", *MOVED):
+        if node.kind not in (MOVED if moved else ("Relu", "Clip", *MOVED)):
             return False
+        moved = moved or node.kind in MOVED
     return False
 
 

@@ -22,7 +22,16 @@ TYPES = {
     **{8: "complex64", 9: "int8", 10: "float64", 12: "uint64", 15: "uint32", 16: "uint16", 17: "int4"},
 }
 """The types of tensors, by their numbers in the schema."""
+_USES = {
+    "RESOURCE": ": a variable, which keeps state between calls",
+    "VARIANT": ": a list or another object of TensorFlow",
+    "INT2": ": weights of 2 bits",
+    "UINT4": ": weights of 4 bits without a sign",
+    "COMPLEX128": ": spectra",
+}
+"""What types are for that are not read."""
 _MOST_BYTES = 2**31  # of a file and of a tensor; flatbuffers hold no more
+_BUILTIN_CODE = 10  # where the offset of this field of OperatorCode stands in its vtable
 _ABSENT = -1  # the index of an optional input that is left out
 
 
@@ -170,7 +179,8 @@ class _Reader:
             raise _Refused(f"tensor {name!r} is sparse, which qops does not read")
         dtype = TYPES.get(given.Type())
         if dtype is None:
-            raise _Refused(f"tensor {name!r} is of type {given.Type()}, which qops does not know")
+            kind = _type_name(self._schema, given.Type())
+            raise _Refused(f"tensor {name!r} is of type {kind}, which qops does not read{_USES.get(kind, '')}")
         shape = tuple(int(n) for n in self._vector(given.Shape))
         if any(n < 0 for n in shape) or prod(shape) * _itemsize(dtype) > _MOST_BYTES:
             raise ValueError(f"tensor {name!r} announces shape {shape}")
@@ -220,7 +230,7 @@ class _Reader:
 
     def _operator(self, model: Any, given: Any, tensors: list[Tensor]) -> Operator:
         code = model.OperatorCodes(given.OpcodeIndex())
-        number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        number = max(_builtin_code(code), code.DeprecatedBuiltinCode())
         kind = _named(self._schema.BuiltinOperator, number)
         if kind == "CUSTOM":
             kind = (code.CustomCode() or b"").decode("utf-8", "replace") or kind
@@ -248,6 +258,19 @@ class _Reader:
             elif name[0].isupper() and not name.endswith(("Length", "IsNone")) and _is_number(method):
                 found[name] = getattr(options, name)()
         return found
+
+
+def _type_name(known: Any, number: int) -> str:
+    """Give the name of a type of tensors, or its number if the installed schema does not know it either."""
+    names = {value: name for name, value in vars(known.TensorType).items() if not name.startswith("_")}
+    return names.get(number, f"number {number}")
+
+
+def _builtin_code(code: Any) -> int:
+    """Give the field ``builtin_code`` itself: below 127 the package's own method gives the deprecated one instead."""
+    table = code._tab
+    place = table.Offset(_BUILTIN_CODE)
+    return struct.unpack_from("<i", table.Bytes, table.Pos + place)[0] if place else 0
 
 
 def _is_number(method: Any) -> bool:

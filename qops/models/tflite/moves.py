@@ -61,7 +61,7 @@ def _pack(op: Operator, given: Arrays) -> Moved:
 
 
 def _unpack(op: Operator, given: Arrays) -> Moved:
-    return tuple(np.ascontiguousarray(part) for part in np.moveaxis(given[0], op.options.get("Axis", 0), 0))
+    return tuple(np.asarray(part, order="C") for part in np.moveaxis(given[0], op.options.get("Axis", 0), 0))
 
 
 def _split(op: Operator, given: Arrays) -> Moved:
@@ -95,14 +95,20 @@ def _strided_slice(op: Operator, given: Arrays) -> Moved:
             where.append(b)
         else:
             first = None if o.get("BeginMask", 0) >> i & 1 else b
-            where.append(slice(first, None if o.get("EndMask", 0) >> i & 1 else e, s))
-    return (np.ascontiguousarray(x[tuple(where)]),)
+            end = None if o.get("EndMask", 0) >> i & 1 else _end(x.shape[i], first or 0, e, bool(o.get("Offset")))
+            where.append(slice(first, end, s))
+    return (np.asarray(x[tuple(where)], order="C"),)
+
+
+def _end(size: int, begin: int, end: int, is_offset: bool) -> int:
+    """Give where a slice ends: with the option ``offset``, so far behind its begin."""
+    return end if not is_offset else end + (begin + size if begin < 0 else begin)
 
 
 def _gather(op: Operator, given: Arrays) -> Moved:
     if op.options.get("BatchDims"):
         raise ValueError("GATHER with batch dimensions is not read")
-    return (np.take(given[0], np.asarray(given[1]).astype(np.int64), op.options.get("Axis", 0)),)
+    return (np.asarray(np.take(given[0], np.asarray(given[1]).astype(np.int64), op.options.get("Axis", 0))),)
 
 
 def _space_to_depth(op: Operator, given: Arrays) -> Moved:

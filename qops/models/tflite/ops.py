@@ -21,6 +21,7 @@ from qops.prepared import Prepared
 __all__ = ["op_of"]
 
 Arrays = tuple[NDArray[Any], ...]
+_CODES = ("int8", "uint8", "int4", "int16")
 
 
 def op_of(operator: Operator, name: str, kernel: str) -> Op:
@@ -90,6 +91,7 @@ def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
         return Made(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
     ends = [t for t in (*operator.inputs[:1], *operator.outputs[:1]) if t is not None]
     if all(t.dtype == "float32" and t.scale is None for t in ends) and kind.real is not None:
+        _refuse_hybrid(operator)
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
         takes = tuple(i for i, _ in fed)
@@ -98,6 +100,16 @@ def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
         raise Missing("qops has no such operator")
     made: Made = kind.make(Site(operator, kernel))
     return made, kernel
+
+
+def _refuse_hybrid(operator: Operator) -> None:
+    """Refuse an operator of floats whose weights are codes: its kernel quantizes the data, row by row, as it runs."""
+    for tensor in operator.inputs[1:]:
+        if tensor is not None and tensor.scale is not None and tensor.dtype in _CODES:
+            raise Missing(
+                f"it is a hybrid layer (dynamic-range quantization): its data are float32, its weights {tensor.name!r} "
+                f"{tensor.dtype}, so its kernels quantize the data at run time, which qops does not model"
+            )
 
 
 def _in_real_numbers(operator: Operator, reads: Sequence[str]) -> Callable[..., Arrays]:

@@ -48,12 +48,18 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
 
 def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Give what is particular to the kind of an op, or else the integers that it has."""
-    code = KINDS[op.kind].code if op.kind in KINDS else None
+    code = KINDS[op.kind].code if op.kind in KINDS and not _is_of_floats(op, graph) else None
     found: PortedLayer | None = None if code is None else code(made, op, graph, target)
     if found is not None:
         return found
     integers = getattr(op.prepared, "integers", None) or {}
     return made._replace(constants={key: v for key, v in integers.items() if not isinstance(v, str)})
+
+
+def _is_of_floats(op: Op, graph: Graph) -> bool:
+    """Whether an op of TFLite reads and writes floats alone: it has no integers, and a port takes it from a library."""
+    ends = [graph.tensors[name] for name in (*op.inputs[:1], *op.outputs[:1])]
+    return op.kind in OPERATORS and op.prepared is None and op.rule == "float32" and all(t.scale is None for t in ends)
 
 
 def _sizes(op: Op, graph: Graph) -> dict[str, Any]:

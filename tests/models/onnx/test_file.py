@@ -108,7 +108,7 @@ def _many_axes(tensor):
         spoilt("of shape (1099511627776,), float32, has 2 elements", _announce),
         spoilt("announces shape (-2,)", _negative),
         spoilt("is stored in another file", _external),
-        spoilt("is of type 8, which qops does not read", _typed),
+        spoilt("is of type STRING, which qops does not read", _typed),
         spoilt("announces shape", _many_axes),
     ],
 )

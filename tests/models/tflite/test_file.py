@@ -105,3 +105,57 @@ def test_a_small_file_that_describes_many_numbers_is_refused(path):
     path.write_bytes(sharing(100))
     with pytest.raises(ValueError, match=r"^m\.tflite: damaged flatbuffer \(vectors lie on each other\)$"):
         read_tflite(path)
+
+
+def test_a_code_of_an_operator_that_stands_in_the_new_field_alone_is_read(path, monkeypatch):
+    """Files of AI Edge Quantizer have such; LiteRT 2.3.0 gives these codes."""
+    real = _Writer._table
+
+    def without_the_old_field(writer, kind, **fields):
+        return real(writer, kind, **{name: x for name, x in fields.items() if name != "DeprecatedBuiltinCode"})
+
+    monkeypatch.setattr(_Writer, "_table", without_the_old_field)
+    each = {"a": (0.05, 1), "b": (0.03, -2), "y": (0.1, 3)}
+    a, b, y = (Tensor(name, (1, 4), "int8", np.float32(s), np.int64(z)) for name, (s, z) in each.items())
+    path.write_bytes(tflite_bytes([a, b, y], [Operator("MUL", [a, b], [y], {}, [])], [a, b], [y]))
+    graph = load(path)
+    assert [op.kind for op in graph.ops] == ["MUL"]
+    found = graph.run({"a": np.int8([[100, -128, 7, 90]]), "b": np.int8([[50, 127, -2, 90]])})
+    assert found["y"].tolist() == [[80, -128, 3, 126]]
+
+
+@pytest.mark.parametrize("kind", ["FULLY_CONNECTED", "BATCH_MATMUL"])
+def test_hybrid_layers_are_refused_by_name(path, kind):
+    x, y = (Tensor(name, (1, 2), "float32") for name in "xy")
+    w = Tensor("w", (2, 2), "int8", np.float32(0.5), np.int64(0), None, np.int8([[1, 2], [3, 4]]))
+    path.write_bytes(tflite_bytes([x, w, y], [Operator(kind, [x, w], [y], {}, [])], [x], [y]))
+    with pytest.raises(ValueError, match=rf"{kind} .*it is a hybrid layer .* its weights 'w' int8"):
+        load(path)
+
+
+def test_a_slice_to_a_scalar_has_no_axis(path):
+    x, y = Tensor("x", (8,), "int8", np.float32(1), np.int64(0)), Tensor("y", (), "int8", np.float32(1), np.int64(0))
+    ends = [Tensor(name, (1,), "int32", data=np.int32([n])) for name, n in (("begin", 3), ("end", 4), ("step", 1))]
+    options = {"ShrinkAxisMask": 1}
+    path.write_bytes(tflite_bytes([x, *ends, y], [Operator("STRIDED_SLICE", [x, *ends], [y], options, [])], [x], [y]))
+    found = load(path).run(np.arange(8, dtype=np.int8))["y"]
+    assert found.shape == ()
+    assert found == 3
+
+
+def test_the_end_of_a_slice_may_be_counted_from_its_begin(path):
+    x, y = (Tensor(name, (n,), "int8", np.float32(1), np.int64(0)) for name, n in (("x", 8), ("y", 2)))
+    ends = [Tensor(name, (1,), "int32", data=np.int32([n])) for name, n in (("begin", 3), ("end", 2), ("step", 1))]
+    operator = Operator("STRIDED_SLICE", [x, *ends], [y], {"Offset": True}, [])
+    path.write_bytes(tflite_bytes([x, *ends, y], [operator], [x], [y]))
+    assert load(path).run(np.arange(8, dtype=np.int8))["y"].tolist() == [3, 4]
+
+
+def test_types_that_are_not_read_are_named(path, monkeypatch):
+    from qops.models.tflite import file as reader
+
+    x, y = tensor("x"), tensor("y")
+    path.write_bytes(tflite_bytes([x, y], [Operator("RELU", [x], [y], {}, [])], [x], [y]))
+    monkeypatch.setattr(reader, "TYPES", {})
+    with pytest.raises(ValueError, match=r"tensor 'x' is of type INT8, which qops does not read$"):
+        load(path)
