@@ -55,6 +55,10 @@ def steps(row: rules.Rule) -> list[str]:
     if row.zero_point == "inside":
         kind = "float64" if "float64" in row.multiplier else "float32"
         return [f"code = {row.first}(clamp({kind}({product} + zero_point)))"]
+    if row.zero_point == "in the accumulator":
+        lines = [line.replace("acc", "sum").replace(" + zero_point", "") for line in STEPS[row.split]]
+        sums = "sum = acc + half_even(float32(zero_point / scale))"
+        return [sums, *(line.format(first=row.first, second=row.second, product="") for line in lines)]
     return [line.format(first=row.first, second=row.second, product=product) for line in STEPS[row.split]]
 
 

@@ -60,6 +60,8 @@ const ROWS = [
    "CMSIS-NN 99f736a s16, all but the last bit of the shift floored"],
   ["gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "",
    "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"],
+  ["nnlib-supernode", "fraction of 31 bits", "half_up", "half_up", "at 31", "in the accumulator",
+   "left shift", "", "Hexagon nnlib 0x00021401 Supernode, DepthwiseSupernode, InputSupernode, SuperFC"],
   ["textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "", "textbooks, code by hand"],
   ["textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "", "textbooks, code by hand"],
   ["shift-floor", "31 bits", "floor", "", "once", "outside", "", "", "a bare >>"],
@@ -157,8 +159,18 @@ const MULTIPLIERS = {
     return short === 2n ** 15n ? [short / 2n, n - 10] : [short, n - 9];
   },
   "7 bits": (scale) => [BigInt(halfEven(scale * 128)), 7],
+  "fraction of 31 bits": ofFraction,
   "8 bits": (scale) => [BigInt(halfEven(256 * Math.fround(scale))), 8],
 };
+
+/** The float32 scale times 2**31, rounded half up in float32; scales above 1 are shifted below it first. */
+function ofFraction(scale) {
+  const near = Math.fround(scale);
+  if (!(near < 2 ** 31)) return [2n ** 31n, 0]; // none that fits
+  const shift = near > 1 ? mantissaOf(near).shift : 0;
+  const m = BigInt(Math.trunc(Math.fround(near * 2 ** (31 - shift) + 0.5)));
+  return [m < 2n ** 31n ? m : 2n ** 31n - 1n, 31 - shift];
+}
 
 /** { multiplier, rightShift } that a rule makes of a scale; a RangeError with the reason where it makes none. */
 function integersOf(rule, scale) {
@@ -209,6 +221,16 @@ function movedLeft(steps, value, n, wraps) {
 function clamped(steps, value, lo, hi, why) {
   const result = clamp(value, lo, hi);
   steps.push({ kind: "clamp", value, lo, hi, result, why });
+  return result;
+}
+
+/** The accumulator plus the zero point in its steps, in 32 bits. */
+function moved(steps, acc, zero, scale) {
+  if (zero === 0n) return acc;
+  const near = Math.fround(scale), word = halfEven(Math.fround(Number(zero) / near));
+  if (near === 0 || !(Math.abs(word) < 2 ** 31)) throw new RangeError("does not take this zero point: no int32 holds it");
+  const result = wrap32(acc + BigInt(word));
+  steps.push({ kind: "in the sum", value: acc, zero, word: BigInt(word), result });
   return result;
 }
 
@@ -283,12 +305,14 @@ function requantize(name, given, acc, zero, lo, hi) {
     const hasIntegers = !rule.multiplier.startsWith("float");
     const integers = hasIntegers ? (byIntegers ? given : integersOf(rule, scale)) : undefined;
     if (hasIntegers) steps.push({ kind: "scale", scale, byIntegers, rule, ...integers });
+    const inSum = rule.zeroPoint === "in the accumulator", outside = !inSum && rule.zeroPoint !== "inside";
+    const sumOf = () => (inSum ? moved(steps, acc, zero, scale) : acc);
     const high = isFloat(rule)
       ? scaledFloat(steps, rule, acc, factorOf(rule, scale, integers), zero)
-      : scaledInteger(steps, rule, acc, integers.multiplier, integers.rightShift);
-    const whole = rule.zeroPoint === "inside" ? high : high + zero;
+      : scaledInteger(steps, rule, sumOf(), integers.multiplier, integers.rightShift);
+    const whole = outside ? high + zero : high;
     const sum = rule.wraps === "sum with the zero point" ? wrap32(whole) : whole;
-    if (rule.zeroPoint !== "inside") steps.push({ kind: "zero point", value: high, zero, whole, result: sum });
+    if (outside) steps.push({ kind: "zero point", value: high, zero, whole, result: sum });
     const code = clamped(steps, sum, lo, hi, "codes");
     return { code, steps, integers, tie: Boolean(steps.findLast((step) => step.tie !== undefined)?.tie) };
   } catch (error) {

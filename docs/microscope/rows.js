@@ -15,6 +15,7 @@ const MULTIPLIER_WORDS = {
   "mantissa of 24 bits": "The 24 bits that a float32 has of it are taken as they are",
   "mantissa, 31 bits": "The 24 bits that a float32 has of it are taken, and 7 zeros after them",
   "mantissa, 15 bits": "The 24 bits that a float32 has of it are rounded to 15",
+  "fraction of 31 bits": "The float32 nearest to it is multiplied by 2<sup>31</sup> and rounded, after a shift below 1",
   "7 bits": "It is multiplied by 2<sup>7</sup> and rounded, however small it is",
   "8 bits": "It is multiplied by 2<sup>8</sup> and rounded, however small it is",
 };
@@ -231,6 +232,13 @@ function zeroStep({ value, zero, whole, result }) {
   return block("Add the zero point", words, integerRow("sum", result), wraps && " odd");
 }
 
+function inSumStep({ value, zero, word, result }) {
+  const wraps = result === value + word ? "" : " It does not fit 32 bits and <em>wraps</em>.";
+  const words = `The zero point becomes a part of the sum: ${text(zero)} is ${text(word)} of its steps, and ${text(value)} +
+${text(word)} = ${strong(result)}.${wraps}`;
+  return block("Add the zero point", words, integerRow("sum", result, 0, 32), wraps && " odd");
+}
+
 function clampStep({ value, lo, hi, result, why }, type) {
   const range = `${text(lo)} to ${text(hi)}`, is16 = why === "16 bits";
   const words = value === result
@@ -249,7 +257,7 @@ of 48 bits then fits 64.`;
 const STEPS = {
   accumulator: accumulatorStep, scale: scaleStep, left: leftStep, product: productStep, wrap: wrapStep,
   float: floatStep, "float product": floatProductStep, "float sum": floatSumStep, "float round": floatRoundStep,
-  beyond: beyondStep, reduce: reduceStep, "zero point": zeroStep,
+  beyond: beyondStep, reduce: reduceStep, "zero point": zeroStep, "in the sum": inSumStep,
 };
 
 /** What made a tie of a value that lies exactly between no two codes; "" if it does, or if another shift follows. */

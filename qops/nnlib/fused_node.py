@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.conv.axes import Axis
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
@@ -17,7 +16,7 @@ from qops._kernels.nnlib.supernode import codes_with_words, fraction_stage, word
 from qops.checks import U8, check_out, int32, operand, put
 from qops.nnlib.node_arguments import Bias, Moves
 from qops.nnlib.node_range import Ends, Gain, Given, NodeRange
-from qops.nnlib.node_sums import Integers, Watched, next_range, watched, wrap
+from qops.nnlib.node_sums import Integers, Watched, next_range, watched
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
 
@@ -120,11 +119,7 @@ class FusedNode(Node):
             raise ValueError(f"x: expected images of {channels} channels, as w has, got shape {image.shape}")
         stride, padding = self._moves
         window = moving(image, self._taps, stride, padding, "x, w")
-        before = 0, 0
-        if padding != "VALID":
-            down, across = zip(image.shape[1:3], self._taps, stride, strict=True)
-            is_caffe = padding == "SAME_CAFFE"
-            before = tuple(Axis(kernel, step).same(size, is_caffe).before for size, kernel, step in (down, across))
+        before = window.padding[0][0], window.padding[1][0]
         zero, product = self._zero_and_product(lo, hi)
         size = window.out_size(image.shape[1:3], self._taps)
         return Place(image, window, size, before, zero, product, (lo, hi), int32(threads, "num_threads", 1))
@@ -140,7 +135,15 @@ class FusedNode(Node):
         """Give what is added to the sums of ``(x - zero) * w``: the bias, and what takes the lower end to code 0."""
         ratio, lower = self._bias.step / place.product, f32(-ends[0]) / place.product
         found = words_of(
-            self._bias.steps, ratio, lower, self._inverse, self._added, self._factor, place.zero, self._saturates
+            self._bias.steps,
+            ratio,
+            lower,
+            self._inverse,
+            self._added,
+            self._factor,
+            self._zeros,
+            place.zero,
+            self._saturates,
         )
         if isinstance(found, tuple):
             channel, word = found
@@ -149,7 +152,7 @@ class FusedNode(Node):
                 f"int32, which the original {self._beyond_int32}"
             )
         words: Integers = found
-        return words if self._added is None else wrap(words + place.zero * self._zeros)
+        return words
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
         """Give the sums that are watched; without quirks those of the results."""

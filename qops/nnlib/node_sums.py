@@ -16,8 +16,6 @@ __all__ = ["Extremes", "Watched", "extremes", "next_range", "watched"]
 Extremes: TypeAlias = tuple[int, int]
 Integers: TypeAlias = NDArray[np.int64]
 
-LOWEST, HIGHEST = -(2**31), 2**31 - 1
-
 
 class Watched(NamedTuple):
     """Sums of some channels, the extremes of each channel among them, and how they count.
@@ -60,15 +58,16 @@ def extremes(seen: Iterable[Watched], words: Integers, gain: Gain, possible: boo
     for part in seen:
         if part.spread is not None and not possible:
             continue
-        down, up = (0, 0) if part.spread is None else part.spread
-        low, high = part.lowest + words[part.words] + down, part.highest + words[part.words] + up
-        if low.min() < LOWEST or high.max() > HIGHEST:  # then some sums wrap, which need not be the extremes
-            rows = wrap(part.sums.reshape(-1, part.sums.shape[-1]) + words[part.words])
-            low, high = rows.min(0), rows.max(0)
-        if part.is_shifted_twice:
-            low, high = low << gain.left_shift, high << gain.left_shift
+        low, high, own = part.lowest, part.highest, words[part.words]
+        if part.spread is not None:
+            low, high = low + part.spread[0], high + part.spread[1]
         by = gain.multipliers if len(gain.multipliers) == 1 else gain.multipliers[part.channels]
-        least, most = fraction_extremes(low, high, by, gain.left_shift)
+        found = fraction_extremes(low, high, own, by, gain.left_shift, part.is_shifted_twice)
+        if found is None:  # some sums wrap, which need not be the extremes
+            rows = wrap(part.sums.reshape(-1, part.sums.shape[-1]) + own)
+            of_rows = rows.min(0), rows.max(0), np.zeros_like(own)
+            found = fraction_extremes(*of_rows, by, gain.left_shift, part.is_shifted_twice)
+        least, most = found
         lowest = min(lowest, least)
         if gain.left_shift or not part.needs_shift:
             highest = max(highest, most)

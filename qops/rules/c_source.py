@@ -29,6 +29,7 @@ _TERMS = {  # what is added to v before `v >> n`, which floors, to round in anot
     "half_away": "((int64_t)1 << {n} >> 1) - ({v} < 0 && {n} > 0)",
     "half_even": "((int64_t)1 << {n} >> 1) - ({n} > 0 && !(shifted_64({v}, {n}) & 1))",
 }
+_IN_SUM = "in the accumulator"
 _REDUCES = "31 bits, 16 of them"
 _REDUCED = "multiplier < 0x7FFF0000 ? (int32_t)shifted_64((int64_t)multiplier + (1 << 15), 16) : 0x7FFF"
 _ROUNDS = {"half_even": "rint{f}({t})", "half_away": "round{f}({t})"}
@@ -101,6 +102,9 @@ def _integers(rule: Rule, name: str) -> str:
         lines = [
             line.replace("* multiplier", "* reduced").replace("right_shift", "(right_shift - 16)") for line in lines
         ]
+    if rule.zero_point == _IN_SUM:
+        sums = ["    const int32_t sum = wrap_s32((int64_t)x + zero_point);"]
+        lines = [*sums, *(line.replace(")x <<", ")sum <<").replace(" + (int64_t)zero_point", "") for line in lines)]
     if rule.wraps == "sum with the zero point":
         lines.append("    y = wrap_s32(y);")
     return "\n".join([*_head(rule, name), *lines, _CLAMPED, "}", ""])
@@ -167,6 +171,9 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
 
     The functions of the rules of `REAL_BIAS` take ``x``, then the numbers that `Requantize.floats` has, in its order,
     then ``zero_point`` if their formula has a z, and ``lo, hi``. MNN's z is in its last number already.
+
+    nnlib-supernode adds its zero point to the accumulator. Give the function `zero_point` in steps of that, which is
+    ``half_even(zero_point / scale)`` in float32.
 
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 

@@ -25,7 +25,8 @@ class Rule(NamedTuple):
     split : str
         What the first of two steps shifts by: "at 31", "past 31", "last bit", "16 bits"; "once" where there is one.
     zero_point : str
-        "outside": added after the rounding; "inside": before.
+        "outside": added after the rounding; "inside": before. "in the accumulator": the accumulator plus
+        ``half_even(zero_point / scale)``, in float32, is multiplied; in 32 bits, which wrap.
     wraps : str
         What wraps modulo 2**32, where others saturate; "" if nothing does.
     beyond : str
@@ -86,7 +87,7 @@ multiplier  the bits of the multiplier, or the float type that the scale keeps; 
 first       how the product is rounded in the whole shift; if second is not empty, in the first part, mostly 31 bits
 second      how the result is rounded again in the rest of the shift; empty: there is no second step
 split       what the first of two steps shifts by, or into; once: there is no second step
-zero_point  outside: added after the rounding; inside: before it
+zero_point  outside: added after the rounding; inside: before it; in the accumulator: half_even(zero_point / scale)
 wraps       what wraps modulo 2**32 where other rules saturate; empty: nothing
 beyond      what a rounded float that int32 does not hold becomes: it saturates, or is the lowest; empty: no floats
 scales      how the systems form the real scale, in the words of real_scale; stepwise: not at all; given: they have none
@@ -169,6 +170,8 @@ _ROWS = [
      "CMSIS-NN 99f736a s16, all but the last bit of the shift floored"),
     ("gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "", "given",
      "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"),
+    ("nnlib-supernode", "fraction of 31 bits", "half_up", "half_up", "at 31", "in the accumulator",
+     "left shift", "", "f32", "Hexagon nnlib 0x00021401 Supernode, DepthwiseSupernode, InputSupernode, SuperFC"),
     ("textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "", "double", "textbooks, code by hand"),
     ("textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "", "double", "textbooks, code by hand"),
     ("shift-floor", "31 bits", "floor", "", "once", "outside", "", "", "double", "a bare >>"),

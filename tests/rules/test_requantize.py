@@ -10,7 +10,8 @@ from qops import rules
 
 TWINS = [
     "tflite-double", "tflite-single", "half-up-double", "double-away", "fp32-even", "fp32-even-zp-inside", "fp32-away",
-    "double-even-zp-inside", "rndnu", "rndna", "q31", "q31-wrap", "rndnu16", "textbook7-floor", "textbook7-half-up",
+    "double-even-zp-inside", "rndnu", "rndna", "q31", "q31-wrap", "rndnu16", "nnlib-supernode", "textbook7-floor",
+    "textbook7-half-up",
 ]  # fmt: skip
 SCALES = [2.0**-12, 0.0033, 2.0**-7, 0.3, 0.5, 0.9999999]
 EDGES = np.int32([-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 1, 2**30, -(2**30)])

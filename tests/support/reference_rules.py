@@ -71,6 +71,15 @@ def beyond_int32(value, zero_point, beyond):
     return wrapped(whole + zero_point, 32) if beyond.endswith("wraps") else whole + zero_point
 
 
+def nnlib_fraction(x, scale, zero):
+    """One step at 31 bits; the multiplier is not normalised, so small scales have few bits."""
+    x = wrapped(x + round(float(F32(zero) / F32(scale))))
+    near = F32(scale)
+    e = frexp(float(near))[1] if near > 1 else 0
+    m = min(floor(F32(near * F32(2.0 ** (31 - e)) + F32(0.5))), 2**31 - 1)
+    return (wrapped(x << e) * m + 2**30) >> 31
+
+
 def rndnu16(x, scale):
     mantissa, n = bits_of(scale)
     short, e = half_up(mantissa, 9), 23 - n
@@ -114,6 +123,8 @@ def requantize(acc, rule, scale, zero_point, lo, hi):
         t = np.clip(t.astype(float), -(2.0**40), 2.0**40)
         return np.clip(np.trunc(t + np.copysign(0.5, t)) + zero_point, lo, hi).astype(int)
 
+    if rule == "nnlib-supernode":
+        return np.clip(each(lambda v: nnlib_fraction(v, scale, zero_point), x), lo, hi).astype(int)
     scaled = integer_rule(rule, scale)
 
     def code(v):

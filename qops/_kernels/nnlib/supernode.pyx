@@ -38,11 +38,11 @@ cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noex
 
 
 def words_of(const float[::1] bias, float ratio, float lower, const float[::1] inverse or None,
-             const int64_t[::1] added or None, int64_t factor, int zero, bint saturates):
+             const int64_t[::1] added or None, int64_t factor, const int64_t[::1] sums, int zero, bint saturates):
     """Give the words of the channels, (bias * ratio + lower) * inverse - added * zero in float32, half even.
 
     Integers add factor * zero. The first word that int32 does not hold is given as (channel, word); without `added`
-    words may saturate.
+    words may saturate. With it, sums * zero is added then, and wraps.
     """
     cdef Py_ssize_t i, n = len(bias)
     cdef cnp.npy_intp size = n
@@ -59,7 +59,7 @@ def words_of(const float[::1] bias, float ratio, float lower, const float[::1] i
             whole = min(max(whole, <double>INT32_MIN), <double>INT32_MAX)
         if not INT32_MIN <= whole <= INT32_MAX:
             return i, whole
-        words[i] = <int64_t>whole
+        words[i] = <int64_t>whole if added is None else wrap_s32(<int64_t>whole + sums[i] * zero)
     return made
 
 
@@ -102,12 +102,19 @@ def channel_extremes(const int32_t[:, ::1] sums):
     return low.astype(np.int64), high.astype(np.int64)
 
 
-def fraction_extremes(const int64_t[::1] lowest, const int64_t[::1] highest, const int32_t[::1] multipliers,
-                      int left_shift):
-    """Give the extremes of the results of sums, each channel's lowest and highest, in output steps."""
+def fraction_extremes(const int64_t[::1] lowest, const int64_t[::1] highest, const int64_t[::1] words,
+                      const int32_t[::1] multipliers, int left_shift, bint is_shifted_twice):
+    """Give the extremes of the results of sums, each channel's lowest and highest plus its word, in output steps.
+
+    None if a sum with its word is beyond int32.
+    """
     cdef Py_ssize_t i, count = len(multipliers)
-    cdef int64_t low = 0, high = 0
+    cdef int again = left_shift if is_shifted_twice else 0
+    cdef int64_t low = 0, high = 0, least, most
     for i in range(len(lowest)):
-        low = min(low, fraction(lowest[i], multipliers[i % count], left_shift))
-        high = max(high, fraction(highest[i], multipliers[i % count], left_shift))
+        least, most = lowest[i] + words[i], highest[i] + words[i]
+        if least < INT32_MIN or most > INT32_MAX:
+            return None
+        low = min(low, fraction(least << again, multipliers[i % count], left_shift))
+        high = max(high, fraction(most << again, multipliers[i % count], left_shift))
     return low, high

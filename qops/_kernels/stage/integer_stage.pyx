@@ -34,7 +34,7 @@ cdef inline int64_t code_of(int64_t x, const IntegerParams* p, bint all_of_it) n
     """
     cdef int64_t high
     if all_of_it:
-        x = x if leaves_x(p) else clamp_s64(x, p.lowest, p.highest) - p.centre
+        x = x if leaves_x(p) else wrap_s32(clamp_s64(x, p.lowest, p.highest) - p.centre)
         x = wrap_s32(<int64_t>(<uint64_t>x << p.left_shift)) if p.left_shift else x
         x = <int64_t><float>x if p.through_f32 else x
     high = <int64_t>(<uint64_t>x * <uint64_t>p.multiplier)

@@ -13,6 +13,7 @@ cdef enum MultiplierKind:
     MANTISSA_15
     BITS_7
     BITS_8
+    FRACTION_31
     GIVEN  # the caller gives the integers; the rule makes none of a scale
     FLOAT_32  # this kind and all below keep the scale as a float
     FLOAT_32_OF_31

@@ -17,6 +17,7 @@ cdef dict KINDS = {
     "mantissa, 15 bits": MANTISSA_15,
     "7 bits": BITS_7,
     "8 bits": BITS_8,
+    "fraction of 31 bits": FRACTION_31,
     "given": GIVEN,
     "float32": FLOAT_32,
     "31 bits as a float32": FLOAT_32_OF_31,
@@ -70,6 +71,17 @@ cdef Multiplier mantissa_15(double scale) noexcept nogil:
     return Multiplier(short >> 1, p.right_shift - 10) if short == 1 << 15 else Multiplier(short, p.right_shift - 9)
 
 
+cdef Multiplier fraction_31(double scale) noexcept nogil:
+    """The float32 scale times 2**31, rounded half up in float32; scales above 1 are shifted below it first."""
+    cdef float near = <float>scale
+    cdef int exponent = 0
+    if not near < ldexp(1, 31):
+        return Multiplier(<int64_t>1 << 31, 0)  # none that fits
+    if near > 1:
+        frexp(near, &exponent)
+    return Multiplier(min(<int64_t><float>(ldexp(near, 31 - exponent) + 0.5), <int64_t>INT32_MAX), 31 - exponent)
+
+
 cdef Multiplier multiplier(double scale, MultiplierKind kind) noexcept nogil:
     """The multiplier of a scale, not negative; where a rule keeps the scale real, that of 31 bits."""
     cdef Multiplier p
@@ -81,6 +93,8 @@ cdef Multiplier multiplier(double scale, MultiplierKind kind) noexcept nogil:
         return Multiplier(truncate_x86_s64(rint(scale * 128)), 7)
     if kind == BITS_8:
         return Multiplier(truncate_x86_s64(rint(<float>256 * <float>scale)), 8)
+    if kind == FRACTION_31:
+        return fraction_31(scale)
     p = of_31_bits(scale, kind)
     return Multiplier(reduced(p.m), p.right_shift - 16) if kind == REDUCED else p
 

@@ -144,7 +144,7 @@ cdef class Requantization:
         least, most = int(x.min()) - moved, int(x.max()) - moved
         if wraps and is_int32 or min(least, -most - 1) >= -(1 << 31):
             return np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
-        if self.numbers.kind >= FLOAT_64 or s.split == INTO_16:
+        if self.numbers.kind >= FLOAT_64 or s.split == INTO_16 or self.numbers.words.is_in_sum:
             raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
         if max(-least, most) >= 1 << 48:
             raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")

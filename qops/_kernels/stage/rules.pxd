@@ -12,6 +12,7 @@ cdef class Words:
     cdef MultiplierKind kind
     cdef IntegerRule integer_rule  # its zero point and ends are not set
     cdef bint is_inside  # whether the zero point is added before the rounding
+    cdef bint is_in_sum  # whether it is added to the accumulator, in steps of that
     cdef Beyond beyond
     cdef int multiplier_of(self, double scale, Multiplier* p) except -1
 
@@ -36,6 +37,7 @@ cdef class Numbers:
     cdef int set(self, rule, factor, int zero_point, int lo, int hi, tuple before_after) except -1
     cdef int set_channels(self, factor) except -1
     cdef int at(self, Py_ssize_t channel, Multiplier* p) except -1
+    cdef int in_sum(self, Py_ssize_t channel, const Multiplier* p) except? -1
     cdef int loop_at(self, Py_ssize_t channel, Multiplier* p) except -1
     cdef tuple pair(self, bint for_loop)
     cpdef PreparedStage stage(self, bint is_wide=*)

@@ -4,7 +4,7 @@ A rule is a row of `qops.rules.TABLE`, which explains its words.
 """
 
 cimport numpy as cnp
-from libc.math cimport isfinite, ldexp
+from libc.math cimport isfinite, ldexp, rintf
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -37,6 +37,7 @@ cdef class Words:
         self.rule = rule
         self.name, kind, first, second, split, zero_point, wraps, beyond = rule[:8]
         self.kind, self.is_inside = KINDS[kind], zero_point == "inside"
+        self.is_in_sum = zero_point == "in the accumulator"
         self.beyond = BEYONDS[beyond or "saturates"]
         self.integer_rule = IntegerRule(ROUNDINGS[first], ROUNDINGS[second], SPLITS[split], WRAPS[wraps], 0, 0, 0, 0)
 
@@ -142,6 +143,30 @@ cdef class Numbers:
             p[0] = Multiplier(reduced(p.m), p.right_shift - 16)
         return 0
 
+    cdef int in_sum(self, Py_ssize_t channel, const Multiplier* p) except? -1:
+        """Give the zero point in steps of the accumulators of a channel; ValueError if int32 does not hold it."""
+        cdef double scale = ldexp(<double>p.m, -<int>p.right_shift) if self.has_integers else self.scales[channel]
+        cdef float found
+        if self.zero_point == 0:
+            return 0
+        if <float>scale == 0:
+            raise ValueError(f"zero_point: {self.zero_point} is nowhere in sums whose scale is 0 in float32")
+        found = rintf(<float>self.zero_point / <float>scale)
+        if not -ldexp(1, 31) < found < ldexp(1, 31):
+            raise ValueError(f"zero_point: {self.zero_point} is {found:.6g} steps of the sums, beyond int32")
+        return <int>found
+
+    @property
+    def zero_in_sum(self):
+        """The zero point in steps of the accumulator, or an int64 array of them, where the rule adds it there."""
+        cdef Multiplier p
+        cdef list found = []
+        cdef Py_ssize_t i
+        for i in range(self.count):
+            self.at(i, &p)
+            found.append(self.in_sum(i, &p))
+        return np.array(found, np.int64) if self.by_channel else found[0]
+
     cdef tuple pair(self, bint for_loop):
         """The multiplier and the right shift, of the rule or of its loop, or int64 arrays of them."""
         cdef cnp.ndarray[int64_t] m = np.empty(self.count, np.int64), right_shifts = np.empty(self.count, np.int64)
@@ -179,13 +204,14 @@ cdef class Numbers:
             return self.real_stage()
         if self.can_wrap and not is_wide:
             s.wraps = NOTHING
-        s.zero_point, s.lowest, s.highest = self.zero_point, self.lo, self.hi
+        s.zero_point, s.lowest, s.highest = 0 if self.words.is_in_sum else self.zero_point, self.lo, self.hi
         if s.split == INTO_16:
             return self.short_stage(s)
         params = made.integers(self.count)
         for i in range(self.count):
             self.loop_at(i, &p)
             params[i] = params_of(p.m, <int>p.right_shift, &s)
+            params[i].centre = -self.in_sum(i, &p) if self.words.is_in_sum else 0
         made.ready()
         return made
 

@@ -29,7 +29,9 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
 /* The code of x. Numbers of each element are in k; all others are in p, which also says what is skipped. */
 TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_params *p)
 {
-    vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));
+    vec near = x;
+    if (!leaves_x(p))
+        near = TIER(wrap_s32)(_mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre)), 1);
     if (p->left_shift)
         near = _mm512_mask_mov_epi64(near, _mm512_test_epi64_mask(k.left_shift, k.left_shift),
                                      TIER(wrap_s32)(sll_s64_lanes(near, k.left_shift), 1));

@@ -105,8 +105,11 @@ class Vectors:
         how = "QOPS_SCALE" if self.integers is None else "QOPS_MULTIPLIER, QOPS_RIGHT_SHIFT"
         if TABLE[self.rule].multiplier in ("float32", "float64 of a float32"):
             how = "1, (float)QOPS_SCALE, 1" if TABLE[self.rule].is_stepwise else "(float)QOPS_SCALE"
-        name = self.rule.replace("-", "_")
-        return emit(self.rule), {"y": f"{name}(qops_acc[i], {how}, QOPS_ZERO_POINT, QOPS_QMIN, QOPS_QMAX)"}
+        zero, name = "QOPS_ZERO_POINT", self.rule.replace("-", "_")
+        if TABLE[self.rule].zero_point == "in the accumulator":
+            row = TABLE[self.rule]
+            zero = str(Numbers(row, self.scale, self.zero_point, self.qmin, self.qmax).zero_in_sum)
+        return emit(self.rule), {"y": f"{name}(qops_acc[i], {how}, {zero}, QOPS_QMIN, QOPS_QMAX)"}
 
 
 def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import qops
-from qops import rules
+from qops import nnlib, rules
 from qops.__main__ import main
 from qops.tools import progress
 from qops.tools.explain.arguments import dump_of
@@ -149,6 +149,23 @@ def test_three_scales_one_after_another_are_named(rule, scales, tie, others):
     found = qops.explain(x, y, **parts, zero_point=198)
     assert rule in found.exact
     assert {"fp32-even", "fp32-even-zp-inside", "torch-fbgemm"} | others <= {v.rule for v in found.excluded}
+
+
+@pytest.mark.parametrize("ends", [(0.0, 0.5), (-0.5, 0.7), (-8.0, 9.0)])
+def test_a_dump_of_a_supernode_of_nnlib_is_named(rng, ends):
+    """Sums of exact weights, with zero points of 0, and of the middle."""
+    x, w = rng.integers(0, 256, (1, 17, 17, 32), np.uint8), rng.integers(0, 256, (3, 3, 32, 8), np.uint8)
+    bias, step = (np.zeros(8, np.int32), -1.0, 1.0), (-16 / 2040, 239 / 2040)
+    node = (x, *step), (w, -128 / 255, 127 / 255), bias, (1, 1), "VALID", *ends
+    y = nnlib.supernode(*node)
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.int64) - 16, (3, 3), (1, 2))
+    sums = np.tensordot(windows, w.astype(np.int64) - 128, ((4, 5, 3), (0, 1, 2)))
+    out = (y.max - y.min) / 255
+    parts = {"in_scale": 1 / 2040, "w_scale": 1 / 255, "out_scale": out, "zero_point": round(-y.min / out)}
+    found = qops.explain(sums, y.data, **parts)
+    assert "nnlib-supernode" in found.exact, str(found)
+    assert y.data.std() > 1
+    assert ends[1] < 1 or found.exact == ["nnlib-supernode"], "its zero point is rounded to a step of the sums"
 
 
 def test_kinds_of_differences_are_told(rng):
