@@ -35,8 +35,8 @@ class Layer:
     weights, bias : ndarray or None
         The codes of the weights in the order of the file, and the bias.
     sums : callable or None
-        ``sums(x, bias)`` gives the exact sums of products of codes, int64, with the bias, for codes `x` of the op's
-        input. Only for "requantize".
+        ``sums(x, bias, weights=None)`` gives the exact sums of products of codes, int64, with the bias, for codes `x`
+        of the op's input, and for other codes of weights if they are given. Only for "requantize".
     x_zero_point, w_zero_point : int
         The zero points of the data and of the weights, which `sums` subtracts.
     channel : int
@@ -49,7 +49,7 @@ class Layer:
     numbers: dict[str, Any]
     weights: NDArray[Any] | None = None
     bias: NDArray[Any] | None = None
-    sums: Callable[[NDArray[Any], NDArray[Any] | None], NDArray[np.int64]] | None = None
+    sums: Callable[..., NDArray[np.int64]] | None = None
     x_zero_point: int = 0
     w_zero_point: int = 0
     requantize: Requantize | None = None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["where"]
+__all__ = ["confined", "where"]
 
 _MOST_ALIKE = 3  # indices that a sentence names one by one
 _FEW = 64  # the longest period that is looked for
@@ -50,22 +50,52 @@ def _regions(differs: NDArray[np.bool_], count: int, names: Mapping[int, str]) -
     """Name the indices of each axis to which the differences are confined; of flat data, a tail or a period."""
     if count == differs.size:
         return ["everywhere"]
+    said, within = _confined(differs, count, names)
+    if not said:
+        return _flat(differs.reshape(-1), count)
+    region = int(np.count_nonzero(within))
+    share = "all of it" if region == count else f"{count} of its {region} elements"
+    return [f"only {' and '.join(said)}, and {share}" if region == count else f"only {' and '.join(said)}: {share}"]
+
+
+def confined(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Give the smallest region with a form that has all differences: the indices of axes that `where` names.
+
+    Parameters
+    ----------
+    differs : ndarray of bool
+        Which elements differ; at least one does.
+
+    Returns
+    -------
+    ndarray of bool
+        Of the same shape; all True if the differences have no form along any axis.
+
+    Examples
+    --------
+    >>> from qops.tools.where import confined
+    >>> differs = np.zeros((2, 3), bool)
+    >>> differs[0, 2] = True
+    >>> confined(differs).tolist()
+    [[False, False, True], [False, False, False]]
+    """
+    return _confined(differs, int(np.count_nonzero(differs)), {})[1]
+
+
+def _confined(differs: NDArray[np.bool_], count: int, names: Mapping[int, str]) -> tuple[list[str], NDArray[np.bool_]]:
+    """Name the indices of each axis to which the differences are confined, and give what lies at these indices."""
     said = []
-    confined = np.ones_like(differs)
+    within = np.ones_like(differs)
     for axis, length in enumerate(differs.shape):
         rest = tuple(i for i in range(differs.ndim) if i != axis)
         here = np.flatnonzero(differs.any(axis=rest))
         text = _indices(here, length, _label(axis, differs.ndim, names))
         if text and (count >= _LEAST or len(here) == 1):
             said.append(text)
-            within = np.zeros(length, np.bool_)
-            within[here] = True
-            confined &= within.reshape([-1 if i == axis else 1 for i in range(differs.ndim)])
-    if not said:
-        return _flat(differs.reshape(-1), count)
-    region = int(np.count_nonzero(confined))
-    share = "all of it" if region == count else f"{count} of its {region} elements"
-    return [f"only {' and '.join(said)}, and {share}" if region == count else f"only {' and '.join(said)}: {share}"]
+            named = np.zeros(length, np.bool_)
+            named[here] = True
+            within &= named.reshape([-1 if i == axis else 1 for i in range(differs.ndim)])
+    return said, within
 
 
 class _Label(NamedTuple):

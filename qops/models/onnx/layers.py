@@ -64,8 +64,9 @@ def _sums(
     centred, bias = weights.astype(np.float64) - zeros[1], None if spec.bias is None else site.constant(spec.bias)
     along = [-1, *[1] * (weights.ndim - 2)] if requantize.axis == 1 else [-1]
 
-    def sums(codes: NDArray[Any], bias: NDArray[Any] | None) -> NDArray[np.int64]:
-        made = np.rint(product(node, codes.astype(np.float64) - zeros[0], centred)).astype(np.int64)
+    def sums(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        by = centred if weights is None else weights.astype(np.float64) - zeros[1]
+        made = np.rint(product(node, codes.astype(np.float64) - zeros[0], by)).astype(np.int64)
         return made if bias is None else made + _along(bias.astype(np.int64), along)
 
     w_scale = scales[1] * np.float32(node.get("alpha", 1.0))

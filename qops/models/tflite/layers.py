@@ -55,8 +55,9 @@ def sums_made(
     (zero, w_zero), ends = op.zero_points, dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
     centred = site.constant(w).astype(np.float64) - w_zero
 
-    def exact(codes: NDArray[Any], bias: NDArray[Any] | None) -> NDArray[np.int64]:
-        made = np.rint(sums(site.operator, codes.astype(np.float64) - zero, centred)).astype(np.int64)
+    def exact(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        by = centred if weights is None else weights.astype(np.float64) - w_zero
+        made = np.rint(sums(site.operator, codes.astype(np.float64) - zero, by)).astype(np.int64)
         return made if bias is None else made + bias.astype(np.int64)
 
     scales = {"in_scale": op.x_scale, "w_scale": op.w_scale, "out_scale": op.y_scale}

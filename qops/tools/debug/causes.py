@@ -14,6 +14,7 @@ from qops.tflite.kernels import KERNELS
 from qops.tools.debug.case import Case, apart
 from qops.tools.debug.faults import faults_of
 from qops.tools.debug.fit import fitted_scales
+from qops.tools.debug.local_causes import local_cause
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.explain import explained, rules_of
 from qops.tools.explain.explanation import Explanation
@@ -25,6 +26,8 @@ _MOST = 200_000  # elements that are explained; more tell nothing new
 _VARIED = 4  # different codes that two tensors must share before the one is taken for the other
 _MANY = 8  # codes of the graph inside the range, without which no shift of all codes is told
 _FEW = 3  # up to so many differing integers, a cause may fit by chance, and its words say so
+
+_MOST_OF = 0.5  # a rule from which a larger share of the integers differs is not near
 
 _SAID = {
     "qmin and qmax left out": "a fused activation left out",
@@ -80,8 +83,14 @@ def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cau
     found = _explained(answer) or _faulty(case, progress)
     if found is not None and runtime is not None:
         found = found._replace(words=f"{found.words}, {runtime.words}")
-    found = found or runtime or _moved(case) or _rescaled(case, progress)
+    found = found or runtime or _moved(case) or _local(case) or _rescaled(case, progress)
     return _nearest(answer) if found is None else _as_far_as_seen(found, case)
+
+
+def _local(case: Case) -> Cause | None:
+    """Find what is wrong only in the region where codes differ."""
+    found = local_cause(case)
+    return None if found is None else Cause(*found)
 
 
 def _as_far_as_seen(cause: Cause, case: Case) -> Cause:
@@ -221,5 +230,10 @@ def _nearest(answer: Explanation | None) -> Cause:
     if answer is None or not answer.excluded:
         return Cause("no cause that is known here gives these integers", [])
     v = answer.excluded[0]
+    if v.share > _MOST_OF:
+        words = (
+            f"no known rule or mistake, and no rule is near: {v.differs:,} of {answer.size:,} integers differ at least"
+        )
+        return Cause(words, [])
     kind = f", {v.kind}" if v.kind else ""
     return Cause(f"no known rule or mistake; the nearest is {v.rule}: {v.differs:,} integers differ{kind}", [])

@@ -24,6 +24,7 @@ from qops.tools.debug.fused import as_fused
 from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
+from qops.tools.debug.places import places_of
 from qops.tools.debug.walk import WalkedLayer, matched, walk
 from qops.tools.progress import Progress
 
@@ -167,6 +168,7 @@ class _Debugger:
         rows: list[LayerRow] = []
         first, case = self._unlike_inputs(), None
         worst: WalkedLayer | None = None
+        differing: WalkedLayer | None = None
         for layer in walk(graph, self.inputs, {**self.inputs, **self.fed}, self.dumped, real, at):
             row = layer.result.row
             rows.append(row)
@@ -175,12 +177,14 @@ class _Debugger:
                 worst = layer
             if first is None and self.has_device:
                 first, case = self._judged(layer)
+                differing = layer if first is not None and row.differ and case is not None else None
         missing = [row.output for row in rows if row.differ is None]
         if self.has_device and missing:
             self.notes.append(f"{len(missing)} of {len(rows)} results are not in the dump, the first {missing[0]!r}")
         if first is None:
             first = _inherited(rows)
-        return Hunt(graph.name, rows, first, self.notes, case, None if worst is None else worst.off())
+        drawn = [None if layer is None else layer.off() for layer in (worst, differing)]
+        return Hunt(graph.name, rows, first, self.notes, case, *drawn)
 
     def _judged(self, layer: WalkedLayer) -> tuple[First | None, Case | None]:
         """Say whether a layer differs, and why."""
@@ -195,10 +199,11 @@ class _Debugger:
         if wrong:
             return First(row.name, row.output, wrong.words, []), None
         case = layer.case()
+        where = tuple(places_of(case))
         fused = "" if self.path is None else as_fused(self.path, self.graph, self.inputs, self.dumped, row.output)
         if fused:
-            return First(row.name, row.output, fused, ["ort"]), case
-        return First(row.name, row.output, *cause_of(case, self._tensors(row.output), self.progress)), case
+            return First(row.name, row.output, fused, ["ort"], where), case
+        return First(row.name, row.output, *cause_of(case, self._tensors(row.output), self.progress), where), case
 
     def _tensors(self, output: str) -> Iterator[tuple[str, NDArray[Any]]]:
         """Give all tensors of the whole network, and those of the dump that are not made of `output`."""

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Layer
+from qops.tools.debug.operand_faults import Fault, data_faults, weight_faults
+from qops.tools.debug.places import channel_axis, missing_weights
 
 __all__ = ["Fault", "faults_of"]
 
 _WIDTHS = (8, 16, 24, 32)  # bits that a bias or a sum may be kept in, whatever the rule
 _OTHERS = [bits for bits in range(4, 32) if bits not in _WIDTHS]  # with the model's own rule alone
+_MANY = 8  # codes that are not clamped, without which nothing is said of the operands
+_CLOSE = 1.5  # steps that a code may be away from its sum by any rounding, and by a little of a scale
 _NEAR = 4  # zero points beside the fitted one that are tried: clamped codes and roundings move the fit
-
-
-class Fault(NamedTuple):
-    """One fault in words, the sums that it makes, and the numbers of `qops.explain` that it changes."""
-
-    words: str
-    sums: NDArray[np.int64]
-    numbers: dict[str, Any]
 
 
 def faults_of(layer: Layer, x: NDArray[Any], got: NDArray[Any]) -> Iterator[Fault]:
@@ -55,6 +51,32 @@ def faults_of(layer: Layer, x: NDArray[Any], got: NDArray[Any]) -> Iterator[Faul
         yield from (f for f in _narrow_biases(_OTHERS, bias, channel, products) if _gives(layer, f.sums, got))
     yield from (f for f in _narrow_sums(_OTHERS, plain) if _gives(layer, f.sums, got))
     yield from _zero_points(layer, x, plain, got)
+    yield from _padding(layer, x, plain)
+    yield from (f for f in weight_faults(layer, x) if _gives_sample(layer, f, got))
+    yield from (f for f in data_faults(layer, x) if _gives_sample(layer, f, got))
+
+
+def _gives_sample(layer: Layer, fault: Fault, got: NDArray[Any]) -> bool:
+    """Whether the sums of a fault rise and fall with the codes: those of wrong operands do not."""
+    inside = (got > layer.numbers["qmin"]) & (got < layer.numbers["qmax"])
+    if np.count_nonzero(inside) < _MANY:
+        return False
+    factor = _along(layer, np.asarray(layer.numbers["w_scale"], np.float64), got.ndim)
+    steps = (fault.sums.reshape(got.shape) * factor)[inside] * (layer.numbers["in_scale"] / layer.numbers["out_scale"])
+    off = steps - (got[inside].astype(np.float64) - layer.numbers["zero_point"])
+    return bool(np.abs(off).max() <= _CLOSE)
+
+
+def _padding(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64]) -> Iterator[Fault]:
+    """A window that reads padding reads the zero point of the input there, which is real 0."""
+    missing, zero = missing_weights(layer, x, plain.shape), layer.x_zero_point
+    if missing is None:
+        return
+    codes = np.iinfo(x.dtype)
+    for other in dict.fromkeys((0, -zero, codes.min, codes.max, zero - 128, zero + 128)):
+        if other != zero:
+            words = f"padding by {other} instead of the zero point of the input, {zero}"
+            yield Fault(words, plain + (other - zero) * missing, {})
 
 
 def _gives(layer: Layer, sums: NDArray[np.int64], got: NDArray[Any]) -> bool:
@@ -79,7 +101,11 @@ def _scales(layer: Layer, plain: NDArray[np.int64]) -> Iterator[Fault]:
     for shift, which in ((1, "before"), (-1, "after")):
         words = f"scales of channels shifted by one: each channel has that of the channel {which}"
         yield Fault(words, plain, {"w_scale": np.roll(scale, shift)})
-    yield Fault("one scale for all channels: that of the first", plain, {"w_scale": float(scale[0])})
+    chosen = {"that of the first": scale[0], "that of the last": scale[-1], "the largest": scale.max()}
+    chosen |= {"the smallest": scale.min(), "their mean": scale.mean()}
+    for which, one in chosen.items():
+        yield Fault(f"one scale for all channels: {which}", plain, {"w_scale": float(one)})
+    yield Fault("scales of channels in reverse order", plain, {"w_scale": scale[::-1]})
 
 
 def _along(layer: Layer, values: NDArray[Any], axes: int) -> NDArray[Any]:
@@ -87,7 +113,7 @@ def _along(layer: Layer, values: NDArray[Any], axes: int) -> NDArray[Any]:
     if values.size == 1:
         return values.reshape(())
     shape = [1] * axes
-    shape[layer.numbers.get("axis", -1)] = -1
+    shape[channel_axis(layer)] = -1
     return values.reshape(shape)
 
 
@@ -110,6 +136,10 @@ def _biases(bias: NDArray[np.int64], channel: NDArray[np.int64], products: NDArr
         yield Fault(f"{words} saturate", np.clip(sums, lo, hi), {})
     if bias.any():
         yield Fault("the bias left out", products, {})
+        yield Fault("the bias added twice", sums + bias[channel], {})
+        yield Fault("the bias subtracted", products - bias[channel], {})
+        if (bias != bias[::-1]).any():
+            yield Fault("biases of channels in reverse order", products + bias[::-1][channel], {})
     for shift in (1, -1):
         moved = np.roll(bias, shift)
         if (moved != bias).any():

@@ -35,6 +35,8 @@ class Hunt:
         The first layer that differs, with what it read and gave.
     worst : Worst or None
         The layer with the largest share of codes that differ; if none does, the one that is farthest from float.
+    differing : Worst or None
+        The first layer that differs, as `worst` has the worst one.
     """
 
     model: str
@@ -43,6 +45,7 @@ class Hunt:
     notes: list[str] = field(default_factory=list)
     case: Case | None = field(default=None, repr=False)
     worst: Worst | None = field(default=None, repr=False)
+    differing: Worst | None = field(default=None, repr=False)
 
     @property
     def differs(self) -> bool:
@@ -59,7 +62,8 @@ class Hunt:
         """
         fields = [name for name in LayerRow._fields if name != "whole"]
         layers = [{name: getattr(row, name) for name in fields} for row in self.layers]
-        return {"model": self.model, "layers": layers, "first": None if self.first is None else self.first._asdict()}
+        first = None if self.first is None else {**self.first._asdict(), "where": list(self.first.where)}
+        return {"model": self.model, "layers": layers, "first": first}
 
     def page(self) -> str:
         """Give the result as an HTML page that needs no other file.
@@ -67,9 +71,10 @@ class Hunt:
         Returns
         -------
         str
-            HTML: the explanation, a strip of layers coloured by error, pictures of the worst layer, a table.
+            HTML: the explanation, a strip of layers coloured by error, pictures of the first layer that differs
+            and of the worst, a table.
         """
-        return hunt_page(self.model, self.layers, self.first, self.notes, self.worst)
+        return hunt_page(self.model, self.layers, self.first, self.notes, self.worst, self.differing)
 
     def reduce(self, folder: str | Path) -> list[Path]:
         """Write the first layer that differs as files for its vendor.
@@ -112,6 +117,8 @@ class Hunt:
         lines += [f"  {note}" for note in self.notes]
         if self.first is not None:
             lines.append(f"first: {self.first.layer} ({self.first.output}): {self.first.cause}")
+            if self.first.where:
+                lines.append(f"  where: {'; '.join(self.first.where)}")
             if self.first.rules:
                 lines.append(f"  rules that then give every integer: {', '.join(self.first.rules)}")
         elif any(row.differ is not None for row in self.layers):

@@ -58,9 +58,12 @@ class First(NamedTuple):
         Why, in one sentence without its full stop.
     rules : list of str
         The rules that give the integers of the device, once the cause is undone.
+    where : tuple of str
+        Where its codes differ, in phrases such as "only channel 2, and all of it"; empty if they differ all over.
     """
 
     layer: str
     output: str
     cause: str
     rules: list[str]
+    where: tuple[str, ...] = ()

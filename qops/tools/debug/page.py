@@ -44,7 +44,12 @@ tr { scroll-margin-top: 1rem }
 
 
 def hunt_page(
-    model: str, layers: Sequence[LayerRow], first: First | None, notes: Sequence[str], worst: Worst | None
+    model: str,
+    layers: Sequence[LayerRow],
+    first: First | None,
+    notes: Sequence[str],
+    worst: Worst | None,
+    differing: Worst | None = None,
 ) -> str:
     """Write the page.
 
@@ -58,16 +63,20 @@ def hunt_page(
         The first layer that differs.
     notes : sequence of str
         What the reader should know.
-    worst : Worst or None
-        The layer of which there are pictures.
+    worst, differing : Worst or None
+        The layers of which there are pictures: the worst, and the first that differs.
 
     Returns
     -------
     str
         HTML.
     """
-    parts = [*_head(model, layers, first, notes), *_strip(layers, first), *_worst(layers, worst), *_table(layers)]
-    return whole_page(model, parts, _STYLE)
+    parts = [*_head(model, layers, first, notes), *_strip(layers, first)]
+    if differing is not None and (worst is None or differing.layer != worst.layer):
+        parts += _drawn(layers, differing, "The first layer that differs")
+    both = differing is not None and worst is not None and differing.layer == worst.layer
+    parts += _drawn(layers, worst, "The worst layer, and the first that differs" if both else "The worst layer")
+    return whole_page(model, [*parts, *_table(layers)], _STYLE)
 
 
 def _has_dump(layers: Sequence[LayerRow]) -> bool:
@@ -96,6 +105,8 @@ def _told(layers: Sequence[LayerRow], first: First) -> str:
     if row is not None and row.differ:
         codes = f"{row.differ:,} of its codes ({_percent(row.share or 0.0)})"
         said.append(f"Fed what the device fed it, {codes} differ, by at most {row.largest:g}.")
+    if first.where:
+        said.append(escape(f"Where: {'; '.join(first.where)}."))
     others = [row.name for row in layers if row.differ and row.name != first.layer]
     if others:
         one = len(others) == 1
@@ -159,11 +170,11 @@ def _short(kind: str) -> str:
     return plain if len(plain) <= _LETTERS else f"{plain[: _LETTERS - 1]}\u2026"
 
 
-def _worst(layers: Sequence[LayerRow], worst: Worst | None) -> Iterator[str]:
+def _drawn(layers: Sequence[LayerRow], worst: Worst | None, title: str) -> Iterator[str]:
     if worst is None or not worst.off.size:
         return
     where = next(i for i, row in enumerate(layers, 1) if row.name == worst.layer)
-    yield f'<h2>The worst layer: <a href="#layer-{where}"><code>{escape(worst.layer)}</code></a></h2>'
+    yield f'<h2>{title}: <a href="#layer-{where}"><code>{escape(worst.layer)}</code></a></h2>'
     which = "from the model fed the same" if worst.unit == "codes" else "from the float network"
     yield f"<p>How far its results are {which}, in {worst.unit}; where they are; and in which channels.</p>"
     far = np.abs(worst.off)

@@ -92,6 +92,7 @@ def _head(case: Case, first: First) -> str:
             "",
             f"Cause, as far as it is known: {_text(first.cause)}.",
             "",
+            *([f"Where: {_text('; '.join(first.where))}.", ""] if first.where else []),
             *(f"- reads {_tensor(t, shapes.get(t.name, t.shape))}" for t in tensors),
             f"- writes {_tensor(result, case.got.shape)}",
             "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -26,7 +27,7 @@ from qops.rules.scales import Derivation
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 from qops.tools.explain.op_dump import Dump
 
-__all__ = ["Candidate", "by_hand", "choices", "of", "of_another_scale", "of_the_other_side"]
+__all__ = ["Candidate", "by_hand", "choices", "of", "of_another_scale", "of_the_other_side", "that_wrap"]
 
 
 class Candidate(NamedTuple):
@@ -83,6 +84,23 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
             side = "outside" if TABLE[rule].zero_point == "inside" else "inside"
             for derive in _derivations(rule, dump):
                 yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
+
+
+def that_wrap(dump: Dump) -> Iterator[Candidate]:
+    """Give rules of requantize whose codes keep their low bits where they should saturate."""
+    info = np.iinfo(dump.y.dtype)
+    if dump.kind == "requantize" and dump.ends == (info.min, info.max) and info.bits < 32:
+        for c in _requantized(dump):
+            if c.rule in TABLE:
+                yield Candidate(c.rule, "codes wrap instead of saturating", _with_low_bits(c.codes))
+
+
+def _with_low_bits(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[Any]]:
+    def wrapped(d: Dump) -> NDArray[Any]:
+        wide = replace(d, y=d.y.astype(np.int32)).but(qmin=None, qmax=None)
+        return codes(wide).astype(d.y.dtype)
+
+    return wrapped
 
 
 _TAILS = "torch-tail", "torch-2.14-tail", "double-div-away"  # rows that only compute the last elements of others

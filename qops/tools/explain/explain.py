@@ -124,6 +124,7 @@ def _mistaken(dump: Dump, sums: set[int]) -> Iterator[tuple[Dump, list[Candidate
     for words, seen in undone(dump, int(dump.y.sum(dtype=np.int64)) in sums):
         yield seen, [c._replace(before=words) for c in candidates.of(seen)]
     yield dump, [*candidates.of_another_scale(dump), *candidates.of_the_other_side(dump)]
+    yield dump, list(candidates.that_wrap(dump))
 
 
 def _mistakes(dump: Dump, sums: set[int], progress: Callable[[str], None]) -> list[Verdict]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 
@@ -50,9 +51,12 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     if dump.kind == "requantize" and dump.x.dtype == np.int64:  # what int32 does not hold
         yield "acc not wrapped to 32 bits", replace(dump, x=dump.x.astype(np.int32))
     yield from _zero_points(dump)
+    yield from _several_zero_points(dump)
     yield from _signs(dump)
     yield from _clamps(dump)
     yield from _other_steps(dump)
+    yield from _other_factors(dump)
+    yield from _biases(dump)
     yield from _layouts(dump, is_moved)
     yield from _operands(dump)
     yield from _axes(dump)
@@ -76,6 +80,22 @@ def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
         yield "zero_point subtracted from acc", dump.but(zero_point=0, in_zero_point=zero)
 
 
+def _several_zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Zero points of several tensors that are wrong at once, as where a port forgets that offsets are negated."""
+    if dump.b is None:
+        return
+    every = ("a_zero_point", "b_zero_point", "y_zero_point")
+    for names in (every[:2], every[::2], every[1:], every):
+        zeros = {name: dump.numbers[name] for name in names}
+        if not all(zeros.values()):
+            continue
+        several = " and ".join(names)
+        yield f"{several} left out", dump.but(**dict.fromkeys(names, 0))
+        info = np.iinfo(dump.y.dtype)
+        if all(info.min <= -zero <= info.max for zero in zeros.values()):
+            yield f"{several} of the other sign", dump.but(**{name: -zero for name, zero in zeros.items()})
+
+
 def _zero_points_seen(dump: Dump) -> list[int]:
     """The zero points that results near 0 show: one, or the two next to it where all were rounded to one side."""
     y, (lo, hi) = dump.y.reshape(-1).astype(np.int64), dump.ends
@@ -89,7 +109,7 @@ def _zero_points_seen(dump: Dump) -> list[int]:
 
 
 def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Codes that are 128 off because u8 and s8 were mistaken for each other; the zero point may be of either type."""
+    """Codes that are 128 off, or bytes read with the other sign, because u8 and s8 were mistaken for each other."""
     if dump.y.dtype.itemsize != 1 or dump.kind not in ("requantize", "quantize"):
         return
     other = np.int8 if dump.y.dtype == np.uint8 else np.uint8
@@ -97,9 +117,13 @@ def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:
     zero, ends = dump.numbers.get("zero_point") or 0, np.iinfo(other)
     if ends.min <= zero <= ends.max:
         yield "a sign offset of 128", seen.but(qmin=None, qmax=None)
-    moved = zero + (-128 if other == np.int8 else 128)
-    if ends.min <= moved <= ends.max and dump.numbers.get("qmin") is None is dump.numbers.get("qmax"):
-        yield "a sign offset of 128, zero_point as of the other sign", seen.but(zero_point=moved)
+    own, info = replace(dump, y=dump.y.view(other)), np.iinfo(dump.y.dtype)
+    words, by = f"bytes of {np.dtype(other)} read as {dump.y.dtype}", int(ends.min) - int(info.min)
+    if ends.min <= zero <= ends.max and dump.ends == (info.min, info.max):
+        yield words, own.but(qmin=None, qmax=None)
+    if dump.kind == "requantize" or "zero_point" in dump.numbers:
+        lo, hi = (end + by for end in dump.ends)
+        yield f"{words}, with the zero point of that type", own.but(zero_point=zero + by, qmin=lo, qmax=hi)
 
 
 def _clamps(dump: Dump) -> Iterator[tuple[str, Dump]]:
@@ -133,6 +157,57 @@ def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:
     if dump.numbers.get(name) is not None:
         for (given, meant), words in _STEPS.items():
             yield f"{name} {words}", dump.but(**{name: dump.numbers[name] * given / meant})
+
+
+def _other_factors(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Shifts that are off by one, scales of channels in another order, one scale for all channels, exchanged scales."""
+    n = dump.numbers
+    if "integers" in n and dump.kind in ("requantize", "mul", "add"):
+        *multipliers, right_shift = n["integers"]
+        if np.ndim(right_shift) == 0 or dump.kind == "requantize":
+            for by, words in ((1, "large"), (-1, "small")):
+                yield f"right shift too {words} by one", dump.but(integers=(*multipliers, _added(right_shift, by)))
+        return
+    names = [name for name in ("out_scale", "scale", "y_scale") if n.get(name) is not None]
+    if names and dump.kind != "average_pool":
+        name = names[0]
+        for times, words in ((2.0, "large"), (0.5, "small")):
+            factor = 1 / times if name == "scale" and dump.kind == "requantize" else times
+            yield f"right shift too {words} by one", dump.but(**{name: n[name] * factor})
+    if dump.is_by_channel:
+        yield from _of_channels(dump)
+    if "out_scale" in n and np.ndim(n["w_scale"]) == 0:
+        yield "in_scale left out", dump.but(in_scale=1.0)
+        yield "w_scale left out", dump.but(w_scale=1.0)
+        yield "out_scale left out", dump.but(out_scale=1.0)
+
+
+def _added(right_shift: Any, by: int) -> Any:
+    return right_shift + by if np.ndim(right_shift) else int(right_shift) + by
+
+
+def _of_channels(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """One scale for all channels, or scales in another order."""
+    name = "scale" if np.ndim(dump.numbers.get("scale", 0)) else "w_scale"
+    scale = np.asarray(dump.numbers[name], np.float64)
+    if scale.size < 2 or np.ptp(scale) == 0:
+        return
+    chosen = {"that of the first": scale[0], "that of the last": scale[-1], "the largest": scale.max()}
+    for words, one in {**chosen, "the smallest": scale.min(), "their mean": scale.mean()}.items():
+        yield f"one scale for all channels: {words}", dump.but(**{name: np.full_like(scale, one)})
+    for by, which in ((1, "before"), (-1, "after")):
+        words = f"scales of channels shifted by one: each channel has that of the channel {which}"
+        yield words, dump.but(**{name: np.roll(scale, by)})
+    yield "scales of channels in reverse order", dump.but(**{name: scale[::-1].copy()})
+
+
+def _biases(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """A real bias that was left out, added twice or subtracted."""
+    if "bias" in dump.numbers:
+        bias = np.asarray(dump.numbers["bias"], np.float64)
+        for factor, words in ((0, "bias left out"), (2, "bias added twice"), (-1, "bias subtracted")):
+            other = bias * factor
+            yield words, dump.but(bias=other if other.ndim else float(other))
 
 
 def _layouts(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:

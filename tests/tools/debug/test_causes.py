@@ -204,7 +204,7 @@ def test_sums_kept_in_32_bits_where_48_were_meant(tmp_path, place, how):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("factor", [1 / 1.01, 0.93, 2.0])
+@pytest.mark.parametrize("factor", [1 / 1.01, 0.93, 2.2])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_wrong_scale_is_fitted(network, place, factor):
     graph, x = network
@@ -246,23 +246,17 @@ def noise(by):
     return fault
 
 
-def transposed_weights(op, inputs, made):
-    """The filters of a layer in another order: as OIHW where OHWI was meant, or a matrix transposed."""
+def shuffled_weights(op, inputs, made):
+    """The weights of a layer in an order that has no form."""
     w = op.layer.weights
-    order = (0, 3, 1, 2) if w.ndim == 4 else (1, 0)
-    other = np.ascontiguousarray(w.transpose(order)).reshape(w.shape)
-    if (other == w).all():
-        other = np.ascontiguousarray(w[..., ::-1])
-    sums = op.layer.sums(inputs[0], op.layer.bias)
-    with_other = planted.sums_with(op, inputs[0], other)
-    assert (sums != with_other).any()
-    return planted.rounded(op, made, with_other)
+    other = np.random.default_rng(4).permutation(w.reshape(-1)).reshape(w.shape)
+    return planted.rounded(op, made, op.layer.sums(inputs[0], op.layer.bias, other))
 
 
 UNKNOWN = {
     "noise of 1": noise(1),
     "noise": noise(100),
-    "transposed weights": transposed_weights,
+    "shuffled weights": shuffled_weights,
     "rows exchanged": lambda op, inputs, made: np.ascontiguousarray(made[::-1]),
 }
 

@@ -55,7 +55,10 @@ def test_a_network_that_differs_in_the_middle(network):
     (row,) = [row for row in found.layers if row.name == found.worst.layer]
     assert np.count_nonzero(found.worst.off) == row.differ
     counts = [int(t.split(": ")[1]) for t in text["title"] if re.fullmatch(r"[+≤≥-]+\d: \d+", t)]
-    assert sum(counts) == row.differ
+    drawn = {found.differing.layer: found.differing.off, found.worst.layer: found.worst.off}
+    assert found.differing.layer == "conv_2d_1"
+    assert sum(counts) == sum(np.count_nonzero(off) for off in drawn.values())
+    assert (html.count("The first layer that differs") == 1) == (found.worst.layer != "conv_2d_1")
     colours = re.findall(r'<rect class="(c\d|none)" width="112"', html)
     assert [c == "c0" for c in colours] == [not row.differ for row in found.layers]
 
