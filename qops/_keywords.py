@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
+from qops._kernels.arrays.nearest import did_you_mean
+
 __all__ = ["refusing_unknown", "unknown_keyword"]
 
 Op = TypeVar("Op", bound=Callable[..., Any])
@@ -25,9 +27,6 @@ def refusing_unknown(op: Op) -> Op:
 
 def unknown_keyword(op: Callable[..., Any], unknown: Mapping[str, object]) -> TypeError:
     """Make the error for the first of the unknown keywords. It names the nearest one that `op` has, or all of them."""
-    from difflib import get_close_matches  # here, because it takes a millisecond to import
-
     word, names = next(iter(unknown)), [*signature(op).parameters]
-    near = get_close_matches(word, names, 1)
-    advice = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(names)}."
-    return TypeError(f"{op.__name__}() got an unexpected keyword argument {word!r}. {advice}")
+    advice = did_you_mean(word, names) or f". It takes {', '.join(names)}."
+    return TypeError(f"{op.__name__}() got an unexpected keyword argument {word!r}{advice}")
