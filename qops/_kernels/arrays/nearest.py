@@ -30,13 +30,19 @@ def nearest(word: object, names: Iterable[str], count: int = 1, like: float = _L
     """
     if not isinstance(word, str):
         return []
-    from difflib import get_close_matches  # here, because it takes milliseconds to import
+    from difflib import SequenceMatcher, get_close_matches  # here, because it takes milliseconds to import
 
     by_letters: dict[str, list[str]] = {}
     for name in names:
         by_letters.setdefault(_letters(name), []).append(name)
     found = get_close_matches(_letters(word), by_letters, count, like)
-    return [name for letters in found for name in by_letters[letters]][:count]
+    alike = SequenceMatcher(b=word)
+
+    def shared(name: str) -> float:
+        alike.set_seq1(name)
+        return alike.ratio()
+
+    return [name for letters in found for name in sorted(by_letters[letters], key=shared, reverse=True)][:count]
 
 
 def did_you_mean(word: object, names: Iterable[str]) -> str:
