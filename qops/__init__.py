@@ -3,7 +3,7 @@
 quantize, dequantize                                real numbers to codes, and back
 range_of, Observer                                  the range that data should have, at once or from batches
 add, sub, mul                                       sum, difference, product of two tensors, of 8 or of 32 bits
-quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, by the names of the seed text
+quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, whose names say the types
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
 matmul, conv2d                                      layers: products, bias, clip, into 32 or 8 bits, rounded once
@@ -131,8 +131,7 @@ def __getattr__(name: str) -> Any:
     elif name in __all__ or name in ("qtensor", "tools"):
         value = import_module(f"qops.{name}")
     else:
-        here = import_module(__name__)  # lets Python add which name is near: "Did you mean: 'quantize'?"
-        raise AttributeError(f"module 'qops' has no attribute {name!r}", name=name, obj=here)
+        raise import_module("qops._keywords").no_attribute(__name__, name, __all__)
     globals()[name] = value
     return value
 

@@ -1,16 +1,18 @@
-"""Keywords that an op of the front door does not have: the error names the nearest one.
+"""Keywords that an op of the front door does not have, and names that a room does not have: errors with the nearest.
 
-Python does so itself from 3.13 on. Before that a misspelt keyword never reaches a function that does not take it, so
-these functions end their arguments with ``**unknown: Never``, which lets no type checker pass one.
+Python names a near keyword itself from 3.13 on. Before that a misspelt keyword never reaches a function that does not
+take it, so these functions end their arguments with ``**unknown: Never``, which lets no type checker pass one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
-__all__ = ["refusing_unknown", "unknown_keyword"]
+from qops._kernels.arrays.nearest import did_you_mean
+
+__all__ = ["no_attribute", "refusing_unknown", "unknown_keyword"]
 
 Op = TypeVar("Op", bound=Callable[..., Any])
 
@@ -25,9 +27,13 @@ def refusing_unknown(op: Op) -> Op:
 
 def unknown_keyword(op: Callable[..., Any], unknown: Mapping[str, object]) -> TypeError:
     """Make the error for the first of the unknown keywords. It names the nearest one that `op` has, or all of them."""
-    from difflib import get_close_matches  # here, because it takes a millisecond to import
-
     word, names = next(iter(unknown)), [*signature(op).parameters]
-    near = get_close_matches(word, names, 1)
-    advice = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(names)}."
-    return TypeError(f"{op.__name__}() got an unexpected keyword argument {word!r}. {advice}")
+    advice = did_you_mean(word, names) or f". It takes {', '.join(names)}."
+    return TypeError(f"{op.__name__}() got an unexpected keyword argument {word!r}{advice}")
+
+
+def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
+    """Make the error for a name that a module does not have; it names the nearest one, in notebooks too."""
+    near = "" if name.startswith("_") else did_you_mean(name, names)
+    # without `obj`, Python does not add its own question in tracebacks
+    return AttributeError(f"module {module!r} has no attribute {name!r}{near}", name=name, obj=None)

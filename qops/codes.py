@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
 from qops._kernels.stage.affine import line as _line
 from qops.checks import shown
 
@@ -153,7 +154,8 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
     try:
         return _BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
     except (TypeError, ValueError):
-        raise TypeError(f"dtype: expected {_DTYPES}, got {shown(dtype)}") from None
+        near = did_you_mean(dtype, [str(row.dtype) for row in TABLE.values()])
+        raise TypeError(f"dtype: expected {_DTYPES}, got {shown(dtype)}{near}") from None
 
 
 def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
@@ -182,7 +184,7 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
     """
     row = TABLE.get(code_type) if isinstance(code_type, str) else code_type
     if row is None or row not in TABLE.values():
-        raise ValueError(f"code_type: expected one of {', '.join(TABLE)}, got {shown(code_type)}")
+        raise expected_one_of("code_type", TABLE, code_type, shown(code_type))
     if row.dtype != of(data).dtype:
         raise TypeError(f"code_type: {row.name} is of {row.dtype} codes, got {data.dtype} data")
     return row

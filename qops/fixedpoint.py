@@ -13,6 +13,7 @@ from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_mu
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import number as _number
+from qops.checks import shown as _shown
 
 __all__ = [
     "HLS_OVERFLOWS",
@@ -99,8 +100,8 @@ def quantize_multiplier(factor: float, **unknown: Never) -> Multiplier:
 @_refusing_unknown
 def apply_multiplier(
     x: ArrayLike,
-    multiplier: int,
-    right_shift: int,
+    multiplier: int | Multiplier,
+    right_shift: int | None = None,
     *,
     rounding: Rounding = "half_up",
     out: NDArray[np.int32] | None = None,
@@ -128,10 +129,11 @@ def apply_multiplier(
     ----------
     x : array_like of int
         Integers that fit int32 (hvx: int16).
-    multiplier : int
-        ``|multiplier| < 2**31`` (hvx: -2**15 <= multiplier < 2**15).
-    right_shift : int
-        0..62.
+    multiplier : int or Multiplier
+        ``|multiplier| < 2**31`` (hvx: -2**15 <= multiplier < 2**15); or both numbers, as `quantize_multiplier` and
+        `qops.rules.integers` give them.
+    right_shift : int, optional
+        0..62; not with a `Multiplier`.
     rounding : str
         One of `ROUNDINGS`, "half_up" or "half-up".
     out : ndarray of int32, optional
@@ -167,7 +169,7 @@ def apply_multiplier(
 
     >>> three_eighths = qops.fixedpoint.Multiplier(3 << 28, 31)
     >>> (
-    ...     int(qops.fixedpoint.apply_multiplier(1, *three_eighths)),
+    ...     int(qops.fixedpoint.apply_multiplier(1, three_eighths)),
     ...     int(qops.fixedpoint.apply_multiplier(1, 3 << 28, 31, rounding="gemmlowp")),
     ... )
     (0, 0)
@@ -179,4 +181,8 @@ def apply_multiplier(
     """
     if unknown:
         raise _unknown_keyword(apply_multiplier, unknown)
+    if isinstance(multiplier, tuple) and len(multiplier) == 2 and right_shift is None:
+        multiplier, right_shift = multiplier
+    if right_shift is None:
+        raise TypeError(f"right_shift: is missing beside the multiplier {_shown(multiplier)}")
     return _apply_multiplier(x, multiplier, right_shift, rounding, out)

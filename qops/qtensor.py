@@ -185,6 +185,36 @@ class QTensor(_Tensor):
         values: NDArray[np.float32] = _dequantize(self, None)
         return values
 
+    def reshape(self, *shape: int | tuple[int, ...]) -> QTensor:
+        """Give the codes in another shape, with the same range; no code is copied where numpy need not copy.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            As ``numpy.ndarray.reshape`` takes it: one length may be -1.
+
+        Returns
+        -------
+        QTensor
+
+        Raises
+        ------
+        ValueError
+            A shape of another number of elements; a range for each channel along an axis that does not stay.
+
+        Examples
+        --------
+        >>> qops.quantize([[0.0, 1.0]]).reshape(-1)
+        QTensor(np.uint8([0, 255]), 0.0, 1.0)
+        >>> qops.quantize([[-1.0, 0.0], [0.0, 1.0]], axis=0).reshape(2, 1, 2).min.shape
+        (2, 1, 1)
+        """
+        codes = self.data.reshape(shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        if isinstance(self.min, float):
+            return _tensor(type(self), codes, self.min, self.max, self._own)
+        lo, hi = (_reshaped(np.asarray(end), self.data.shape, codes.shape) for end in (self.min, self.max))
+        return _tensor(type(self), codes, lo, hi, self._own)
+
     def __iter__(self) -> Iterator[Any]:
         """Give data, min and max, if these tell what the codes stand for."""
         if self._own:
@@ -219,6 +249,20 @@ class QTensor(_Tensor):
         raise TypeError(f"np.{function.__name__}: {_IS_NO_ARRAY}")
 
     __array_function__ = __array_ufunc__
+
+
+def _reshaped(end: NDArray[Any], old: tuple[int, ...], new: tuple[int, ...]) -> NDArray[Any]:
+    """Give the ends of a range per channel in the shape that broadcasts against codes of a new shape."""
+    whole = np.broadcast_to(end, old).reshape(new)
+    least = whole
+    for axis, n in enumerate(new):
+        first = least[(slice(None),) * axis + (slice(0, 1),)]
+        if n and (first == least).all():
+            least = first
+    wide = end.size > 1 and least.size > end.size
+    if wide:
+        raise ValueError(f"shape: {new} mixes the channels of {old}, which have a range each")
+    return np.ascontiguousarray(least)
 
 
 def _remade(cls: type[QTensor], data: NDArray[Any], min: Any, max: Any, row: str | None) -> QTensor:

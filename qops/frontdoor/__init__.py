@@ -6,6 +6,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from qops._keywords import no_attribute
+
 if TYPE_CHECKING:
     from qops.frontdoor import (
         add,
@@ -63,4 +65,4 @@ def __getattr__(name: str) -> Any:
     """Import a module of this room when it is first used."""
     if name in __all__:
         return import_module(f"qops.frontdoor.{name}")
-    raise AttributeError(f"module 'qops.frontdoor' has no attribute {name!r}")
+    raise no_attribute(__name__, name, __all__)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Never
+from typing import Any, Never
 
 from numpy.typing import DTypeLike
 
+from qops._kernels.arrays.nearest import expected_one_of
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.codes import of_dtype as _of_dtype
@@ -41,7 +43,7 @@ _TABLE: dict[
 
 
 @refusing_unknown
-def bound(op: str, dtype: DTypeLike | None = None, **unknown: Never) -> float:
+def bound(op: str | Callable[..., Any], dtype: DTypeLike | None = None, **unknown: Never) -> float:
     """Give the largest error of an op of the front door: no valid input makes a larger one.
 
     The error is the distance between a result and the exact value, in LSB of the result, where the value lies within
@@ -49,8 +51,8 @@ def bound(op: str, dtype: DTypeLike | None = None, **unknown: Never) -> float:
 
     Parameters
     ----------
-    op : str
-        The name of the op, such as "quantized_add_8p8to8".
+    op : str or function
+        The op or its name: ``qops.add``, or "add".
     dtype : dtype, optional
         Type of the codes that it gives. By default, the one that it gives by default.
 
@@ -61,8 +63,8 @@ def bound(op: str, dtype: DTypeLike | None = None, **unknown: Never) -> float:
     Raises
     ------
     TypeError, ValueError
-        An op that has no such bound, or that does not give codes of this type. The error of `dequantize` is some
-        roundings to float32, that of `multiply_shift` depends on the data.
+        An op that has no such bound, such as one of a system, or that does not give codes of this type. The error of
+        `dequantize` is some roundings to float32, that of `multiply_shift` depends on the data.
 
     Examples
     --------
@@ -70,17 +72,38 @@ def bound(op: str, dtype: DTypeLike | None = None, **unknown: Never) -> float:
     0.6
     >>> qops.bound("quantize"), qops.bound("quantize", "int16")
     (0.5001220703125, 0.53125)
+    >>> qops.bound(qops.add, "int32") < 0.51
+    True
+
+    **Hazard.** A system's op of the same name has another error; it promises its bits, and no bound:
+
+    >>> qops.bound(qops.nnlib.quantized_add_8p8to8)
+    Traceback (most recent call last):
+    ValueError: op: nnlib.quantized_add_8p8to8 is an op of a system and has no bound; qops.quantized_add_8p8to8 has one
     """
     if unknown:
         raise unknown_keyword(bound, unknown)
-    if not isinstance(op, str) or op not in _TABLE:
-        raise ValueError(f"op: expected one of {', '.join(_TABLE)}, got {shown(op)}")
-    rows = _TABLE[op]
-    names = [name for types in rows for name in types]
+    name = _name_of(op)
+    rows = _TABLE[name]
+    names = [each for types in rows for each in types]
     wanted = names[0] if dtype is None else _of_dtype(dtype).dtype.name
     if wanted not in names:
-        raise ValueError(f"op: {op} gives {', '.join(names)}, not {wanted}")
+        raise ValueError(f"op: {name} gives {', '.join(names)}, not {wanted}")
     (place,) = (place for types, place in rows.items() if wanted in types)
     module, _, constant = place.partition(".")
     largest: float = getattr(import_module(f"qops.frontdoor.{module}"), constant)
     return largest
+
+
+def _name_of(op: object) -> str:
+    """Give the name of an op of the front door; ValueError for another."""
+    home, name = getattr(op, "__module__", ""), getattr(op, "__name__", op)
+    system, _, alone = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+    if callable(op):
+        system = "" if home.startswith("qops.frontdoor.") else home.removeprefix("qops.").partition(".")[0]
+    if system not in ("", "qops"):
+        other = f"; qops.{alone} has one" if alone in _TABLE else ""
+        raise ValueError(f"op: {system}.{alone} is an op of a system and has no bound{other}")
+    if alone not in _TABLE:
+        raise expected_one_of("op", _TABLE, name, shown(op))
+    return alone

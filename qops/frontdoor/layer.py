@@ -17,7 +17,7 @@ from qops.frontdoor.targets import OpenRange
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
 
-__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "LayerOp", "LayerWeights", "check_length", "epilogue"]
+__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "LayerOp", "LayerWeights", "check_length", "epilogue", "row_ranges"]
 
 BOUND_LAYER = 0.5 + 2**-16
 """Largest error of int32 codes of `matmul` and `conv2d` against the exact results, in output LSB.
@@ -68,16 +68,34 @@ def weights(t: TensorLike, name: str) -> LayerWeights:
     if isinstance(lo, float):
         given, lo, hi = operand(t, name, U8, S8)
     else:
-        operand((given, -1.0, 1.0), name, U8, S8)
-        declared = t.code_type if isinstance(t, QTensor) else _codes.of(given)
-        if declared != _codes.of(given):
-            raise TypeError(f"{name}: code type {declared.name} is not supported here; dequantize first")
+        _check_code_type(t, given, name)
         channels = given.shape[-1] if given.ndim else 0
         if lo.shape[-1] != channels or lo.size != channels:
             wanted = (1,) * (given.ndim - 1) + (channels,)
             raise ValueError(f"{name}: expected one range or ends of shape {wanted}, got ends of shape {lo.shape}")
     signed = given if given.dtype == np.int8 else (given ^ np.uint8(128)).view(np.int8)
     return LayerWeights(given, signed, lo, hi)
+
+
+def _check_code_type(t: TensorLike, codes: NDArray[Any], name: str) -> None:
+    """Refuse codes of a tensor with a range for each channel that are not plain uint8 or int8 codes."""
+    operand((codes, -1.0, 1.0), name, U8, S8)
+    declared = t.code_type if isinstance(t, QTensor) else _codes.of(codes)
+    if declared != _codes.of(codes):
+        raise TypeError(f"{name}: code type {declared.name} is not supported here; dequantize first")
+
+
+def row_ranges(t: TensorLike, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Check a first operand with a range for each row: give its codes, and an end of each row."""
+    codes, lo, hi = read(t, name)
+    _check_code_type(t, codes, name)
+    wanted = (*codes.shape[:-1], 1)
+    if codes.ndim == 0 or lo.shape[-1] != 1 or hi.shape[-1] != 1:
+        shape = np.broadcast_shapes(lo.shape, hi.shape)
+        raise ValueError(
+            f"{name}: expected one range or ends of shape {wanted}, one for each row, got ends of shape {shape}"
+        )
+    return codes, *(np.broadcast_to(end, wanted)[..., 0] for end in (lo, hi))
 
 
 def check_length(k: int, name: str) -> int:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Never
 
+import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor.matmul import MatMul as Product
 from qops._kernels.gemm.packed import pack_b
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.checks import unshared
-from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, LayerOp, check_length, epilogue, options, weights
+from qops.checks import check_out, unshared
+from qops.frontdoor.layer import (
+    BOUND_LAYER,
+    BOUND_LAYER_8,
+    LayerOp,
+    check_length,
+    epilogue,
+    options,
+    row_ranges,
+    weights,
+)
 from qops.frontdoor.targets import OpenRange, Range
-from qops.qtensor import QTensor, TensorLike
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["BOUND_MATMUL", "BOUND_MATMUL_8", "MatMul", "matmul"]
 
@@ -53,7 +63,8 @@ def matmul(
     Parameters
     ----------
     a : (data, min, max)
-        uint8 or int8 tensor of shape (..., K).
+        uint8 or int8 tensor of shape (..., K), with one range or one for each row: ends of shape (..., 1), as
+        ``quantize(a, axis=0)`` gives them of a matrix. Each row is then multiplied as an `a` of its own.
     b : (data, min, max)
         uint8 or int8 matrix (K, N), K at most 131071, with one range or one for each column: ends of shape (1, N), as
         ``quantize(b, axis=1)`` gives them.
@@ -79,7 +90,8 @@ def matmul(
         Codes of shape (..., N). 8 bits: in `range`, or in the smallest range that holds the results, the guess and, on
         a code, 0; the product is computed once in any case. int32: ``max`` is ``2**31 * a_step * b_step``, rounded up
         to float32, or more if the farthest sums need it, and ``min = -max``; arrays of shape (1, N) if `b` has a range
-        for each column. So if 0 is on a code of both, sums below 2**22 are the plain integers
+        for each column. If `a` has a range for each row, so has the result: ends of shape (..., 1) or (..., N).
+        So if 0 is on a code of both, sums below 2**22 are the plain integers
         ``sum((qa - za) * (qb - zb))``.
 
     Raises
@@ -193,5 +205,29 @@ class MatMul(LayerOp):
 
     def __call__(self, a: TensorLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> QTensor:
         """Multiply `a` with the matrix, as `matmul` does."""
+        ends = a.min if isinstance(a, QTensor) else a[1] if isinstance(a, (tuple, list)) and len(a) == 3 else None
+        if isinstance(ends, (np.ndarray, list, tuple)) and np.ndim(ends):
+            return self._rows(a, out, num_threads)
         made: QTensor = self._run(QTensor, a, out, num_threads)
         return made
+
+    def _rows(self, a: TensorLike, out: NDArray[Any] | None, num_threads: int) -> QTensor:
+        """Multiply each row of `a`, which has a range of its own."""
+        codes, lo, hi = row_ranges(a, "a")
+        shape = self.shape_of(codes.shape)
+        dtype = np.dtype(self.dtype)
+        if out is not None:
+            check_out(out, dtype.num, shape, [codes])
+        rows = codes.reshape(lo.size, 1, codes.shape[-1])
+        ends = zip(lo.ravel().tolist(), hi.ravel().tolist(), strict=True)
+        made = [self._run(QTensor, (row, *own), None, num_threads) for row, own in zip(rows, ends, strict=True)]
+        result = np.empty(shape, dtype) if out is None else out
+        result[...] = np.reshape([t.data for t in made], shape) if made else 0
+        if not made:
+            return tensor(result, *np.zeros((2, *shape[:-1], 1), np.float32))
+        both = zip(*map(_ends, made), strict=True)
+        return tensor(result, *(np.array(end, np.float32).reshape(*shape[:-1], -1) for end in both))
+
+
+def _ends(t: QTensor) -> tuple[Any, Any]:
+    return t.min, t.max

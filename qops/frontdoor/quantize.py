@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Literal, Never
 
 import numpy as np
@@ -9,6 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import quantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops.affine import ranges
+from qops.checks import as_array, integer, shown
+from qops.codes import of_dtype
+from qops.frontdoor.targets import Ends, wanted_ends
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
@@ -25,7 +30,10 @@ def quantize(
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
-    axis: int | None = None,
+    range: Ends | None = None,
+    scale: float | ArrayLike | None = None,
+    zero_point: int | ArrayLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     dtype: DTypeLike = "uint8",
     symmetric: bool = False,
     nan: Literal["raise", "lowest"] = "raise",
@@ -45,8 +53,17 @@ def quantize(
     min, max : float or array_like of float, optional
         Ends of the range; an end that is not given comes from the data and 0. Values outside saturate. The range is
         widened to hold 0, and to be at least 6e-36 wide. Arrays that broadcast against `x` give ranges per channel.
-    axis : int, optional
-        Each index along this axis gets a range of its own.
+        ``quantize(x, (-1.0, 1.0))`` takes the pair as `range`.
+    range : (min, max), optional
+        Both ends at once, in place of `min` and `max`; each may be None.
+    scale : float, or with an axis 1-D array_like, optional
+        Real size of one code step, in place of a range: codes then stand for ``scale * (q - zero_point)``, except that
+        the ends of the range are rounded to float32 (`QTensor.from_scale`).
+    zero_point : int, or with an axis 1-D array_like, optional
+        Code of real 0, with a `scale`; by default 0.
+    axis : int or tuple of int, optional
+        Each index along this axis gets a range of its own. With several axes, each choice of an index along all of them
+        does: ``axis=(0, 1)`` of (batch, token, channel) is a range for each token.
     dtype : {uint8, int8, uint16, int16}, optional
         Type of the codes.
     symmetric : bool, optional
@@ -69,8 +86,9 @@ def quantize(
     ------
     TypeError, ValueError
         Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, another
-        dtype or axis, an ``out`` that does not fit or overlaps `x`; NaN, with its index; infinite data when an end of
-        the range has to come from them. With both ends given infinities saturate.
+        dtype or axis, `range` beside `min` or `max`, a scale beside a range, a `zero_point` without a scale, an ``out``
+        that does not fit or overlaps `x`; NaN, with its index; infinite data when an end of the range has to come from
+        them. With both ends given infinities saturate.
 
     Examples
     --------
@@ -81,10 +99,53 @@ def quantize(
     ([[-128, 126], [-128, 127]], [[0.0079], [0.0314]])
     >>> qops.quantize([-1.0, 0.0, 0.25], dtype="int8", symmetric=True)
     QTensor(np.int8([-127, 0, 32]), -1.0078740119934082, 1.0)
+    >>> qops.quantize([-1.0, 0.25], scale=0.25, zero_point=3).data
+    array([0, 4], dtype=uint8)
+    >>> qops.quantize(np.ones((2, 3, 8)), axis=(0, 1)).scale.shape
+    (2, 3, 1)
     """
     if unknown:
         raise unknown_keyword(quantize, unknown)
-    return _kernels.quantize(QTensor, x, min, max, axis, dtype, symmetric, nan, out)
+    lo, hi = wanted_ends(min, max, range)
+    if scale is not None or zero_point is not None:
+        lo, hi = _of_scale(x, scale, zero_point, dtype, axis, is_free=lo is None and hi is None and symmetric is False)
+        made = _kernels.quantize(QTensor, x, lo, hi, None, dtype, symmetric, nan, out)
+        return QTensor(made.data, lo, hi)  # the kernel's own ends may be a last bit wider
+    elif isinstance(axis, (tuple, list)):
+        lo, hi = _ends_along(x, lo, hi, axis)
+        axis = None
+    return _kernels.quantize(QTensor, x, lo, hi, axis, dtype, symmetric, nan, out)
+
+
+def _of_scale(x: Any, scale: Any, zero_point: Any, dtype: Any, axis: Any, is_free: bool) -> tuple[Any, Any]:
+    """Give the ends of the range of a scale and a zero point."""
+    if scale is None:
+        raise ValueError(f"zero_point: needs a scale, got {shown(zero_point)} alone")
+    if not is_free:
+        raise ValueError(f"scale: give scale, or a range or symmetric=True, not both; got scale {shown(scale)}")
+    if isinstance(axis, (tuple, list)):
+        raise ValueError(f"axis: scales are given along one axis, got {shown(axis)}")
+    row, shape = of_dtype(dtype), as_array(x, "x").shape
+    lo, hi = ranges(scale, 0 if zero_point is None else zero_point, row, shape, axis)
+    return (float(lo), float(hi)) if lo.ndim == 0 else (lo, hi)
+
+
+def _ends_along(x: Any, lo: Any, hi: Any, axis: Any) -> tuple[Any, Any]:
+    """Give the ends of the data for each choice of an index along several axes; a given end is kept."""
+    values = as_array(x, "x")
+    if values.dtype.kind not in "fiub":
+        return lo, hi  # the kernel refuses them
+    kept = {integer(each, "axis", -values.ndim, values.ndim - 1) % values.ndim for each in axis}
+    if not kept:
+        raise ValueError("axis: expected at least one axis, got none")
+    if len(kept) < len(axis):
+        raise ValueError(f"axis: names an axis twice, got {shown(axis)}")
+    rows = np.moveaxis(values, sorted(kept), tuple(range(len(kept))))
+    lead = rows.shape[: len(kept)]
+    flat = rows.reshape(prod(lead), -1)
+    shape = tuple(n if i in kept else 1 for i, n in enumerate(values.shape))
+    found = _kernels.ends_of_rows(flat, values)
+    return tuple(end.reshape(shape) if given is None else given for end, given in zip(found, (lo, hi), strict=True))
 
 
 @refusing_unknown

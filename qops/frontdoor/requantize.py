@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import requantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops.frontdoor.targets import Ends, wanted_ends
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize_32to8"]
@@ -58,6 +59,7 @@ def requantize(
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
+    range: Ends | None = None,
     dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
     **unknown: Never,
@@ -83,7 +85,10 @@ def requantize(
         Output range, which is kept as it is given. An end that is not given comes from `requantization_range` and 0,
         and lies a little further out if that puts 0 on a code. 0 then is on one, unless the end that is given is
         nearer to 0 than a code step, or float32 does not hold such an end. ``requantize(t, 0.0)`` is a relu as well.
-        Two arrays that broadcast against the codes give ranges per channel.
+        Two arrays that broadcast against the codes give ranges per channel. ``requantize(t, (-1.0, 1.0))`` takes the
+        pair as `range`.
+    range : (min, max), optional
+        Both ends at once, in place of `min` and `max`; each may be None.
     dtype : dtype
         Type of the codes: uint8 or int8.
     out : ndarray of `dtype`, optional
@@ -99,7 +104,8 @@ def requantize(
     ------
     TypeError, ValueError
         An argument that is no such tensor or type, a range that is not finite, with min > max or (int32) not symmetric,
-        one end per channel without the other, an ``out`` that does not fit or overlaps the data.
+        one end per channel without the other, `range` beside `min` or `max`, an ``out`` that does not
+        fit or overlaps the data.
 
     See Also
     --------
@@ -119,7 +125,8 @@ def requantize(
     """
     if unknown:
         raise unknown_keyword(requantize, unknown)
-    return _kernels.requantize(QTensor, t, min, max, dtype, False, out)
+    lo, hi = wanted_ends(min, max, range)
+    return _kernels.requantize(QTensor, t, lo, hi, dtype, False, out)
 
 
 @refusing_unknown
@@ -128,6 +135,7 @@ def requantize_32to8(
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
+    range: Ends | None = None,
     out: NDArray[np.uint8] | None = None,
     **unknown: Never,
 ) -> QTensor:
@@ -135,7 +143,7 @@ def requantize_32to8(
 
     Parameters
     ----------
-    t, min, max, out
+    t, min, max, range, out
         As `requantize` takes them; `t` is an int32 tensor.
 
     Returns
@@ -159,4 +167,5 @@ def requantize_32to8(
     """
     if unknown:
         raise unknown_keyword(requantize_32to8, unknown)
-    return _kernels.requantize(QTensor, t, min, max, "uint8", True, out)
+    lo, hi = wanted_ends(min, max, range)
+    return _kernels.requantize(QTensor, t, lo, hi, "uint8", True, out)

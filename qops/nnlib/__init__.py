@@ -31,6 +31,9 @@ rows of 1408 or more; LRN over rows or columns; other versions than 0x00021401; 
 take plain arrays here); the vector paths of matmul and conv2d.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32
 from qops.nnlib.add_node import QuantizedAdd8p8to8, QuantizedSub8p8to8D32
@@ -186,3 +189,9 @@ __all__ = [
     "supernode3322",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

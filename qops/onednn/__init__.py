@@ -22,6 +22,9 @@ Not modelled: ``deconvolution``, ``softmax``, ``layer_normalization``, ``batch_n
 and 3.13; SSE4.1, AMX and ARM; packed GEMM of the C interface; k split over threads.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.onednn import workflow
 from qops.onednn.attr import Attr, Eltwise, Scales, Sum
 from qops.onednn.binary import binary
@@ -70,3 +73,9 @@ __all__ = [
     "workflow",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

@@ -16,6 +16,9 @@ Not modelled: ``QAttention``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulN
 GPUs, and its own operators without AVX2.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.onnx.convolution import ConvInteger, conv_integer
 from qops.onnx.dequantize import dequantize_linear
 from qops.onnx.dynamic_quantize import DynamicallyQuantized, dynamic_quantize_linear
@@ -84,3 +87,9 @@ __all__ = [
     "quantize_linear",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

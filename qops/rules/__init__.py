@@ -39,6 +39,9 @@ Not modelled: ``fbgemm-avx2``, ``cmsis-mve``, ``openvino-sse41``; of ggml's K ty
 E8M0).
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.rules.accumulate import Accumulate, accumulate
 from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
@@ -111,3 +114,9 @@ __all__ = [
     "tflite_multiplier",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import floor, frexp, ldexp
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.stage.multipliers import one_multiplier
 from qops._kernels.stage.scales import DERIVATIONS as _WORDS
 from qops._kernels.stage.scales import derived
-from qops.checks import as_array, choice, number, shown
+from qops.checks import as_array, choice, integer, number, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, rule_of
 
@@ -179,7 +180,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
 
 
-def integers(rule: str, scale: float) -> Multiplier:
+def integers(rule: str, scale: float, *, bits: int | None = None) -> Multiplier:
     """Give the multiplier and the right shift that a rule makes of a real scale, as a port of the rule has them.
 
     Parameters
@@ -188,6 +189,9 @@ def integers(rule: str, scale: float) -> Multiplier:
         A name in `TABLE`.
     scale : float
         How many output steps an input step is.
+    bits : int, optional
+        How many bits the multiplier has at most, 1..31, in place of the rule's own number. It is the nearest one, a
+        half rounded up; int16 holds 15 bits. `fewest_bits` tells how many are enough.
 
     Returns
     -------
@@ -209,13 +213,30 @@ def integers(rule: str, scale: float) -> Multiplier:
     Multiplier(multiplier=1814194186, right_shift=39)
     >>> qops.rules.integers("rndnu", 0.0033), qops.rules.integers("textbook7-floor", 0.0033)
     (Multiplier(multiplier=14173392, right_shift=32), Multiplier(multiplier=0, right_shift=7))
+    >>> qops.rules.integers("tflite-single", 0.0037, bits=16)
+    Multiplier(multiplier=62076, right_shift=24)
     """
     row, value = rule_of(rule), number(scale, "scale")
     if row.multiplier.startswith("float"):
         raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")
-    return Multiplier(*Numbers(row, value, 0, 0, 0).integers)
+    return Multiplier(*(Numbers(row, value, 0, 0, 0).integers if bits is None else _of_bits(value, bits)))
+
+
+def _of_bits(scale: float, bits: int) -> tuple[int, int]:
+    """Give the multiplier of so many bits that is nearest to a scale, and its right shift."""
+    count = integer(bits, "bits", 1, 31)
+    share, exponent = frexp(scale)
+    multiplier = floor(ldexp(share, count) + 0.5)
+    if multiplier == 1 << count:
+        multiplier, exponent = multiplier // 2, exponent + 1
+    right_shift = count - exponent if multiplier else 0
+    if not 0 <= right_shift <= 62:
+        raise ValueError(
+            f"scale: {scale} with a multiplier of {count} bits has a right shift of {right_shift}, not 0..62"
+        )
+    return multiplier, right_shift
 
 
 def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:

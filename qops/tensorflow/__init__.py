@@ -13,6 +13,9 @@ Not modelled: ``QuantizedReluX``, ``QuantizedDepthwiseConv2D``, ``QuantizedConv2
 channels of a pool; ranges whose step is below the normal float32.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.tensorflow.add import quantized_add, quantized_bias_add
 from qops.tensorflow.batch_norm import quantized_batch_norm_with_global_normalization
 from qops.tensorflow.concat import quantized_concat
@@ -65,3 +68,9 @@ __all__ = [
     "uniform_requantize",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

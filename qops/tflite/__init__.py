@@ -24,6 +24,9 @@ activations with quantized weights (hybrid); blockwise weights, weights of 2 bit
 projection or layer norm.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.tflite.abs import Abs, Neg, abs, neg
 from qops.tflite.add import Add, Sub, add, sub
 from qops.tflite.batch_matmul import BatchMatmul, batch_matmul
@@ -146,3 +149,9 @@ __all__ = [
     "unidirectional_sequence_lstm",
 ]
 __dir__ = __all__.copy
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

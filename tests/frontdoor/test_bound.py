@@ -36,7 +36,7 @@ def test_a_bound_is_that_of_an_op_which_gives_such_codes(op):
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        (("dequantize",), ValueError, "op: expected one of add, .*, got 'dequantize'"),
+        (("dequantize",), ValueError, "op: expected one of requantize, add, .*, got 'dequantize'"),
         ((None,), ValueError, "op: expected one of .*, got None"),
         ((["quantize"],), ValueError, "op: expected one of"),
         (("relu", "float32"), TypeError, "dtype: expected uint8, int8, uint16, int16, int32, got 'float32'"),

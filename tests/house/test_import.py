@@ -72,7 +72,7 @@ def test_modules_of_the_front_door_load_one_by_one():
 
 def test_a_name_that_is_nearly_right_is_put_right():
     done = subprocess.run([sys.executable, "-c", "import qops; qops.quantise"], capture_output=True, text=True)
-    assert done.stderr.endswith("module 'qops' has no attribute 'quantise'. Did you mean: 'quantize'?\n")
+    assert done.stderr.endswith("module 'qops' has no attribute 'quantise'. Did you mean 'quantize'?\n")
 
 
 def test_every_public_name_is_found_and_no_other():

@@ -11,6 +11,8 @@ from operator import index
 
 import numpy as np
 
+from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
+
 cnp.import_array()
 
 cdef object UINT8 = np.uint8, INT8 = np.int8, INT32 = np.int32
@@ -75,7 +77,7 @@ cpdef bint flag(value, str name) except -1:
 cpdef str choice(value, str name, allowed):
     """Give `value` if it is one of the strings `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {shown(value)}")
+        raise expected_one_of(name, allowed, value, shown(value))
     return str(value)
 
 
@@ -97,7 +99,8 @@ cdef int code_typenum(dtype, bint or_int32) except -1:
         return cnp.NPY_INT32
     if wanted != UINT8:
         expected = "uint8, int8 or int32" if or_int32 else "uint8 or int8"
-        raise TypeError(f"dtype: expected {expected}, got {shown(dtype)}")
+        near = did_you_mean(dtype, (UINT8_NAME, INT8_NAME, INT32_NAME) if or_int32 else (UINT8_NAME, INT8_NAME))
+        raise TypeError(f"dtype: expected {expected}, got {shown(dtype)}{near}")
     return cnp.NPY_UINT8
 
 

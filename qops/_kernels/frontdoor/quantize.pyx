@@ -20,6 +20,8 @@ from qops._kernels.arrays.walk cimport walk
 
 import numpy as np
 
+from qops._kernels.arrays.nearest import did_you_mean
+
 cnp.import_array()
 
 cdef extern from "frontdoor/quantize.h":
@@ -73,7 +75,8 @@ cdef int typenum_of(dtype) except -1:
     except (TypeError, ValueError):
         wanted = None
     if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
-        raise TypeError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}")
+        near = did_you_mean(dtype, ("uint8", "int8", "uint16", "int16"))
+        raise TypeError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}{near}")
     return wanted.num
 
 
@@ -164,6 +167,14 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     lo, hi = spans(values, lo, hi, "min, max")
     whole = (lo + np.zeros(shape)).shape
     return np.broadcast_to(lo, whole), np.broadcast_to(hi, whole)
+
+
+def ends_of_rows(rows, x):
+    """Give the least and the largest of each row and 0; `x` is what the caller gave, for the error."""
+    low, high = float32s(rows, "x").min(1, initial=0), float32s(rows, "x").max(1, initial=0)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        refuse_infinite(float32s(x, "x"))
+    return low, high
 
 
 cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType into, int typenum, bint symmetric, nan, out):
