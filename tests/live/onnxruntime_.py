@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnxruntime as ort
+from cpu import COLUMN
 from draws import (
     TYPES,
     Pair,
@@ -23,7 +24,7 @@ from onnxruntime_runs import matrices, numbers, ran, result
 from qops import onnx, rules
 
 VERSION = ort.__version__
-ORT = {"runtime": "ort"}
+ORT = {"runtime": COLUMN}
 
 
 def slices(rng, shape, dtype):
