@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 NOUNS = {
     "_errors",
+    "_fixed_modes",
     "_keywords",
     "codes",
     "checks",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qops.models.onnx import binary, codes, floats, moves, pools, products, rows
+from qops.models.onnx import binary, codes, convolutions, floats, moves, pools, products, rows
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -12,6 +12,7 @@ __all__ = ["KINDS", "OWN_DOMAIN", "kind_of", "spec_of"]
 OWN_DOMAIN = "com.microsoft"
 """The domain of onnxruntime's own operators."""
 KINDS: dict[str, Kind] = {
+    **convolutions.KINDS,
     **products.KINDS,
     **binary.KINDS,
     **codes.KINDS,

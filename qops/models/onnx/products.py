@@ -1,4 +1,4 @@
-"""Sums of products: convolutions and products of matrices, of codes and of floats."""
+"""Products of matrices, of codes and of floats."""
 
 from __future__ import annotations
 
@@ -18,84 +18,15 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import bounded
-from qops.models.onnx.windows import grid_of
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
-from qops.onnx.pool_window import taps
-from qops.onnx.window import Moves
 
-__all__ = ["KINDS"]
+__all__ = ["INTEGERS", "KINDS", "OF_WEIGHTS", "OF_X", "c_of_integers"]
 
 
 Given = Sequence[Any]
 F32 = np.float32
-_WINDOW = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
-"""The attributes of a convolution, and what they are when they are left out."""
-
-
-def conv(node: Node, x: Values, w: Values) -> Values:
-    """Give the sums of products of a convolution, exactly if they are integers that double holds.
-
-    Parameters
-    ----------
-    node : Node
-        Conv, or a node with its attributes.
-    x, w : ndarray of float64
-        (N, C, ...) and (M, C / group, ...).
-
-    Returns
-    -------
-    ndarray of float64, (N, M, ...)
-
-    Raises
-    ------
-    ValueError
-        Shapes that do not fit.
-    """
-    group, axes = node.get("group", 1), grid_of(node, x, w.shape[2:])
-    if w.ndim != x.ndim or group < 1 or len(w) % group or x.shape[1] != w.shape[1] * group:
-        raise ValueError(f"weights of shape {w.shape}, group {group}, do not fit {x.shape}")
-    made = np.zeros((len(x), len(w), *bounded([axis.positions for axis in axes])))
-    parts, each = np.split(x, group, 1), len(w) // group
-    for (of_result, of_image), tap in zip(taps(axes), np.ndindex(w.shape[2:]), strict=True):
-        for g, part in enumerate(parts):
-            factors = w[(slice(g * each, (g + 1) * each), slice(None), *tap)]
-            found = np.moveaxis(np.tensordot(factors, part[of_image], (1, 1)), 0, 1)
-            made[:, g * each : (g + 1) * each][of_result] += found
-    return made
-
-
-def _real_conv(node: Node, given: Given) -> Values:
-    x, w, bias = (*given, None)[:3]
-    made = conv(node, x, w)
-    return made if bias is None else made + bias.reshape(-1, *[1] * (x.ndim - 2))
-
-
-def _real_conv_transpose(node: Node, given: Given) -> Values:
-    """Each pixel of the image adds its product with the filter to a part of the result."""
-    x, w, bias = (*given, None)[:3]
-    group, rank = node.get("group", 1), x.ndim - 2
-    if node.get("auto_pad", "NOTSET") != "NOTSET" or node.get("output_shape"):
-        raise ValueError("ConvTranspose with auto_pad or output_shape is not read")
-    strides, dilations = node.get("strides") or [1] * rank, node.get("dilations") or [1] * rank
-    pads, more = node.get("pads") or [0] * 2 * rank, node.get("output_padding") or [0] * rank
-    if min([0, *pads, *more]) < 0 or min([1, *strides, *dilations]) < 1 or len(x.shape) != len(w.shape):
-        raise ValueError("its attributes do not fit")
-    each = zip(x.shape[2:], w.shape[2:], strides, dilations, more, strict=True)
-    full = [(n - 1) * s + (k - 1) * d + 1 + m for n, k, s, d, m in each]
-    made = np.zeros(bounded([len(x), w.shape[1] * group, *full]))
-    outs = w.shape[1]
-    for g, (part, factors) in enumerate(zip(np.split(x, group, 1), np.split(w, group, 0), strict=True)):
-        for tap in np.ndindex(w.shape[2:]):
-            found = np.moveaxis(np.tensordot(factors[(..., *tap)], part, (0, 1)), 0, 1)
-            first = [t * d for t, d in zip(tap, dilations, strict=True)]
-            where = [slice(f, f + (n - 1) * s + 1, s) for f, n, s in zip(first, x.shape[2:], strides, strict=True)]
-            made[(slice(None), slice(g * outs, (g + 1) * outs), *where)] += found
-    ends = [n - pads[rank + i] for i, n in enumerate(full)]
-    inside: Any = (..., *(slice(pads[i], end) for i, end in enumerate(ends)))
-    made = made[inside]
-    return made if bias is None else made + bias.reshape(-1, *[1] * rank)
 
 
 def matmul(a: Values, b: Values) -> Values:
@@ -154,30 +85,6 @@ def _matmul_sums(node: Node, a: Values, b: Values) -> Values:
     return matmul(a, b)
 
 
-def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> Cut | None:
-    """One filter on what is under it, without padding."""
-    of_x, of_w = spec.of
-    x, w, o = data[of_x.tensor], data[of_w.tensor], index[1]
-    if node.get("channels_last"):
-        return None
-    moves = Moves.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
-    zeros = zero_at(given_at(data, of_x.zero_point)), zero_at(given_at(data, of_w.zero_point), o)
-    each = w.shape[1]
-    first = o // (len(w) // moves.group) * each
-    seen = x[index[0], first : first + each]
-    for axis, (at, along) in enumerate(zip(index[2:], moves.axes(x.shape[2:]), strict=True), 1):
-        kernel, stride, dilation, before = along[:4]
-        taps = at * stride - before + np.arange(kernel) * dilation
-        inside = (taps >= 0) & (taps < seen.shape[axis])
-        taken = np.take(seen, np.clip(taps, 0, seen.shape[axis] - 1), axis)
-        shape = [-1 if i == axis else 1 for i in range(taken.ndim)]
-        seen = np.where(inside.reshape(shape), taken, np.asarray(zeros[0], x.dtype))
-    kept = needed(seen, zeros[0], w[o], zeros[1])
-    few, filters = seen[kept][None], w[o][kept][None]
-    inputs = {of_x.tensor: few, of_w.tensor: filters} | of_channel(data, spec.channels, o)
-    return Cut({}, inputs, (1,) * x.ndim, sized("output channel at one place", x.shape[1:], few.shape[1:]))
-
-
 def _cut_product(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     """One row on one column."""
     of_a, of_b = spec.of
@@ -202,7 +109,7 @@ def _cut_product(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> C
     return Cut(attributes, inputs, (1, 1), sized("output of one row", row.shape, few.shape))
 
 
-def _c_of_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+def c_of_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Sums of products that stay int32 or become float32; DynamicQuantizeMatMul has the scale of its data first."""
     own, n = op.prepared, made.name
     if own is None:
@@ -233,7 +140,7 @@ def _c_of_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> P
 
 
 def _c_of_layer_or_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
-    return c_of_sums(made, op, graph, target) or _c_of_integers(made, op, graph, target)
+    return c_of_sums(made, op, graph, target) or c_of_integers(made, op, graph, target)
 
 
 def _flat(values: Any) -> Any:
@@ -242,36 +149,12 @@ def _flat(values: Any) -> Any:
     return found.reshape(-1)[0] if found.size == 1 else found.reshape(-1)
 
 
-_X, _QUARTER = QuantizedInput(0, 1, 2), (3, 4, 5)
-_CONV = Spec((_X, QuantizedInput(*_QUARTER, 0)), (6, 7), "Conv", 8)
-_MATMUL = Spec((_X, QuantizedInput(*_QUARTER, -1)), (6, 7), "MatMul")
-_GEMM = Spec((_X, QuantizedInput(*_QUARTER, -1)), (7, 8), "Gemm", 6)
-_INTEGERS = Spec((QuantizedInput(0, None, 2), QuantizedInput(1, None, 3)))
+OF_X, OF_WEIGHTS = QuantizedInput(0, 1, 2), (3, 4, 5)
+_MATMUL = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), (6, 7), "MatMul")
+_GEMM = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), (7, 8), "Gemm", 6)
+INTEGERS = Spec((QuantizedInput(0, None, 2), QuantizedInput(1, None, 3)))
 _TO_FLOAT = Spec((QuantizedInput(0, 2, 4), QuantizedInput(1, 3, 5, -1)), None, "MatMul", addend=6)
 KINDS = {
-    "QLinearConv": Kind(
-        function=onnx.qlinear_conv,
-        prepared=onnx.QLinearConv,
-        count=9,
-        attributes=tuple(_WINDOW),
-        has_runtime=True,
-        inputs=_CONV,
-        sums=conv,
-        cut=partial(_cut_convolution, _CONV),
-        code=c_of_sums,
-    ),
-    "ConvInteger": Kind(
-        function=onnx.conv_integer,
-        prepared=onnx.ConvInteger,
-        count=4,
-        attributes=tuple(_WINDOW),
-        has_runtime=True,
-        rule="exact",
-        inputs=_INTEGERS,
-        cut=partial(_cut_convolution, _INTEGERS),
-        code=_c_of_integers,
-        result="int32",
-    ),
     "QLinearMatMul": Kind(
         function=onnx.qlinear_matmul,
         prepared=onnx.QLinearMatMul,
@@ -288,9 +171,9 @@ KINDS = {
         count=4,
         has_runtime=True,
         rule="exact",
-        inputs=_INTEGERS,
-        cut=partial(_cut_product, _INTEGERS),
-        code=_c_of_integers,
+        inputs=INTEGERS,
+        cut=partial(_cut_product, INTEGERS),
+        code=c_of_integers,
         result="int32",
     ),
     "QGemm": Kind(
@@ -315,7 +198,7 @@ KINDS = {
         rule="ort",
         inputs=_TO_FLOAT,
         cut=partial(_cut_product, _TO_FLOAT),
-        code=_c_of_integers,
+        code=c_of_integers,
         result="float32",
     ),
     "DynamicQuantizeMatMul": Kind(
@@ -326,11 +209,9 @@ KINDS = {
         has_runtime=True,
         rule="ort",
         inputs=Spec((QuantizedInput(1, 2, 3, -1),)),
-        code=_c_of_integers,
+        code=c_of_integers,
         result="float32",
     ),
-    "Conv": Kind(real=_real_conv, code=c_of_codes, least=2),
-    "ConvTranspose": Kind(real=_real_conv_transpose, code=c_of_codes),
     "MatMul": Kind(real=_real_matmul, code=c_of_codes, least=2),
     "Gemm": Kind(real=_real_gemm, code=c_of_codes, least=2),
 }
