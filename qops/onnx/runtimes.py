@@ -37,8 +37,8 @@ class Column(NamedTuple):
     pairs : {"", "saturate", "lowest"}
         What two products that share a word of 16 bits do. "": sums are exact. "saturate": neighbours (k, k+1) of uint8
         by int8 saturate. "lowest": (k, k+8) of each 16, by int8, lose 65536 if all four codes are the lowest.
-    add, mul : str
-        The rules of `qops.rules` for QLinearAdd and QLinearMul.
+    add, add_beyond, mul : str
+        The rules of `qops.rules` for QLinearAdd, for one whose ratios of scales `add` does not take, and QLinearMul.
     fuses : bool
         Whether a product and a sum of floats are rounded once.
     is_ort : bool
@@ -50,6 +50,7 @@ class Column(NamedTuple):
     system: str
     pairs: Pairs = ""
     add: str = "ort-x86"
+    add_beyond: str = ""
     mul: str = "ort-x86"
     fuses: bool = False
     is_ort: bool = True
@@ -71,14 +72,13 @@ class Column(NamedTuple):
         return self.pairs if can else ""
 
 
+_ARM = "qnnpack", "ort-arm-float", "ort-arm", True, True, True
 COLUMNS = {
     "onnx": Column("the ONNX standard as written", is_ort=False),
     "ort": Column("onnxruntime on x86 with VNNI"),
     "ort_avx2": Column("onnxruntime on x86 with AVX2, without VNNI", "saturate"),
-    "ort_arm": Column("onnxruntime on 64-bit ARM with dot products", "", "ort-arm", "ort-arm", True, allows_int8=True),
-    "ort_neon": Column(
-        "onnxruntime on 64-bit ARM without dot products", "lowest", "ort-arm", "ort-arm", True, allows_int8=True
-    ),
+    "ort_arm": Column("onnxruntime on 64-bit ARM with dot products", "", *_ARM),
+    "ort_neon": Column("onnxruntime on 64-bit ARM without dot products", "lowest", *_ARM),
 }
 """All runtimes, by the names that arguments take."""
 RUNTIMES = (*COLUMNS,)

@@ -140,7 +140,10 @@ def _made(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]:
     ):
         raise Missing(f"qops has no such operator of {node.domain!r}")
     if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
-        return made_of(site), _real(site), own_runtime(site) if row.is_own else row.rule or site.runtime
+        made = made_of(site)
+        rule = getattr(made.prepared, "rule", "")  # that of two tensors may depend on their scales
+        runtime = own_runtime(site) if row.is_own and row.has_runtime else row.rule or site.runtime
+        return made, _real(site), rule or runtime
     if row.moves is not None:
         run = partial(row.moves, node)
         return Made(run), run, row.rule
