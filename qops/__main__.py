@@ -20,9 +20,9 @@ from typing import Any, TextIO
 import numpy as np
 
 from qops.models.target import PORTS
+from qops.onnx.runtimes import RUNTIMES
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_binary import OPS
-from qops.onnx.runtimes import RUNTIMES
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.debug import debug
 from qops.tools.debug.executors import client_of

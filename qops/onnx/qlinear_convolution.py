@@ -97,9 +97,9 @@ class QLinearConv(Convolution):
     _filters_first = False
 
     def _pairs(self, x: np.dtype[Any]) -> Pairs:
-        """Sums are exact if each group has one channel and one filter: onnxruntime's kernel for these has no pairs."""
         is_depthwise = self._w.shape[1] == 1 and len(self._w) == self._moves.group
-        return "" if is_depthwise else super()._pairs(x)
+        is_symmetric = not np.any(self._w_zero())
+        return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, is_symmetric)
 
     def _layer(self, x: np.dtype[Any]) -> Layer:
         y_zero = check.result_zero_point(self.y_zero_point, x)

@@ -71,6 +71,25 @@ class Column(NamedTuple):
         can = right == S8 and (left == U8 or self.pairs == "lowest")
         return self.pairs if can else ""
 
+    def pairs_of_layer(self, x: np.dtype[Any], w: np.dtype[Any], is_depthwise: bool, is_symmetric: bool) -> Pairs:
+        """Give what pairs do in QLinearConv, which has two kernels whose sums are exact on all CPUs.
+
+        One is for groups of one channel and one filter, the other on ARM for int8 by int8 with zero points of 0.
+
+        Parameters
+        ----------
+        x, w : dtype
+            uint8 or int8: of the image and of the filters.
+        is_depthwise, is_symmetric : bool
+            Whether each group has one channel and one filter; whether the zero points of the filters are 0.
+
+        Returns
+        -------
+        {"", "saturate", "lowest"}
+        """
+        has_own_kernel = is_depthwise or (x == S8 and is_symmetric)
+        return "" if has_own_kernel else self.pairs_of(x, w)
+
 
 _ARM = "qnnpack", "ort-arm-float", "ort-arm", True, True, True
 COLUMNS = {
