@@ -35,7 +35,7 @@ _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 
 
 def fused(
-    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]
+    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], allows_int8: bool = False
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Replace nodes by what onnxruntime runs instead of them.
 
@@ -46,6 +46,8 @@ def fused(
         Constants that onnxruntime makes are added to it.
     outputs : sequence of str
         Names of the graph's outputs, which stay.
+    allows_int8 : bool
+        Whether layers of int8 codes become one op as they are, as on ARM; else only those that become uint8.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def fused(
     while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):
         nodes, more = left
         words += more
-    fuser = _Fuser(Net(nodes, tensors, outputs))
+    fuser = _Fuser(Net(nodes, tensors, outputs, allows_int8))
     made: list[Node] = []
     for node in nodes:
         made += fuser.replaced(node)
@@ -171,7 +173,8 @@ class _Fuser:
             return False
         if node.kind == "Gemm" and not (data.zero_point and weights.zero_point):
             return False
-        if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
+        takes_int8 = node.kind == "Gemm" or self._net.allows_int8
+        if data.effective == "int8" and not (takes_int8 and weights.effective == "int8"):
             return False
         if sink is None:
             return node.kind != "Conv"

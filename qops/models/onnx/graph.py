@@ -73,7 +73,7 @@ def load_onnx(path: Path, runtime: str) -> Graph:
     try:  # attributes may be of other types than they should have
         _check(nodes)
         if COLUMNS[runtime].is_ort:
-            nodes, words = fused(nodes, tensors, file.outputs)
+            nodes, words = fused(nodes, tensors, file.outputs, COLUMNS[runtime].allows_int8)
         with_scales_of(nodes, tensors)
         ops = tuple(_ops(nodes, tensors, runtime, file.size))
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError) as why:
