@@ -191,6 +191,11 @@ def qlinear_conv(
     >>> [qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
     [[2, 2, 4], [1, 3, 3]]
 
+    The bias has the scale of the accumulator, not that of the result. Its real value is ``B * x_scale * w_scale``:
+
+    >>> qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
+    array([[[6, 6, 8]]], dtype=uint8)
+
     On x86 without VNNI, two neighbouring products of uint8 by int8 saturate to 16 bits. The channels of a tap are
     neighbours, and with an odd number of channels a pair reaches from one tap into the next. Padding takes part:
 
@@ -201,11 +206,6 @@ def qlinear_conv(
     ...     for r in ("ort", "ort_avx2")
     ... ]
     [128, 64]
-
-    The bias has the scale of the accumulator, not that of the result. Its real value is ``B * x_scale * w_scale``:
-
-    >>> qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
-    array([[[6, 6, 8]]], dtype=uint8)
 
     Examples
     --------

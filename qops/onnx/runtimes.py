@@ -1,18 +1,8 @@
 """The runtimes whose bits the operators give: a library on a kind of CPU is a column of facts.
 
-======== =============================== ==================================== =====================
-name     which CPUs                      sums of products                     floats
-======== =============================== ==================================== =====================
-onnx     the standard's reference        exact
-ort      onnxruntime on x86 with VNNI    exact                                each step is rounded
-ort_avx2 on x86 with AVX2, without VNNI  uint8 by int8 saturates in pairs     each step is rounded
-ort_arm  64-bit ARM with dot products    exact                                fused multiply-adds
-ort_neon 64-bit ARM without dot products pairs of lowest codes lose 65,536    fused multiply-adds
-======== =============================== ==================================== =====================
-
-With AVX-VNNI, AVX-512 VNNI or AMX, and without AVX2, the column is ``ort``. CPUs with AVX-512 and without VNNI were not
-run. ARM cores without dot products are the Cortex-A53, -A57, -A72 and -A73, as in a Raspberry Pi 3 and 4. Those with
-them are the Cortex-A55, -A76, the Neoverse-N1 and all later ones.
+`qops.onnx` says what they compute. With AVX-VNNI, AVX-512 VNNI or AMX, and without AVX2, the column is ``ort``. ARM cores
+without dot products are the Cortex-A53, -A57, -A72 and -A73, as in a Raspberry Pi 3 and 4. The Cortex-A55, -A76, the
+Neoverse-N1 and later ones have them.
 """
 
 from __future__ import annotations
