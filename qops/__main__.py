@@ -20,8 +20,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from qops.models.load import load
-from qops.models.onnx.ops import RUNTIMES
 from qops.models.target import PORTS
+from qops.onnx.runtimes import RUNTIMES
 from qops.rules import TABLE, Rule, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS

@@ -8,10 +8,10 @@ from pathlib import Path
 from qops.checks import choice, shown
 from qops.models.graph import Graph
 from qops.models.onnx.graph import load_onnx
-from qops.models.onnx.ops import RUNTIMES
 from qops.models.op import Missing, unread
 from qops.models.tflite.file import read_tflite
 from qops.models.tflite.ops import op_of
+from qops.onnx.runtimes import RUNTIMES
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["load"]
@@ -27,8 +27,9 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     runtime : str, optional
         The runtime whose bits the graph gives. For a .tflite file it is "reference" (the default), "optimized",
         "xnnpack" or "tflm": `qops.tflite` says what each of them is. For an .onnx file it is "onnx" (the default),
-        which runs each node as it is written, as the package ``onnx`` does, or "ort", which gives what onnxruntime
-        gives on x86 with all its optimisations; `Graph.fused` names those that change bits.
+        which runs each node as it is written, as the package ``onnx`` does; or what onnxruntime gives with all its
+        optimisations, of which `Graph.fused` names those that change bits: "ort" on x86 with VNNI, "ort_avx2" on x86
+        without it, "ort_arm" on 64-bit ARM, "ort_neon" on ARM cores without dot products. See `qops.onnx`.
 
     Returns
     -------

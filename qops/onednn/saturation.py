@@ -18,6 +18,7 @@ from qops.onednn import dot
 from qops.onednn.convolution_weights import Filters, filters_of, reorder_weights
 from qops.onednn.dot import S8, S16_MAX, S16_MIN, S64, U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.pair_order import TAPS, padded_rows, rows_of
 from qops.onednn.unrolled import unrolled_image, unrolled_weights, unrolled_window
 from qops.onednn.window import DENSE, Window
 
@@ -59,6 +60,8 @@ def saturated_pairs(
     window: Window = DENSE,
     isa: str = "avx2",
     version: str = DEFAULT_VERSION,
+    order: str = TAPS[0],
+    zero_point: int = 0,
 ) -> Saturation:
     """Count the pairs of products that saturate in `convolution` or `inner_product`, and measure what that costs.
 
@@ -80,18 +83,26 @@ def saturated_pairs(
         Stride, dilation and padding of a convolution.
     isa, version : str, optional
         See `gemm_u8s8s32`.
+    order : {"channels of a tap", "taps, channels"}
+        How codes under the window form pairs. "channels of a tap" is oneDNN's order: pairs begin anew at each tap, and
+        padding is no part of them. "taps, channels" is that of fbgemm and of onnxruntime's QLinearConv: pairs go on
+        from the last channel of a tap to the first one of the next, and padding takes part. An inner product forms
+        pairs from its first code on. Nothing is halved, and codes of int8 saturate nothing.
+    zero_point : int
+        The code of real 0 of the source, which padding has. It is for "taps, channels" alone.
 
     Returns
     -------
     Saturation
         The shape of its counts is (OC, pairs) or (O, pairs, KH, KW), where O are the outputs of all groups. Where taps
         form pairs, it is (O, pairs, KH, 1) for pairs in the rows of the kernel, else (O, pairs, 1, 1).
+        With "taps, channels" it is (OC, pairs) or (O, pairs).
 
     Raises
     ------
     TypeError, ValueError
         Other dtypes or numbers of dimensions, shapes that do not fit, a window for an inner product, an unknown `isa`
-        or `version`.
+        or `version`; a `zero_point` that is no code, or beside an order without padding.
 
     Notes
     -----
@@ -120,6 +131,10 @@ def saturated_pairs(
     """
     m = machine(version, isa)
     check.instance(window, "window", Window)
+    if check.choice(order, "order", TAPS) == TAPS[1]:
+        return _in_order(src, _weights(weights, groups=True), window, m.saturates, zero_point)
+    if check.int32(zero_point, "zero_point"):
+        raise ValueError(f"zero_point: expected 0 with order {order!r}, got {zero_point}")
     if _weights(weights).ndim == 4:
         x = check.array(src, "src", check.CODES_8, 4)
         return _of_convolution(x, filters_of(weights, None, m), window)
@@ -178,12 +193,27 @@ def _lost(rows: U8 | S8, weights: S8, starts: Sequence[int], saturates: bool) ->
     return counts, lost
 
 
+def _in_order(src: ArrayLike, weights: S8, window: Window, saturates: bool, zero_point: int) -> Saturation:
+    """Count in the order "taps, channels": pairs reach from tap to tap, and padding holds the zero point."""
+    x = check.array(src, "src", check.CODES_8, 2 if weights.ndim == 2 else 4)
+    codes = np.iinfo(x.dtype)
+    pad = check.int32(zero_point, "zero_point", int(codes.min), int(codes.max))
+    rows = padded_rows(x, weights, window, pad)
+    filters = rows_of(weights).reshape(len(rows), -1, rows.shape[2])
+    is_u8 = x.dtype == np.uint8
+    found = [_lost(row, w, (0,), saturates and is_u8) for row, w in zip(rows, filters, strict=True)]
+    counts = np.concatenate([pairs for pairs, _ in found])
+    return _saturation(counts, rows.shape[1], np.stack([lost for _, lost in found]))
+
+
 def _saturation(counts: S64, places: int, lost: NDArray[Any]) -> Saturation:
     loss = np.abs(lost.astype(np.int64))
     return Saturation(counts, places, int(loss.max(initial=0)), float(loss.mean()) if loss.size else 0.0)
 
 
-def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -> NDArray[np.bool_]:
+def unsafe_pairs(
+    weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8", order: str = TAPS[0]
+) -> NDArray[np.bool_]:
     """Tell which pairs of weights *can* saturate with a source of u8 codes in [0, `top`].
 
     A pair is safe if ``top*(max(w0,0) + max(w1,0)) <= 32767`` and ``top*(min(w0,0) + min(w1,0)) >= -32768``. No data
@@ -196,11 +226,15 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     top : int, optional
         The largest code of the source, in [0, 255]. For an s8 source it is 255, because 128 is added to its codes.
     src_dt : {"u8", "s8"}, optional
-        Type of the source. A convolution halves its weights for s8, and then no pair is unsafe.
+        Type of the source. A convolution halves its weights for s8, and then no pair is unsafe. With "taps, channels"
+        no pair of s8 is unsafe, because the kernels of these systems are exact.
+    order : {"channels of a tap", "taps, channels"}
+        See `saturated_pairs`. With "taps, channels" padding takes part: if the zero point of the source is above `top`,
+        give that as `top`.
 
     Returns
     -------
-    ndarray of bool, (OC, pairs) or (O, pairs, KH, KW)
+    ndarray of bool, (OC, pairs) or (O, pairs, KH, KW); with "taps, channels" (OC, pairs) or (O, pairs)
         The pairs are those of `saturated_pairs` on AVX2.
 
     Raises
@@ -218,6 +252,12 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     >>> qops.onednn.unsafe_pairs(w), qops.onednn.unsafe_pairs(w, top=127), qops.onednn.unsafe_pairs(w, top=130)
     (array([[ True, False, False]]), array([[False, False, False]]), array([[ True, False, False]]))
 
+    With an odd number of channels, fbgemm and onnxruntime form other pairs. Each of these taps is alone in oneDNN:
+
+    >>> taps = np.int8([[[[127, 127]]]])
+    >>> [bool(qops.onednn.unsafe_pairs(taps, order=order).any()) for order in ("channels of a tap", "taps, channels")]
+    [False, True]
+
     On AVX-512 other pairs can saturate in two places: those of taps, in images of one channel (see `convolution`), and
     those of s8 codes times one row of weights, where 2.6, and 3.2 with weights "oi", add 128 to the weights:
 
@@ -228,6 +268,8 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     top = check.int32(top, "top", 0, U8_TOP)
     w = _weights(weights)
     check.choice(src_dt, "src_dt", ("u8", "s8"))
+    if check.choice(order, "order", TAPS) == TAPS[1]:
+        return dot.leaves_s16(dot.paired(rows_of(w), (0,)), top if src_dt == "u8" else 0)
     if w.ndim == 2:
         return dot.leaves_s16(dot.paired(w, machine(DEFAULT_VERSION, "avx2").k_starts(w.shape[1])), top)
     outputs, inputs, kh, kw = w.shape
@@ -238,9 +280,9 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     return pairs.reshape(outputs, kh, kw, (inputs + 1) // 2).transpose(0, 3, 1, 2)
 
 
-def _weights(x: ArrayLike) -> S8:
-    """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups."""
+def _weights(x: ArrayLike, groups: bool = False) -> S8:
+    """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups; or with `groups` as given."""
     w = check.array(x, "weights", ["int8"])
     if w.ndim not in (2, 4, 5):
         raise ValueError(f"weights: expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")
-    return w if w.ndim < 5 else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
+    return w if w.ndim < 5 or groups else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])

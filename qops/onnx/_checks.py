@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import all_finite, as_array, check_out, choice, float32s, integer, native, real, shown
 from qops.codes import of_dtype
+from qops.onnx.runtimes import ORT, RUNTIMES
 from qops.prepared import Prepared, arguments
 
 _Made = TypeVar("_Made")
-RUNTIMES = ("onnx", "ort")
 CODES_8 = ("uint8", "int8")
 SMALL = {"uint4": (0, 15), "int4": (-8, 7), "uint2": (0, 3), "int2": (-2, 1)}
 """The lowest and highest code of the integer types that numpy lacks, by their names in `ml_dtypes`."""
@@ -75,6 +75,11 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 def runtime(value: str) -> str:
     """Give the name of a runtime; "onnxruntime" is another name for "ort"."""
     return "ort" if isinstance(value, str) and value == "onnxruntime" else choice(value, "runtime", RUNTIMES)
+
+
+def own_runtime(value: str) -> str:
+    """Give the name of a runtime of onnxruntime, whose own operators no other runtime has."""
+    return "ort" if isinstance(value, str) and value == "onnxruntime" else choice(value, "runtime", ORT)
 
 
 def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:

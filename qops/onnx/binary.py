@@ -33,8 +33,16 @@ class QLinearBinary(ByType):
         B_zero_point: ArrayLike | None,
         C_scale: ArrayLike,
         C_zero_point: ArrayLike | None = 0,
+        *,
+        runtime: str = "ort",
     ) -> None:
+        runtime = check.own_runtime(runtime)
         self._make(locals())
+
+    @property
+    def rule(self) -> str:
+        """The rule of `qops.rules` that this runtime has for these scales."""
+        raise NotImplementedError
 
     def _check(self) -> None:
         for scale, _ in _NUMBERS:
@@ -57,7 +65,7 @@ class QLinearBinary(ByType):
             for i, what in enumerate(("scale", "zero_point"))
         }
         try:
-            return self._rule("ort-x86", **numbers, dtype=dtype)
+            return self._rule(self.rule, **numbers, dtype=dtype)
         except ValueError as why:
             raise renamed(why, "A_scale, B_scale, C_scale") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,8 @@ from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
 from qops.checks import as_array, int32, native, put, shown
 from qops.onnx import _checks as check
+from qops.onnx.paired_convolution import Layer, PairedConv
+from qops.onnx.runtimes import COLUMNS, Pairs
 from qops.onnx.window import ConvolutionWindow
 from qops.prepared import Prepared, argument
 
@@ -20,12 +22,16 @@ __all__ = ["ConvInteger", "conv_integer"]
 
 
 class ConvolutionKernel(NamedTuple):
-    """The kernel for data of one type. `planes`: the whole convolution, if it has two axes and its padding is known."""
+    """The kernel for data of one type. `planes`: the whole convolution, if it has two axes and its padding is known.
+
+    `paired` replaces all others where products share words of 16 bits.
+    """
 
     x_zero: int
     finish: Finish
     dtype: np.dtype[Any]
-    planes: Conv2D | None
+    planes: Conv2D | None = None
+    paired: PairedConv | None = None
 
 
 class Convolution(Prepared):
@@ -46,15 +52,28 @@ class Convolution(Prepared):
     def _kernel(self, x: np.dtype[Any]) -> ConvolutionKernel:
         """Make the kernel for data of type `x`; a zero point that is a plain number has that type too."""
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
-        finish, dtype = self._finish(x)
+        layer = self._layer(x)
+        finish = Finish(layer.w_zero, layer.bias, layer.codes, layer.dtype.num)
+        pairs = self._pairs(x)
+        if pairs:
+            paired = PairedConv(self._w, zero, self._moves.group, pairs, self._filters_first, layer)
+            return ConvolutionKernel(zero, finish, layer.dtype, paired=paired)
         axes = [] if self._moves.is_same else self._moves.unplaced
         whole = None
         if len(axes) == 2:
             whole = Conv2D(self._packed, window_of(axes), finish, zero, x.num, planes=True)
-        return ConvolutionKernel(zero, finish, dtype, whole)
+        return ConvolutionKernel(zero, finish, layer.dtype, whole)
 
-    def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
-        """Make the epilogue for data of type `x`, and give the type of the result."""
+    _filters_first: ClassVar[bool]
+    """Whether onnxruntime multiplies filters by the image; else it multiplies the image by filters."""
+
+    def _pairs(self, x: np.dtype[Any]) -> Pairs:
+        """Give what pairs of products do with data of type `x`."""
+        types = (self._w.dtype, x) if self._filters_first else (x, self._w.dtype)
+        return COLUMNS[self.runtime].pairs_of(*types)
+
+    def _layer(self, x: np.dtype[Any]) -> Layer:
+        """Make what sums become, for data of type `x`."""
         raise NotImplementedError
 
     def _check_ort_moves(self) -> None:
@@ -93,6 +112,9 @@ class Convolution(Prepared):
             made: NDArray[Any] = kernel.planes(data, out, threads)
             return made
         axes = self._axes(data.shape)
+        if kernel.paired is not None:
+            check.out(out, kernel.dtype, self._shape(data.shape), data, self)
+            return put(kernel.paired(data, axes, threads), out)
         images, window = planes(data, axes, kernel.x_zero)
         run = Conv2D(self._packed, window, kernel.finish, kernel.x_zero, images.dtype.num, planes=True)
         if len(axes) == 2:
@@ -140,15 +162,16 @@ class ConvInteger(Convolution):
         self._make(locals())
 
     weights = argument("w")
+    _filters_first = True
 
     def _prepare(self, once: bool) -> None:
         self._pack(once)
-        if self.runtime == "ort":
+        if COLUMNS[self.runtime].is_ort:
             self._check_ort_moves()
             check.one_value(as_array(self.w_zero_point, "w_zero_point"), "w_zero_point")
 
-    def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
-        return Finish(self._w_zero()), np.dtype(np.int32)
+    def _layer(self, x: np.dtype[Any]) -> Layer:
+        return Layer(self._w_zero())
 
 
 def conv_integer(
@@ -188,8 +211,8 @@ def conv_integer(
         The kernel of `w`; nothing else is accepted.
     pads, strides : sequence of int, optional
         Padding at the beginning of each axis, then at the end of each; 0 by default. Distance of the positions; 1.
-    runtime : {"onnx", "ort"}
-        The standard, or onnxruntime, which gives the same and refuses more; "onnxruntime" is another name for it.
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
+        The standard, or onnxruntime on a kind of CPU, see `qops.onnx`. "onnxruntime" is another name for "ort".
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (N, M, ...), optional
@@ -203,7 +226,7 @@ def conv_integer(
     ------
     TypeError, ValueError
         Other types, shapes and an `out` that do not fit, `pads` beside an `auto_pad`, a kernel larger than padded data.
-        With ``runtime="ort"`` also a `w_zero_point` of several values, and dilations beside SAME.
+        With onnxruntime also a `w_zero_point` of several values, and dilations beside SAME.
 
     Notes
     -----

@@ -11,6 +11,7 @@ from qops.checks import native
 from qops.codes import TABLE
 from qops.onnx import _checks as check
 from qops.onnx.quantize import quantize_linear
+from qops.onnx.runtimes import COLUMNS
 
 __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
 
@@ -47,7 +48,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     ----------
     x : ndarray of float32
         Any shape, not empty.
-    runtime : {"onnx", "ort"}
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
         The implementation whose results are reproduced.
 
     Returns
@@ -86,7 +87,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
 
 def quantized_over_range(data: NDArray[np.float32], name: str, runtime: str) -> DynamicallyQuantized:
     """Quantize over the range of the data; `name` is the caller's name of them."""
-    constant = np.float32(CODES.steps if runtime == "ort" else 1.0)
+    constant = np.float32(CODES.steps if COLUMNS[runtime].is_ort else 1.0)
     if data.size == 0:
         raise ValueError(f"{name}: expected data, got none, shape {data.shape}")
     low, high = np.minimum(data.min(), np.float32(0)), np.maximum(data.max(), np.float32(0))

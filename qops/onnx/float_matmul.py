@@ -12,7 +12,9 @@ from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.dynamic_quantize import quantized_over_range
 from qops.onnx.matmul import MatrixProduct
+from qops.onnx.runtimes import COLUMNS
 from qops.prepared import argument
+from qops.rules.scales import fma
 
 __all__ = ["DynamicQuantizeMatMul", "MatMulIntegerToFloat", "dynamic_quantize_matmul", "matmul_integer_to_float"]
 
@@ -21,7 +23,7 @@ FLOAT32 = np.dtype(np.float32)
 
 
 class _ToFloat(MatrixProduct):
-    """A product whose sums become ``f32(acc) * (a_scale * b_scale) + bias``."""
+    """A product whose sums become ``f32(acc) * (a_scale * b_scale) + bias``, on ARM by one fused multiply-add."""
 
     __slots__ = ("_b_scale", "_bias")
 
@@ -39,10 +41,13 @@ class _ToFloat(MatrixProduct):
 
     def _floats(self, acc: NDArray[np.int32], a_scale: np.float32, out: NDArray[Any] | None) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):
-            made = acc.astype(F32)
-            made *= a_scale * self._b_scale
-            if self._bias is not None:
-                made += self._bias
+            made, scale = acc.astype(F32), a_scale * self._b_scale
+            if self._bias is not None and COLUMNS[self.runtime].fuses:
+                made = fma(made, scale, self._bias)
+            else:
+                made *= scale
+                if self._bias is not None:
+                    made += self._bias
         return put(made, out)
 
 
@@ -62,9 +67,15 @@ class DynamicQuantizeMatMul(_ToFloat):
     __slots__ = ()
 
     def __init__(
-        self, B: ArrayLike, b_scale: ArrayLike, b_zero_point: ArrayLike | None = 0, bias: ArrayLike | None = None
+        self,
+        B: ArrayLike,
+        b_scale: ArrayLike,
+        b_zero_point: ArrayLike | None = 0,
+        bias: ArrayLike | None = None,
+        *,
+        runtime: str = "ort",
     ) -> None:
-        (b_zero_point,) = check.optional(b_zero_point)
+        (b_zero_point,), runtime = check.optional(b_zero_point), check.own_runtime(runtime)
         self._make(locals())
 
     a_zero_point = 0
@@ -111,8 +122,11 @@ class MatMulIntegerToFloat(_ToFloat):
         a_zero_point: ArrayLike | None = 0,
         b_zero_point: ArrayLike | None = 0,
         bias: ArrayLike | None = None,
+        *,
+        runtime: str = "ort",
     ) -> None:
         a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
+        runtime = check.own_runtime(runtime)
         self._make(locals())
 
     @property
@@ -142,6 +156,7 @@ def dynamic_quantize_matmul(
     b_zero_point: ArrayLike | None = 0,
     bias: ArrayLike | None = None,
     *,
+    runtime: str = "ort",
     num_threads: int = 1,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
@@ -152,6 +167,8 @@ def dynamic_quantize_matmul(
 
         Y = f32((q - zero_point) @ (B - b_zero_point)) * (scale * b_scale) + bias
 
+    On ARM the product and the sum with the bias are rounded once. See `matmul_integer` for sums that are not exact.
+
     Parameters
     ----------
     A : ndarray of float32, (..., M, K)
@@ -161,6 +178,8 @@ def dynamic_quantize_matmul(
     b_zero_point : int or ndarray of the type of `B`
         One value, or N; None is 0.
     bias : ndarray of float32, (N,), optional
+    runtime : {"ort", "ort_avx2", "ort_arm", "ort_neon"}
+        onnxruntime on a kind of CPU, see `qops.onnx`.
     num_threads, out : optional
         See `matmul_integer`; `out` is float32.
 
@@ -184,7 +203,7 @@ def dynamic_quantize_matmul(
     array([[255. ],
            [127.5]], dtype=float32)
     """
-    (b_zero_point,) = check.optional(b_zero_point)
+    (b_zero_point,), runtime = check.optional(b_zero_point), check.own_runtime(runtime)
     return DynamicQuantizeMatMul._once(locals())(A, out, num_threads)
 
 
@@ -197,6 +216,7 @@ def matmul_integer_to_float(
     b_zero_point: ArrayLike | None = 0,
     bias: ArrayLike | None = None,
     *,
+    runtime: str = "ort",
     num_threads: int = 1,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
@@ -205,6 +225,8 @@ def matmul_integer_to_float(
     With an exact int32 sum, in float32, rounded after each operation::
 
         Y = f32((A - a_zero_point) @ (B - b_zero_point)) * (a_scale * b_scale) + bias
+
+    On ARM the product and the sum with the bias are rounded once. See `matmul_integer` for sums that are not exact.
 
     onnxruntime makes this op of two DequantizeLinear and a MatMul whose result stays float32, and of MatMulInteger,
     Cast and Mul.
@@ -218,6 +240,8 @@ def matmul_integer_to_float(
     a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`
         One value; of `b_zero_point` there may be N; None is 0.
     bias : ndarray of float32, (N,), optional
+    runtime : {"ort", "ort_avx2", "ort_arm", "ort_neon"}
+        onnxruntime on a kind of CPU, see `qops.onnx`.
     num_threads, out : optional
         See `matmul_integer`; `out` is float32.
 
@@ -241,4 +265,5 @@ def matmul_integer_to_float(
     array([[63.75]], dtype=float32)
     """
     a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
+    runtime = check.own_runtime(runtime)
     return MatMulIntegerToFloat._once(locals())(A, out, num_threads)

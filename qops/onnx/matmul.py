@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.gemm import gemm
 from qops._kernels.gemm.matmul import MatMul
-from qops._kernels.gemm.packed import PackedB, pack_b
+from qops._kernels.gemm.packed import pack_b
 from qops._kernels.stage.prepared import PreparedStage
 from qops.checks import as_array, broadcast_shape, int32, native, put
 from qops.onnx import _checks as check
+from qops.onnx.pairs import STARTS, sums_of
+from qops.onnx.runtimes import COLUMNS, Pairs
 from qops.prepared import Prepared, argument
 
 __all__ = ["MatMulInteger", "matmul_integer"]
@@ -23,6 +24,7 @@ __all__ = ["MatMulInteger", "matmul_integer"]
 FEW = 1024
 """Rows of A up to which packing B on the way takes less time than packing it first."""
 INT32 = np.dtype(np.int32)
+TYPES = np.dtype(np.uint8), np.dtype(np.int8)
 
 
 class Streamed(NamedTuple):
@@ -32,14 +34,16 @@ class Streamed(NamedTuple):
     b_zero: int | NDArray[np.int64]
     codes: PreparedStage | None
     dtype: np.dtype[Any]
+    pairs: Pairs
 
     def __call__(self, a: NDArray[Any], a_zero: Any, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Multiply `a` by the matrix."""
         check.out(out, self.dtype, (len(a), self.b.shape[1]), a, self.b)
-        if len(a) > FEW:
-            return MatMul(pack_b(self.b), self.b_zero, self.codes, self.dtype.num)(a, a_zero, out, num_threads)
+        if len(a) > FEW and self.pairs in STARTS:
+            packed = pack_b(self.b, pairs=STARTS[self.pairs])
+            return MatMul(packed, self.b_zero, self.codes, self.dtype.num)(a, a_zero, out, num_threads)
         sums_out = out if self.codes is None and out is not None and out.flags.carray else None
-        sums = gemm.product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
+        sums = sums_of(a, self.b, self.pairs, (a_zero, self.b_zero), num_threads, sums_out)
         if self.codes is None:
             return put(sums, out)
         made = np.empty(sums.shape, self.dtype)
@@ -66,7 +70,7 @@ def _places(batch: tuple[int, ...], names: str) -> Iterable[tuple[int, ...]]:
 class MatrixProduct(Prepared):
     """The base of both products: matrices B, which are packed unless the op is for a single call, and the call."""
 
-    __slots__ = ("_b", "_is_vector", "_kernels", "_matrices", "_names")
+    __slots__ = ("_b", "_each", "_is_vector", "_kernels", "_matrices", "_names")
 
     def _pack(self, b: ArrayLike, names: tuple[str, str], once: bool) -> None:
         """Check B, (..., K, N), pack its matrices and prepare for each type of data; a single call does that itself."""
@@ -76,8 +80,16 @@ class MatrixProduct(Prepared):
         self._names, self._is_vector = names, found.ndim == 1
         self._b = found[:, np.newaxis] if self._is_vector else found
         each = [self._b[at] for at in _places(self._b.shape[:-2], names[1])]
-        self._matrices = each if once else [pack_b(one) for one in each]
+        self._matrices: dict[Pairs, list[Any]] = {}
+        for pairs in map(self._pairs, () if once else TYPES):
+            if pairs in STARTS and pairs not in self._matrices:
+                self._matrices[pairs] = [pack_b(one, pairs=STARTS[pairs]) for one in each]
+        self._each = each
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
+
+    def _pairs(self, a: np.dtype[Any]) -> Pairs:
+        """Give what pairs of products do with data of type `a`."""
+        return COLUMNS[self.runtime].pairs_of(a, self._b.dtype)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
         """Make the kernel for data of type `a`; a zero point that is a plain number has that type too."""
@@ -88,8 +100,11 @@ class MatrixProduct(Prepared):
         a_zero = check.zero_point(self.a_zero_point, "a_zero_point", a)
         b_zero = check.zero_point(self.b_zero_point, "b_zero_point", self._b.dtype)
         zeros = check.of_matrices(check.per_row(b_zero, "b_zero_point", self._b.shape, -1), self._b.shape)
-        each = zip(self._matrices, map(check.offset, zeros), stages or [None] * len(zeros), strict=True)
-        products = [MatMul(*one, dtype.num) if type(one[0]) is PackedB else Streamed(*one, dtype) for one in each]
+        pairs = self._pairs(a)
+        matrices = self._matrices.get(pairs, self._each)
+        each = zip(matrices, map(check.offset, zeros), stages or [None] * len(zeros), strict=True)
+        is_packed = matrices is not self._each
+        products = [MatMul(*one, dtype.num) if is_packed else Streamed(*one, dtype, pairs) for one in each]
         return check.offset(a_zero), products, dtype
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -107,7 +122,7 @@ class MatrixProduct(Prepared):
     @property
     def nbytes(self) -> int:
         """Bytes of the packed matrices."""
-        return sum(int(matrix.nbytes) for matrix in self._matrices)
+        return sum(int(matrix.nbytes) for each in self._matrices.values() for matrix in each)
 
     def _run(
         self, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int, a_zero: int | NDArray[np.int64] | None = None
@@ -172,7 +187,7 @@ class MatMulInteger(MatrixProduct):
 
     def _prepare(self, once: bool) -> None:
         self._pack(self.B, ("A", "B"), once)
-        if self.runtime != "ort":
+        if not COLUMNS[self.runtime].is_ort:
             return
         check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
         b_zero = as_array(self.b_zero_point, "b_zero_point")
@@ -205,8 +220,8 @@ def matmul_integer(
     a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`, optional
         One value; or for `A` one for each row, (M,) or (..., M, 1), for `B` one for each column, (N,) or (..., 1, N).
         None is 0.
-    runtime : {"onnx", "ort"}
-        The standard, or onnxruntime, which gives the same and refuses more; "onnxruntime" is another name for it.
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
+        The standard, or onnxruntime on a kind of CPU, see `qops.onnx`. "onnxruntime" is another name for "ort".
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (..., M, N), optional
@@ -219,7 +234,7 @@ def matmul_integer(
     Raises
     ------
     TypeError, ValueError
-        Other types, shapes that do not fit, also that of `out`. With ``runtime="ort"`` also an `a_zero_point` of
+        Other types, shapes that do not fit, also that of `out`. With onnxruntime also an `a_zero_point` of
         several values, N values for `b_zero_point` beside several matrices, and a `B` without rows.
 
     Notes
@@ -227,11 +242,19 @@ def matmul_integer(
     Source: onnx, ``reference/ops/op_matmul_integer.py``; onnxruntime, ``matmul_integer.cc``. This function follows the
     standard for an `a_zero_point` of M values. The reference takes them along K; onnxruntime has no kernel for them.
 
-    **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two products of uint8 by int8 to 16 bits. The
-    standard and this function do not:
+    **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two neighbouring products of uint8 by int8 to 16
+    bits. The standard, and onnxruntime on other CPUs, do not:
 
-    >>> qops.onnx.matmul_integer(np.uint8([[255, 255]]), np.int8([[127], [127]]))
-    array([[64770]], dtype=int32)
+    >>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
+    >>> [qops.onnx.matmul_integer(a, b, runtime=runtime).item() for runtime in ("onnx", "ort", "ort_avx2")]
+    [64770, 64770, 32767]
+
+    On ARM cores without dot products, as in a Raspberry Pi 4, two products share a word of 16 bits too. It wraps if
+    both codes are the lowest, 0 of uint8, and both weights are -128, at places 8 apart:
+
+    >>> a, b = np.zeros((1, 16), np.uint8), np.full((16, 1), -128, np.int8)
+    >>> [qops.onnx.matmul_integer(a, b, 128, runtime=runtime).item() for runtime in ("ort_arm", "ort_neon")]
+    [262144, -262144]
 
     Examples
     --------

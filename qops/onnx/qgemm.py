@@ -49,7 +49,9 @@ class QGemm(Prepared):
         alpha: float = 1.0,
         transA: int = 0,
         transB: int = 0,
+        runtime: str = "ort",
     ) -> None:
+        runtime = check.own_runtime(runtime)
         self._make(locals())
 
     weights, bias = argument("B"), argument("C")
@@ -84,7 +86,7 @@ class QGemm(Prepared):
         integer(self.transA, "transA", 0, 1)
         own = b.T if integer(self.transB, "transB", 0, 1) else b
         a_zero, b_zero = check.optional(self.a_zero_point, self.b_zero_point)
-        given: dict[str, Any] = {"B": own, "a_zero_point": a_zero, "b_zero_point": b_zero, "runtime": "ort"}
+        given: dict[str, Any] = {"B": own, "a_zero_point": a_zero, "b_zero_point": b_zero, "runtime": self.runtime}
         self._product = MatMulInteger._once(given) if once else MatMulInteger(**given)
         self._bias = None if self.C is None else int32s(self.C, "C")
         self._factor = self._scaled(own.shape[1])
@@ -154,6 +156,7 @@ def qgemm(
     alpha: float = 1.0,
     transA: int = 0,
     transB: int = 0,
+    runtime: str = "ort",
     num_threads: int = 1,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
@@ -181,6 +184,8 @@ def qgemm(
         A factor of the product.
     transA, transB : {0, 1}
         1: the matrix is given transposed.
+    runtime : {"ort", "ort_avx2", "ort_arm", "ort_neon"}
+        onnxruntime on a kind of CPU, see `qops.onnx`.
     num_threads, out : optional
         See `matmul_integer`; `out` has the type of the result.
 
@@ -204,4 +209,5 @@ def qgemm(
     >>> qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0, np.int32([1]), 1.0, 0), qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0)
     (array([[3]], dtype=uint8), array([[2.75]], dtype=float32))
     """
+    runtime = check.own_runtime(runtime)
     return QGemm._once(locals())(A, out, num_threads)

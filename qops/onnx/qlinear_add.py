@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from math import frexp
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
+from qops.onnx import _checks as check
 from qops.onnx.binary import QLinearBinary
+from qops.onnx.runtimes import COLUMNS
 
 __all__ = ["QLinearAdd", "qlinear_add"]
+
+SMALLEST, LARGEST = 2.0**-14, 2.0**8
+"""What both ratios of scales are not below, and not as large as, if integers compute a sum on ARM."""
+MOST_SHIFT = 31
 
 
 class QLinearAdd(QLinearBinary):
@@ -28,6 +36,22 @@ class QLinearAdd(QLinearBinary):
     __slots__ = ()
     _rule = rules.Add
 
+    @property
+    def rule(self) -> str:
+        """The rule of `qops.rules.ADD` that this runtime has for these scales."""
+        column = COLUMNS[self.runtime]
+        return column.add_beyond if column.add_beyond and self._is_beyond() else column.add
+
+    def _is_beyond(self) -> bool:
+        """Whether the ratios of the scales have no multipliers of 22 bits and a shift of 13 to 31 bits."""
+        a, b, y = (np.float32(self._scale(name)) for name in ("A_scale", "B_scale", "C_scale"))
+        with np.errstate(all="ignore"):
+            ratios = a / y, b / y
+        if min(ratios) < SMALLEST or max(ratios) >= LARGEST:
+            return True
+        mantissa, exponent = frexp(max(ratios))  # the larger multiplier is mantissa * 2**22
+        return 22 - exponent > MOST_SHIFT or round(mantissa * 2**22) >= 2**22
+
 
 def qlinear_add(
     A: ArrayLike,
@@ -39,16 +63,19 @@ def qlinear_add(
     C_scale: ArrayLike,
     C_zero_point: ArrayLike | None = 0,
     *,
+    runtime: str = "ort",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Add codes, as onnxruntime does on x86: ``com.microsoft.QLinearAdd``.
+    """Add codes, as onnxruntime does: ``com.microsoft.QLinearAdd``.
 
     Real numbers: ``C = A + B``. In float32, with ``ra = A_scale / C_scale``, ``rb = B_scale / C_scale``::
 
         k = C_zero_point - fma(ra, A_zero_point, rb * B_zero_point)
         C = saturate(half_even(fma(A, ra, fma(B, rb, k))))
 
-    so the zero point is inside of the rounding. This is the row ``ort-x86`` of `qops.rules.add`. Where A has one
+    so the zero point is inside of the rounding. This is the rule ``ort-x86`` of `qops.rules.add`. On ARM it is
+    ``qnnpack``, which has integers, if ra and rb are at least 2**-14, the larger one is at least 2**-10 and below 2**8;
+    and ``ort-arm-float`` if not. Where A has one
     element along the last axis of both shapes that is longer than 1, or no axis is, onnxruntime exchanges A and B.
 
     Parameters
@@ -61,6 +88,8 @@ def qlinear_add(
         Codes, of a shape that broadcasts against that of `A`.
     B_scale, B_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
     C_scale, C_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
+    runtime : {"ort", "ort_avx2", "ort_arm", "ort_neon"}
+        onnxruntime on a kind of CPU, see `qops.onnx`.
     out : ndarray of the type of `A`, optional
         Where the codes are written, apart from the inputs.
 
@@ -76,7 +105,7 @@ def qlinear_add(
     Notes
     -----
     Source: onnxruntime, ``contrib_ops/cpu/quantization/qlinear_binary_op.cc``, ``core/mlas/lib/qladd.cpp``, on CPUs
-    with AVX2. The standard has no such operator.
+    with AVX2 and on 64-bit ARM. The standard has no such operator.
 
     **Hazard.** Dequantize, Add, QuantizeLinear, which onnxruntime replaces by this op, round the quotient before they
     add the zero point. With an odd zero point the two differ on every tie:
@@ -93,4 +122,5 @@ def qlinear_add(
     array([[ 6, 11],
            [ 7, 12]], dtype=uint8)
     """
+    runtime = check.own_runtime(runtime)
     return QLinearAdd._once(locals())(A, B, out)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.conv.finish import Finish
 from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
+from qops.onnx.paired_convolution import Layer
 from qops.onnx.requantize import combined_scale, requantizer, stage
+from qops.onnx.runtimes import COLUMNS, Pairs
 from qops.rules.requantize import Requantize
 
 __all__ = ["QLinearConv", "qlinear_conv"]
@@ -93,16 +94,22 @@ class QLinearConv(Convolution):
     def _prepare(self, once: bool) -> None:
         self._pack(once)
 
-    def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
+    _filters_first = False
+
+    def _pairs(self, x: np.dtype[Any]) -> Pairs:
+        is_depthwise = self._w.shape[1] == 1 and len(self._w) == self._moves.group
+        is_symmetric = not np.any(self._w_zero())
+        return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, is_symmetric)
+
+    def _layer(self, x: np.dtype[Any]) -> Layer:
         y_zero = check.result_zero_point(self.y_zero_point, x)
-        if self.runtime == "ort":
+        if COLUMNS[self.runtime].is_ort:
             check.ort_has_kernel(x, self._w.dtype, y_zero.dtype, "x, w, y_zero_point")
             self._check_ort_moves()
         bias = None if self.B is None else int32s(self.B, "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
-        codes = stage(self.factor, y_zero, self.runtime)
-        return Finish(self._w_zero(), bias, codes, y_zero.dtype.num), y_zero.dtype
+        return Layer(self._w_zero(), bias, stage(self.factor, y_zero, self.runtime), y_zero.dtype)
 
     @property
     def factor(self) -> NDArray[Any]:
@@ -157,8 +164,8 @@ def qlinear_conv(
         The bias; its scale is ``x_scale * w_scale``.
     auto_pad, dilations, group, kernel_shape, pads, strides : optional
         See `conv_integer`.
-    runtime : {"onnx", "ort"}
-        The implementation whose results are reproduced.
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
+        The standard, or onnxruntime on a kind of CPU, see `qops.onnx`.
     num_threads, out : optional
         See `conv_integer`; `out` has the type of `y_zero_point`.
 
@@ -170,7 +177,7 @@ def qlinear_conv(
     ------
     TypeError, ValueError
         Other types, shapes and attributes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s
-        beyond float32. With ``runtime="ort"`` also what onnxruntime has no kernel for: int8 by uint8, a result of
+        beyond float32. With onnxruntime also what onnxruntime has no kernel for: int8 by uint8, a result of
         another type than `x`, dilations with SAME.
 
     Notes
@@ -188,6 +195,17 @@ def qlinear_conv(
 
     >>> qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
     array([[[6, 6, 8]]], dtype=uint8)
+
+    On x86 without VNNI, two neighbouring products of uint8 by int8 saturate to 16 bits. The channels of a tap are
+    neighbours, and with an odd number of channels a pair reaches from one tap into the next. Padding takes part:
+
+    >>> x, w = np.uint8([[[255]]]), np.int8([[[127, 127]]])
+    >>> how = {"x_scale": 1.0, "x_zero_point": 255, "w_scale": 1.0, "w_zero_point": 0, "y_scale": 500.0}
+    >>> [
+    ...     qops.onnx.qlinear_conv(x, w=w, y_zero_point=128, pads=[1, 0], runtime=r, **how).item()
+    ...     for r in ("ort", "ort_avx2")
+    ... ]
+    [128, 64]
 
     Examples
     --------

@@ -11,6 +11,7 @@ from qops.checks import as_array, native, put
 from qops.onnx import _checks as check
 from qops.onnx.matmul import Kernel, MatrixProduct
 from qops.onnx.requantize import combined_scale, requantize, requantizer, stage
+from qops.onnx.runtimes import COLUMNS
 from qops.rules.requantize import Requantize
 
 __all__ = ["QLinearMatMul", "qlinear_matmul"]
@@ -71,17 +72,17 @@ class QLinearMatMul(MatrixProduct):
         return requantizer(self.factor, zero, self.runtime, axis=-1)
 
     def _prepare(self, once: bool) -> None:
-        allowed = ("float32",) if self.runtime == "ort" else check.SCALES
+        allowed = ("float32",) if COLUMNS[self.runtime].is_ort else check.SCALES
         a_scale, b_scale = check.scale(self.a_scale, "a_scale", allowed), check.scale(self.b_scale, "b_scale", allowed)
         y_scale = check.one_value(check.scale(self.y_scale, "y_scale", allowed, divides=True), "y_scale")
-        if self.runtime == "ort":
+        if COLUMNS[self.runtime].is_ort:
             check.one_value(a_scale, "a_scale")
         self._scales = a_scale, b_scale, y_scale
         self._pack(self.b, ("a", "b"), once)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
         y_zero = check.result_zero_point(self.y_zero_point, a)
-        if self.runtime == "ort":
+        if COLUMNS[self.runtime].is_ort:
             check.ort_has_kernel(a, self._b.dtype, y_zero.dtype, "a, b, y_zero_point")
             check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
         if self._scales[0].size != 1:  # as many as there are rows, which are known when the op is called
@@ -144,8 +145,8 @@ def qlinear_matmul(
         One value each, or one for each column: (N,) or (..., 1, N).
     y_scale, y_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of uint8 or int8
         One value each. The result has the type of `y_zero_point`; a plain int has the type of `a`.
-    runtime : {"onnx", "ort"}
-        The implementation whose results are reproduced.
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
+        The standard, or onnxruntime on a kind of CPU, see `qops.onnx`.
     num_threads, out : optional
         See `matmul_integer`; `out` has the type of `y_zero_point`.
 
@@ -157,7 +158,7 @@ def qlinear_matmul(
     ------
     TypeError, ValueError
         Other types, shapes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s that is beyond
-        its type. With ``runtime="ort"`` also what onnxruntime has no kernel for: int8 by uint8, a result of another
+        its type. With onnxruntime also what onnxruntime has no kernel for: int8 by uint8, a result of another
         type than `a`, scales that are not float32, an `a_scale` or `a_zero_point` for each row.
 
     Notes

@@ -7,7 +7,9 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
+from qops.onnx import _checks as check
 from qops.onnx.binary import QLinearBinary
+from qops.onnx.runtimes import COLUMNS
 
 __all__ = ["QLinearMul", "qlinear_mul"]
 
@@ -28,6 +30,11 @@ class QLinearMul(QLinearBinary):
     __slots__ = ()
     _rule = rules.Mul
 
+    @property
+    def rule(self) -> str:
+        """The rule of `qops.rules.MUL` that this runtime has."""
+        return COLUMNS[self.runtime].mul
+
 
 def qlinear_mul(
     A: ArrayLike,
@@ -39,15 +46,17 @@ def qlinear_mul(
     C_scale: ArrayLike,
     C_zero_point: ArrayLike | None = 0,
     *,
+    runtime: str = "ort",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Multiply codes element by element, as onnxruntime does on x86: ``com.microsoft.QLinearMul``.
+    """Multiply codes element by element, as onnxruntime does: ``com.microsoft.QLinearMul``.
 
     Real numbers: ``C = A * B``. In float32, with ``s = A_scale * B_scale / C_scale``, rounded after each operation::
 
         C = saturate(half_even(f32((A - A_zero_point) * (B - B_zero_point)) * s + C_zero_point))
 
-    This is the row ``ort-x86`` of `qops.rules.mul`.
+    This is the rule ``ort-x86`` of `qops.rules.mul`. On ARM it is ``ort-arm``, where the product with s and the sum
+    with the zero point are rounded once.
 
     Parameters
     ----------
@@ -59,6 +68,8 @@ def qlinear_mul(
         Codes, of a shape that broadcasts against that of `A`.
     B_scale, B_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
     C_scale, C_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
+    runtime : {"ort", "ort_avx2", "ort_arm", "ort_neon"}
+        onnxruntime on a kind of CPU, see `qops.onnx`.
     out : ndarray of the type of `A`, optional
         Where the codes are written, apart from the inputs.
 
@@ -82,4 +93,5 @@ def qlinear_mul(
     array([[10, 20],
            [20, 40]], dtype=uint8)
     """
+    runtime = check.own_runtime(runtime)
     return QLinearMul._once(locals())(A, B, out)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.stage import prepared as stages
 from qops.checks import flag, int32, integer, native, output, put
 from qops.onnx import _checks as check
+from qops.onnx.runtimes import COLUMNS
 from qops.prepared import Prepared
 
 __all__ = ["QuantizeLinear", "quantize_linear"]
@@ -55,7 +56,7 @@ class QuantizeLinear(Prepared):
     def _prepare(self, once: bool) -> None:
         given = self._arguments
         self._slices = integer(given["axis"], "axis", -64, 63), int32(given["block_size"], "block_size", 0)
-        is_ort, precision = given["runtime"] == "ort", given["precision"]
+        is_ort, precision = COLUMNS[given["runtime"]].is_ort, given["precision"]
         flag(given["saturate"], "saturate")
         (zero,) = check.optional(given["y_zero_point"])
         self._zero = check.zero_point(zero, "y_zero_point", _output_type(zero, given["output_dtype"]))
@@ -80,7 +81,7 @@ class QuantizeLinear(Prepared):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
         data = native(x, "x", (*check.SCALES, "int32"))
-        if self.runtime == "ort" and data.dtype != self._scale.dtype:
+        if COLUMNS[self.runtime].is_ort and data.dtype != self._scale.dtype:
             raise TypeError(f"x, y_scale: onnxruntime has no kernel for {data.dtype}, {self._scale.dtype}")
         axis, block_size = self._slices
         scale = check.of_slices(self._scale, "y_scale", data.shape, axis, block_size)
@@ -183,7 +184,7 @@ def quantize_linear(
         Type of the quotient: float32, float16 or bfloat16; the wider one by default.
     saturate : bool
         Whether float8 codes saturate. If not, what is too large becomes infinite or NaN.
-    runtime : {"onnx", "ort"}
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
         The implementation whose results are reproduced.
     out : ndarray of the type of the result, of the shape of `x`, optional
         Where the result is written, apart from the inputs.

@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 
 from qops.checks import all_finite
 from qops.onnx._checks import ends
+from qops.onnx.runtimes import COLUMNS
 from qops.rules.numbers import WORDS, Numbers
 from qops.rules.requantize import Requantize
 
 __all__ = ["combined_scale", "requantize", "requantizer", "stage"]
 
-RULES = {"onnx": "double-even-zp-inside", "ort": "fp32-even"}
+RULES = {name: "fp32-even" if column.is_ort else "double-even-zp-inside" for name, column in COLUMNS.items()}
 """The rule of `qops.rules.TABLE` that each runtime computes by."""
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnxruntime as ort
+from cpu import COLUMN
 from draws import (
     TYPES,
     Pair,
@@ -24,7 +25,7 @@ from onnxruntime_runs import matrices, numbers, ran, result
 from qops import onnx, rules
 
 VERSION = ort.__version__
-ORT = {"runtime": "ort"}
+ORT = {"runtime": COLUMN}
 
 
 def slices(rng, shape, dtype):
@@ -116,14 +117,15 @@ def qlinear_conv(rng):
     return Pair(real, lambda: onnx.qlinear_conv(**inputs, **how, **ORT), inputs | how)
 
 
-def elementwise(op, rule, kind):
-    """A maker for an op of two tensors."""
+def elementwise(op, rule, prepared):
+    """A maker for an op of two tensors, by the rule that the prepared op says it has."""
 
     def make(rng):
         n, dtype = length(rng), pick(rng, TYPES)
         a, b, given = operands(rng, n, dtype, op == "QLinearMul")
         of_a, of_b, of_y = (numbers(x, given[f"{x}_scale"], given[f"{x}_zero_point"], dtype) for x in "aby")
         real = ran(op, {"a": a, **of_a, "b": b, **of_b, **of_y}, [(dtype, 1)])
+        kind = prepared(*(value for x in (of_a, of_b, of_y) for value in x.values()), **ORT).rule
         return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
     return make
@@ -150,8 +152,8 @@ OPS = {
     "QLinearMatMul": qlinear_matmul,
     "ConvInteger": conv_integer,
     "QLinearConv": qlinear_conv,
-    "rules.add": elementwise("QLinearAdd", rules.add, "ort-x86"),
-    "rules.mul": elementwise("QLinearMul", rules.mul, "ort-x86"),
+    "rules.add": elementwise("QLinearAdd", rules.add, onnx.QLinearAdd),
+    "rules.mul": elementwise("QLinearMul", rules.mul, onnx.QLinearMul),
     "rules.average_pool": average_pool,
     "graphs of QDQ": graph,
     **OWN,

@@ -1,15 +1,19 @@
 """onnxruntime's own operators and whole networks, beside `qops.onnx` and `qops.models`."""
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import onnxruntime as ort
+from cpu import COLUMN
 from draws import TYPES, Pair, codes, length, of_rule, operands, pick, result_scale, scale, values, zero_point
 from onnx_networks import drawn
 from onnxruntime_runs import matrices, numbers, ran, result
 
 from qops import models, onnx
+
+ORT = {"runtime": COLUMN}
 
 
 def broadcasting(op, function):
@@ -160,7 +164,7 @@ def gemm(rng):
     y_zero = np.array(zero_point(rng, a.dtype), a.dtype)
     inputs |= {"y_scale": result(rng, a_scale, b_scale), "y_zero_point": y_zero} if as_codes else {}
     real = ran("QGemm", inputs, [(a.dtype if as_codes else np.float32, 2)], **how)
-    return Pair(real, lambda: onnx.qgemm(*inputs.values(), **how), inputs | how)
+    return Pair(real, lambda: onnx.qgemm(*inputs.values(), **how, **ORT), inputs | how)
 
 
 def to_float(rng, b):
@@ -176,7 +180,7 @@ def dynamic_matmul(rng):
     a = values(rng, (length(rng, 17), len(b)), scale(rng))
     inputs = {"A": a, "B": b, "b_scale": b_scale, "b_zero_point": np.full(count, b_zero.flat[0], b.dtype), "bias": bias}
     real = ran("DynamicQuantizeMatMul", inputs, [(np.float32, 2)])
-    return Pair(real, lambda: onnx.dynamic_quantize_matmul(**inputs), inputs)
+    return Pair(real, lambda: onnx.dynamic_quantize_matmul(**inputs, **ORT), inputs)
 
 
 def matmul_to_float(rng):
@@ -185,7 +189,7 @@ def matmul_to_float(rng):
     inputs = {"A": a, "B": b, "a_scale": np.array(scale(rng), np.float32), "b_scale": b_scale, "a_zero_point": a_zero}
     inputs |= {"b_zero_point": np.full(count, b_zero.flat[0], b.dtype), "bias": bias}
     real = ran("MatMulIntegerToFloat", inputs, [(np.float32, 2)])
-    return Pair(real, lambda: onnx.matmul_integer_to_float(**inputs), inputs)
+    return Pair(real, lambda: onnx.matmul_integer_to_float(**inputs, **ORT), inputs)
 
 
 SUMS = ("Conv", "MatMul", "Gemm", "AveragePool", "GlobalAveragePool")
@@ -197,9 +201,8 @@ def network(runtime):
     Networks with what qops refuses, MatMulNBits and pairs between which moves vanish, are left out. Where sums are in
     float32, they are such that it holds them, as their order is not told.
     """
-    level = {"onnx": ort.GraphOptimizationLevel.ORT_DISABLE_ALL, "ort": ort.GraphOptimizationLevel.ORT_ENABLE_ALL}[
-        runtime
-    ]
+    levels = ort.GraphOptimizationLevel
+    level = levels.ORT_DISABLE_ALL if runtime == "onnx" else levels.ORT_ENABLE_ALL
 
     def run(proto, x):
         options = ort.SessionOptions()
@@ -212,7 +215,7 @@ def network(runtime):
             path, graph = Path(folder) / "network.onnx", None
             while graph is None:
                 seed = int(rng.integers(2**32))
-                model, x = drawn(seed, exact=runtime == "onnx", more=runtime == "ort" and seed % 2 == 1)
+                model, x = drawn(seed, exact=runtime == "onnx", more=runtime != "onnx" and seed % 2 == 1)
                 path.write_bytes(proto := model.SerializeToString())
                 try:
                     graph = models.load(path, runtime=runtime)
@@ -220,7 +223,7 @@ def network(runtime):
                     if not any(words in str(refused) for words in ("MatMulNBits", "one of two pairs")):
                         raise
                     continue
-                if runtime == "ort" and any(op.rule == "float32" and op.kind in SUMS for op in graph.ops):
+                if runtime != "onnx" and any(op.rule == "float32" and op.kind in SUMS for op in graph.ops):
                     graph = None
         return Pair(lambda: run(proto, x), lambda: graph.run(x)[graph.outputs[0]], {"seed": seed, "x": x})
 
@@ -229,8 +232,8 @@ def network(runtime):
 
 OWN = {
     "MaxPool": max_pool,
-    "QLinearAdd": broadcasting("QLinearAdd", onnx.qlinear_add),
-    "QLinearMul": broadcasting("QLinearMul", onnx.qlinear_mul),
+    "QLinearAdd": broadcasting("QLinearAdd", partial(onnx.qlinear_add, **ORT)),
+    "QLinearMul": broadcasting("QLinearMul", partial(onnx.qlinear_mul, **ORT)),
     "QLinearAveragePool": pooled,
     "QLinearGlobalAveragePool": pooled_whole,
     "QLinearConcat": concat,
@@ -243,5 +246,5 @@ OWN = {
     "DynamicQuantizeMatMul": dynamic_matmul,
     "MatMulIntegerToFloat": matmul_to_float,
     "models, as written": network("onnx"),
-    "models, fused": network("ort"),
+    "models, fused": network(COLUMN),
 }

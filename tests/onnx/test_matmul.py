@@ -175,7 +175,7 @@ REFUSED = [
     ({"y_zero_point": np.int16(0)}, TypeError, "y_zero_point: expected uint8, int8, got int16"),
     ({"y_zero_point": np.uint8([0, 0])}, ValueError, r"y_zero_point: expected 1 value, got shape \(2,\)"),
     ({"num_threads": 0}, ValueError, "num_threads: expected an integer in"),
-    ({"runtime": None}, ValueError, "runtime: expected one of onnx, ort, got None"),
+    ({"runtime": None}, ValueError, "runtime: expected one of onnx, ort, ort_avx2, ort_arm, ort_neon, got None"),
     (
         {"a": np.int8([[1, 2]]), "b": np.uint8([[1], [2]]), "runtime": "ort"},
         TypeError,

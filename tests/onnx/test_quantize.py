@@ -167,7 +167,7 @@ REFUSED = [
     ({"y_zero_point": 1, "output_dtype": ml_dtypes.float8_e5m2}, ValueError, "y_zero_point: expected an integer in"),
     ({"y_zero_point": ml_dtypes.float4_e2m1fn(1)}, ValueError, "y_zero_point: expected 0 for float4_e2m1fn codes"),
     ({"precision": np.float64}, TypeError, "precision: expected float32"),
-    ({"runtime": "tvm"}, ValueError, "runtime: expected one of onnx, ort, got 'tvm'"),
+    ({"runtime": "tvm"}, ValueError, "runtime: expected one of onnx, ort, ort_avx2, ort_arm, ort_neon, got 'tvm'"),
     (
         {"x": X.astype(np.int32), "runtime": "ort"},
         TypeError,

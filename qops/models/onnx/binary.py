@@ -61,7 +61,7 @@ def _c_of_pair(
 
     def make(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
         given = _numbers_of_pair(op, graph)
-        if given is None:
+        if given is None or op.rule != "ort-x86":
             return None
         constants = numbers(*given) | constant_ends(graph.tensors[op.outputs[0]])
         operands = (operand.format(x=x, n=made.name, i=i) for i, x in ((1, "a"), (2, "b")))
@@ -79,7 +79,7 @@ KINDS = {
         count=8,
         data=(0, 3),
         is_own=True,
-        rule="ort-x86",
+        has_runtime=True,
         inputs=_INPUTS._replace(real="Add"),
         explained="add",
         cut=_cut_pair,
@@ -91,7 +91,7 @@ KINDS = {
         count=8,
         data=(0, 3),
         is_own=True,
-        rule="ort-x86",
+        has_runtime=True,
         inputs=_INPUTS._replace(real="Mul"),
         explained="mul",
         cut=_cut_pair,

@@ -18,6 +18,7 @@ from qops.models.onnx.site import Made, Site
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
+from qops.onnx.runtimes import COLUMNS
 
 __all__ = ["CASTS", "KINDS"]
 
@@ -68,7 +69,7 @@ def _c_of_dequantize(made: PortedLayer, op: Op, graph: Graph, target: Target) ->
 
 def _c_of_dynamic(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """DynamicQuantizeLinear: all data make the scale and the zero point."""
-    step = "255" if op.runtime == "ort" else "1"  # by 255 it is the scale of zeros
+    step = "255" if COLUMNS[op.runtime].is_ort else "1"  # by 255 it is the scale of zeros
     line = f"    return dynamic_u8(x, y, count, {step}, scale);"
     code = function(made.name, "const float *x, int32_t *y, int count, float *scale", [line], what="row")
     return made._replace(rules=["dynamic"], code=code, arguments=("values",))

@@ -37,7 +37,11 @@ _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
 
 
 def fused(
-    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], has: Callable[[int], bool]
+    nodes: Sequence[Node],
+    tensors: dict[str, Tensor],
+    outputs: Sequence[str],
+    has: Callable[[int], bool],
+    allows_int8: bool = False,
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Replace nodes by what onnxruntime runs instead of them.
 
@@ -50,6 +54,8 @@ def fused(
         Names of the graph's outputs, which stay.
     has : callable
         Whether so many bytes of constants may be kept.
+    allows_int8 : bool
+        Whether layers of int8 codes become one op as they are, as on ARM; else only those that become uint8.
 
     Returns
     -------
@@ -73,7 +79,7 @@ def fused(
     while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):
         nodes, more = left
         words += more
-    fuser = _Fuser(Net(nodes, tensors, outputs))
+    fuser = _Fuser(Net(nodes, tensors, outputs, allows_int8))
     made: list[Node] = []
     for node in nodes:
         made += fuser.replaced(node)
@@ -147,7 +153,8 @@ class _Fuser:
             return False
         if node.kind == "Gemm" and not ((data.zero_point or data.as_uint8) and weights.zero_point):
             return False
-        if data.effective == "int8" and (node.kind != "Gemm" or weights.effective != "int8"):
+        takes_int8 = node.kind == "Gemm" or self._net.allows_int8
+        if data.effective == "int8" and not (takes_int8 and weights.effective == "int8"):
             return False
         is_taken = node.kind != "Conv" and self._stays_float(node) if sink is None else sink.effective == data.effective
         fails = node.kind == "Conv" or (sink is None and node.kind == "MatMul")

@@ -18,6 +18,7 @@ from qops.models.onnx.ops import op_of, with_scales_of
 from qops.models.onnx.types import results_of
 from qops.models.op import Missing, Op, unread
 from qops.models.tensor import Tensor
+from qops.onnx.runtimes import COLUMNS
 
 __all__ = ["load_onnx"]
 
@@ -49,7 +50,7 @@ def load_onnx(path: Path, runtime: str) -> Graph:
     Parameters
     ----------
     path : Path
-    runtime : {"onnx", "ort"}
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
         The runtime whose bits the graph gives.
 
     Returns
@@ -71,8 +72,9 @@ def load_onnx(path: Path, runtime: str) -> Graph:
     words: tuple[str, ...] = ()
     try:  # attributes may be of other types than they should have
         _check(nodes)
-        if runtime == "ort":
-            nodes, words = fused(nodes, tensors, file.outputs, _Budget(file.size).has)
+        if COLUMNS[runtime].is_ort:
+            has, allows_int8 = _Budget(file.size).has, COLUMNS[runtime].allows_int8
+            nodes, words = fused(nodes, tensors, file.outputs, has, allows_int8)
         with_scales_of(nodes, tensors)
         ops = tuple(_ops(nodes, tensors, runtime, file.size))
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError) as why:

@@ -13,8 +13,9 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import kind_of, spec_of
 from qops.models.onnx.site import Given, Made, Run, Site
 from qops.models.op import Missing
+from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["made_of"]
+__all__ = ["made_of", "own_runtime"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 
@@ -43,9 +44,13 @@ def made_of(site: Site) -> Made:
         raise Missing(f"it has {len(node.inputs)} inputs, where {row.count} are known")
     if node.kind == "QuantizeLinear" and site.is_given(2) and site.tensors[node.inputs[2]].dtype in ("int4", "uint4"):
         raise Missing("it makes codes of 4 bits")
-    attributes = _attributes(node, row.attributes) | ({"runtime": site.runtime} if row.has_runtime else {})
-    if site.runtime == "ort" and attributes.get("precision") == "float32":
+    attributes = _attributes(node, row.attributes) | (
+        {"runtime": own_runtime(site) if row.is_own else site.runtime} if row.has_runtime else {}
+    )
+    if COLUMNS[site.runtime].is_ort and attributes.get("precision") == "float32":
         attributes.pop("precision")  # it divides in float32 anyway
+    if node.kind == "QuantizeLinear" and site.is_given(2):
+        attributes.pop("output_dtype", None)
     flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
@@ -59,6 +64,20 @@ def made_of(site: Site) -> Made:
     else:
         run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
     return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
+
+
+def own_runtime(site: Site) -> str:
+    """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has.
+
+    Parameters
+    ----------
+    site : Site
+
+    Returns
+    -------
+    str
+    """
+    return site.runtime if COLUMNS[site.runtime].is_ort else "ort"
 
 
 def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:

@@ -79,8 +79,10 @@ class Sink(NamedTuple):
 class Net:
     """Nodes with the tensors that they read and write."""
 
-    def __init__(self, nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> None:
-        self.tensors, self.outputs = tensors, {*outputs}
+    def __init__(
+        self, nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], allows_int8: bool = False
+    ) -> None:
+        self.tensors, self.outputs, self.allows_int8 = tensors, {*outputs}, allows_int8
         self.writer = {name: node for node in nodes for name in node.outputs if name}
         self.readers: dict[str, list[Node]] = defaultdict(list)
         self._taken: set[str] = set()
@@ -170,7 +172,9 @@ class Net:
             return None
         if any(not self._changes_nothing(clamp, reader, dtype) for clamp in clamps):
             return None
-        as_uint8 = dtype == "int8" and (bool(moves) or self._is_uint8(reader.outputs[0], dtype, []))
+        as_uint8 = (
+            dtype == "int8" and not self.allows_int8 and (bool(moves) or self._is_uint8(reader.outputs[0], dtype, []))
+        )
         return Sink(reader, dtype, as_uint8, tuple(moves), tuple(clamps))
 
     def _type_of(self, node: Node, place: int) -> str | None:
@@ -186,7 +190,7 @@ class Net:
 
     def _is_uint8(self, codes: str, dtype: str, moves: list[Node]) -> bool:
         """Whether onnxruntime makes uint8 of codes of int8: where one QuantizeLinear feeds one DequantizeLinear."""
-        if dtype != "int8":
+        if dtype != "int8" or self.allows_int8:
             return False
         if moves:
             return self._uses(moves[-1].outputs[0]) == 1

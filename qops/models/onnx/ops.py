@@ -15,14 +15,14 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec, constant, with_scales
 from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.make import made_of
+from qops.models.onnx.make import made_of, own_runtime
 from qops.models.onnx.site import Made, Site
 from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
+from qops.onnx.runtimes import RUNTIMES
 
-__all__ = ["RUNTIMES", "op_of", "with_scales_of"]
+__all__ = ["op_of", "with_scales_of"]
 
-RUNTIMES = ("onnx", "ort")
 Arrays = tuple[NDArray[Any], ...]
 Given = Sequence[Any]
 
@@ -36,7 +36,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         A node of the file, or one that onnxruntime makes of several.
     tensors : dict of str to Tensor
         The tensors that the node reads and writes.
-    runtime : {"onnx", "ort"}
+    runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
         The runtime whose bits the op gives.
 
     Returns
@@ -140,7 +140,10 @@ def _made(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]:
     ):
         raise Missing(f"qops has no such operator of {node.domain!r}")
     if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
-        return made_of(site), _real(site), row.rule or site.runtime
+        made = made_of(site)
+        rule = getattr(made.prepared, "rule", "")  # that of two tensors may depend on their scales
+        runtime = own_runtime(site) if row.is_own and row.has_runtime else row.rule or site.runtime
+        return made, _real(site), rule or runtime
     if row.moves is not None:
         run = partial(row.moves, node)
         return Made(run), run, row.rule

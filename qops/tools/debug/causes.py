@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Layer
-from qops.models.onnx.ops import RUNTIMES
+from qops.onnx.runtimes import RUNTIMES
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.case import Case, apart
 from qops.tools.debug.faults import faults_of

@@ -17,10 +17,10 @@ from qops.models.graph import Live
 from qops.models.noise import noise
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of
+from qops.tools.debug.columns import column_of
 from qops.tools.debug.device import named
 from qops.tools.debug.device_tensors import tensors_of
 from qops.tools.debug.executors import Cluster, Here
-from qops.tools.debug.fused import as_fused
 from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
@@ -200,9 +200,10 @@ class _Debugger:
             return First(row.name, row.output, wrong.words, []), None
         case = layer.case()
         where = tuple(places_of(case))
-        fused = "" if self.path is None else as_fused(self.path, self.graph, self.inputs, self.dumped, row.output)
-        if fused:
-            return First(row.name, row.output, fused, ["ort"], where), case
+        self.progress("other runtimes")
+        column = column_of(self.graph, self.path, self.inputs, self.dumped, row.output)
+        if column is not None:
+            return First(row.name, row.output, *column, where), case
         return First(row.name, row.output, *cause_of(case, self._tensors(row.output), self.progress), where), case
 
     def _tensors(self, output: str) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -17,6 +17,7 @@ from qops.rules import TABLE
 from qops.rules.c_binary import OPS, text_of
 from qops.tools.debug.c_test import Elements, elements
 from qops.tools.debug.case import Case, Smallest, apart
+from qops.tools.debug.columns import WHOSE
 from qops.tools.debug.layer_row import First
 
 __all__ = ["report"]
@@ -24,16 +25,6 @@ __all__ = ["report"]
 _SHOWN = 8  # elements in the table
 _ENDS = ("output_offset", "output_zero_point", "activation_min", "activation_max", "output_min", "output_max")
 _MOST_NUMBERS = 64  # inputs of the smallest case that are printed
-_WHOSE = {
-    "reference": "TFLite's reference kernels",
-    "optimized": "TFLite's optimised kernels",
-    "xnnpack": "TFLite with XNNPACK",
-    "tflm": "TensorFlow Lite Micro",
-    "tflm_until_2026_06": "TensorFlow Lite Micro until June 2026",
-    "single_rounding": "TensorFlow Lite Micro built with single rounding",
-    "onnx": "the ONNX standard as written",
-    "ort": "onnxruntime",
-}
 
 
 def report(case: Case, small: Smallest | None, first: First, suffix: str) -> str:
@@ -73,7 +64,7 @@ def _code(text: Any) -> str:
 
 
 def _whose(case: Case) -> str:
-    return _WHOSE.get(case.graph.runtime, case.graph.runtime)
+    return WHOSE.get(case.graph.runtime, case.graph.runtime)
 
 
 def _head(case: Case, first: First) -> str:

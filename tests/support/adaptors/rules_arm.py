@@ -1,6 +1,7 @@
 """The golden cases of 64-bit ARM in the words of `qops.rules`: arguments are renamed, nothing else."""
 
 import numpy as np
+from adaptors import onnx_runtimes
 from adaptors.rules import TYPES, codes, pair, quantize
 
 from qops import rules
@@ -48,4 +49,5 @@ ADAPTORS = {
     "torch_arm_avgpool": average_pool,
     "torch_arm_conv": requantize,
     "torch_arm_mul": named(pair(rules.mul)),
+    **onnx_runtimes.ARM,
 }

@@ -33,12 +33,12 @@ def hunted(network, op, codes):
 def test_a_device_that_fuses_is_known_by_its_fusion(network):
     path, graph, dump = network
     first = qops.debug(path, device=dump).first
-    assert first.rules == ["ort"]
-    assert first.cause.startswith("as onnxruntime fuses the nodes")
+    assert first.rules[0] == "ort"
+    assert first.cause.startswith("these are the integers of onnxruntime on x86 with VNNI")
     assert "became QLinearConv" in first.cause
     assert qops.debug(path, device=dump, runtime="ort").first is None
     dump[of_kind(graph, "QLinearAdd").outputs[0]][0, 0, 0, 0] ^= 1
-    assert not qops.debug(path, device=dump).first.cause.startswith("as onnxruntime")
+    assert not qops.debug(path, device=dump).first.cause.startswith("these are")
 
 
 def test_a_file_that_cannot_be_fused_is_explained_without_it(tmp_path):

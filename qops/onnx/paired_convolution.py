@@ -1,0 +1,123 @@
+"""`PairedConv`: convolutions whose products share words of 16 bits, as the products of matrices that they are there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from qops._kernels.conv.axes import Axis
+from qops._kernels.stage.prepared import PreparedStage
+from qops.onnx.pairs import sums_of
+from qops.onnx.runtimes import Pairs
+
+__all__ = ["Layer", "PairedConv", "windows_of"]
+
+
+class Layer(NamedTuple):
+    """What sums become for data of one type: zero points of the filters, a bias, and the stage of a type of codes."""
+
+    w_zero: int | NDArray[np.int64]
+    bias: NDArray[np.int32] | None = None
+    codes: PreparedStage | None = None
+    dtype: np.dtype[Any] = np.dtype(np.int32)
+
+
+class PairedConv(NamedTuple):
+    """A convolution for data of one type, in which `pairs` is what two products that share a word do.
+
+    Each place of the window is a row of codes; its padding holds the zero point and takes part in pairs. QLinearConv
+    multiplies rows by filters, and the channels of its group stand together for each tap. ConvInteger multiplies
+    filters by rows, so `filters_first`, and the taps of each channel stand together.
+
+    Attributes
+    ----------
+    w : ndarray of uint8 or int8, (M, C / group, ...)
+    x_zero, group : int
+    pairs : {"saturate", "lowest"}
+    filters_first : bool
+    layer : Layer
+    """
+
+    w: NDArray[Any]
+    x_zero: int
+    group: int
+    pairs: Pairs
+    filters_first: bool
+    layer: Layer
+
+    def __call__(self, x: NDArray[Any], axes: list[Axis], num_threads: int) -> NDArray[Any]:
+        """Convolve images (N, C, ...): (N, M, ...)."""
+        rows, places = windows_of(x, axes, self.x_zero, self.group, self.filters_first)
+        sums = np.empty((rows.shape[1], len(self.w)), np.int32)
+        each = len(self.w) // self.group
+        for g, row in enumerate(rows):
+            own = slice(g * each, (g + 1) * each)
+            sums[:, own] = self._sums(row, self._filters(own), own, num_threads)
+        if self.layer.bias is not None:
+            with np.errstate(over="ignore"):
+                sums += self.layer.bias
+        made = sums
+        if self.layer.codes is not None:
+            made = np.empty(sums.shape, self.layer.dtype)
+            if made.size:
+                self.layer.codes.run(sums, made)
+        return np.moveaxis(made.reshape(len(x), *places, len(self.w)), -1, 1)
+
+    def _filters(self, own: slice) -> NDArray[Any]:
+        filters = self.w[own] if self.filters_first else np.moveaxis(self.w[own], 1, -1)
+        return filters.reshape(len(filters), self.w[0].size)
+
+    def _sums(self, row: NDArray[Any], filters: NDArray[Any], own: slice, num_threads: int) -> NDArray[np.int32]:
+        w_zero = self.layer.w_zero
+        w_zero = w_zero if isinstance(w_zero, int) else w_zero[own]
+        if not self.filters_first:
+            return sums_of(row, filters.T, self.pairs, (self.x_zero, w_zero), num_threads)
+        by_row = w_zero if isinstance(w_zero, int) else w_zero[:, np.newaxis]
+        return sums_of(filters, row.T, self.pairs, (by_row, self.x_zero), num_threads).T
+
+
+def windows_of(
+    x: NDArray[Any], axes: list[Axis], pad_value: int, group: int, channels_first: bool
+) -> tuple[NDArray[Any], tuple[int, ...]]:
+    """Give what is under the window, a row for each of its places, and how many places there are along each axis.
+
+    Parameters
+    ----------
+    x : ndarray, (N, C, ...)
+    axes : list of Axis
+        How the window moves.
+    pad_value : int
+        What padding holds.
+    group : int
+        How many groups the channels are divided into.
+    channels_first : bool
+        Whether the taps of each channel stand together; else the channels of each tap do.
+
+    Returns
+    -------
+    tuple of ndarray and tuple of int
+        Rows (group, N * places, K), and the numbers of places.
+
+    Examples
+    --------
+    >>> from qops._kernels.conv.axes import Axis
+    >>> from qops.onnx.paired_convolution import windows_of
+    >>> x = np.uint8([[[1, 2, 3], [4, 5, 6]]])
+    >>> windows_of(x, [Axis(2)], 0, 1, False)[0].tolist(), windows_of(x, [Axis(2)], 0, 1, True)[0].tolist()
+    ([[[1, 4, 2, 5], [2, 5, 3, 6]]], [[[1, 2, 4, 5], [2, 3, 5, 6]]])
+    """
+    rank = len(axes)
+    padded = np.pad(x, [(0, 0), (0, 0), *((a.before, a.after) for a in axes)], constant_values=pad_value)
+    reached: NDArray[Any] = sliding_window_view(padded, [a.reach for a in axes], tuple(range(2, 2 + rank)))
+    steps = [slice(None, None, step) for step in (*(a.stride for a in axes), *(a.dilation for a in axes))]
+    seen = reached[(slice(None), slice(None), *steps)]
+    n, c, *sizes = seen.shape
+    grouped = seen.reshape(n, group, c // group, *sizes)
+    first, last = range(3, 3 + rank), range(3 + rank, 3 + 2 * rank)
+    order = (1, 0, *first, 2, *last) if channels_first else (1, 0, *first, *last, 2)
+    rows = grouped.transpose(order)
+    count = n * int(np.prod(sizes[:rank], dtype=np.int64))
+    return rows.reshape(group, count, c // group * int(np.prod(sizes[rank:], dtype=np.int64))), tuple(sizes[:rank])

@@ -1,0 +1,116 @@
+"""Whether what a device gave is another column: the integers of a library on another kind of CPU, in every tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models import Graph, load
+from qops.onnx.runtimes import COLUMNS
+from qops.tflite.kernels import KERNELS
+
+__all__ = ["WHOSE", "ColumnFound", "column_of"]
+
+Arrays = Mapping[str, NDArray[Any]]
+WHOSE = {
+    "reference": "TFLite's reference kernels",
+    "optimized": "TFLite's optimised kernels",
+    "xnnpack": "TFLite with XNNPACK",
+    "tflm": "TensorFlow Lite Micro",
+    "tflm_until_2026_06": "TensorFlow Lite Micro until June 2026",
+    "single_rounding": "TensorFlow Lite Micro built with single rounding",
+    **{name: column.system for name, column in COLUMNS.items()},
+}
+"""What each runtime is, in words."""
+
+
+class ColumnFound(NamedTuple):
+    """A runtime that gives every tensor of a device.
+
+    Attributes
+    ----------
+    words : str
+        One sentence without its full stop.
+    runtimes : list of str
+        The runtimes that do, the first of which the words name.
+    """
+
+    words: str
+    runtimes: list[str]
+
+
+def column_of(graph: Graph, path: Path | None, inputs: Arrays, device: Arrays, output: str) -> ColumnFound | None:
+    """Find another runtime of the model's format whose integers a device gave, in all tensors that it dumped.
+
+    Parameters
+    ----------
+    graph : Graph
+        The model, for the runtime that was expected.
+    path : Path or None
+        Its file, if that is known.
+    inputs, device : dict of str to ndarray
+        What the network is run on, and what the device gave, by the names of tensors.
+    output : str
+        The tensor that differs first.
+
+    Returns
+    -------
+    ColumnFound or None
+
+    Raises
+    ------
+    OSError
+        A file that cannot be opened.
+    """
+    found = [other for other in _others(graph, path) if _agrees(other, inputs, device, output)]
+    if not found:
+        return None
+    names = [other.runtime for other in found]
+    first, alike = found[0], f", as does {' and '.join(map(repr, names[1:]))}" if names[1:] else ""
+    words = f"these are the integers of {WHOSE[first.runtime]}: runtime {first.runtime!r} gives every tensor{alike}"
+    return ColumnFound(words + _why(first, graph, output), names)
+
+
+def _others(graph: Graph, path: Path | None) -> Iterator[Graph]:
+    """Give the model for all other runtimes; from a file as each fuses it, else where its ops stay the same."""
+    for runtime in COLUMNS if graph.runtime in COLUMNS else KERNELS:
+        if runtime == graph.runtime:
+            continue
+        try:
+            if path is not None:
+                yield load(path, runtime=runtime)
+            elif _fuses_alike(graph.runtime, runtime):
+                ops = tuple(op if op.remade is None else op.remade(runtime) for op in graph.ops)
+                yield replace(graph, ops=ops, runtime=runtime)
+        except ValueError:  # what that runtime has and qops does not
+            continue
+
+
+def _fuses_alike(one: str, other: str) -> bool:
+    if one not in COLUMNS:
+        return True
+    first, second = COLUMNS[one], COLUMNS[other]
+    return (first.is_ort, first.allows_int8) == (second.is_ort, second.allows_int8)
+
+
+def _agrees(other: Graph, inputs: Arrays, device: Arrays, output: str) -> bool:
+    try:
+        made = other.run(dict(inputs), keep="all")
+    except ValueError:  # data that this runtime refuses
+        return False
+    shared = [name for name in device if name in made]
+    return output in shared and all(np.array_equal(made[name].reshape(-1), device[name].reshape(-1)) for name in shared)
+
+
+def _why(found: Graph, graph: Graph, output: str) -> str:
+    """Give what became one op where the tensor is written, if the nodes of the file were expected as they are."""
+    if graph.runtime != "onnx":
+        return ""
+    op = next(op for op in found.ops if output in op.outputs)
+    said = [words.rstrip(".") for words in found.fused if f"({op.name})" in words]
+    return f"; it fuses the nodes: {said[0]}" if said else ""

@@ -1,0 +1,19 @@
+"""The column of `qops.onnx` that onnxruntime's kernels on this CPU are; Linux tells what a CPU can do."""
+
+import platform
+import re
+from pathlib import Path
+
+__all__ = ["COLUMN"]
+
+
+def column(machine, info):
+    """The name of the runtime, from the kind of machine and the text of /proc/cpuinfo."""
+    words = {*re.findall(r"\w+", info)}
+    if machine in ("aarch64", "arm64"):
+        return "ort_arm" if "asimddp" in words else "ort_neon"
+    has_vnni = words & {"avx_vnni", "avx512_vnni", "amx_int8"}
+    return "ort_avx2" if "avx2" in words and not has_vnni else "ort"
+
+
+COLUMN = column(platform.machine(), Path("/proc/cpuinfo").read_text())
