@@ -1,6 +1,18 @@
 """All kinds of operators of TFLite, by name; each is told in the file of its family."""
 
-from qops.models.tflite import axes, binary, codes, convolutions, images, memory, moves, pools, products, rows
+from qops.models.tflite import (
+    axes,
+    binary,
+    codes,
+    convolutions,
+    images,
+    memory,
+    moves,
+    pools,
+    products,
+    rows,
+    variables,
+)
 from qops.models.tflite.kind import Kind
 
 __all__ = ["KINDS"]
@@ -16,4 +28,5 @@ KINDS: dict[str, Kind] = {
     **images.KINDS,
     **moves.KINDS,
     **memory.KINDS,
+    **variables.KINDS,
 }

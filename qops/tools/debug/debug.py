@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
@@ -13,7 +13,7 @@ from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.models import Graph
 from qops.models.argument import graph_of
-from qops.models.graph import Live
+from qops.models.live import Live
 from qops.models.noise import noise
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of
@@ -95,8 +95,8 @@ def debug(
     """
     if unknown:
         raise unknown_keyword(debug, unknown)
-    graph = graph_of(model, "model", runtime)
-    twin = None if float_model is None else graph_of(float_model, "float_model")
+    graph = graph_of(model, "model", runtime, gaps=True)
+    twin = None if float_model is None else graph_of(float_model, "float_model", gaps=True)
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):
         raise TypeError(f"client: expected a client of dask, got {shown(client)}")
     with Progress() as progress:
@@ -175,7 +175,8 @@ class _Debugger:
                 worst = layer
             if first is None and self.has_device:
                 first, case = self._judged(layer)
-        missing = [row.output for row in rows if row.differ is None]
+        missing = [row.output for row in rows if row.differ is None and row.unchecked is None]
+        self.notes += [f"{row.unchecked}: {row.rule}" for row in rows if row.unchecked and row.rule]
         if self.has_device and missing:
             self.notes.append(f"{len(missing)} of {len(rows)} results are not in the dump, the first {missing[0]!r}")
         if first is None:
@@ -185,6 +186,8 @@ class _Debugger:
     def _judged(self, layer: WalkedLayer) -> tuple[First | None, Case | None]:
         """Say whether a layer differs, and why."""
         row, wrong = layer.result.row, layer.result.wrong
+        if row.unchecked:
+            return None, None
         if row.differ is None:
             key = next((key for key in self.unknown if _are_same(self.arrays[key], layer.result)), None)
             if key is None:
@@ -207,12 +210,16 @@ class _Debugger:
             if made_of & set(op.reads):
                 made_of |= set(op.outputs)
         yield from ((name, array) for name, array in self.dumped.items() if name not in made_of)
-        live = Live(self.graph, self.inputs)
+        live = Live(self.graph.ops, self.inputs)
         yield from self.inputs.items()
         for op in self.graph.ops:
-            made = op.call(*live.read(op))
+            if op.gap or not live.has(op):
+                made: Sequence[Any] = [self.dumped.get(name) for name in op.outputs]
+            else:
+                made = op.call(*live.read(op))
             live.write(op, made)
-            yield from zip(op.outputs, made, strict=True)
+            results = zip(op.outputs, made, strict=False)
+            yield from ((name, array) for name, array in results if array is not None and not op.gap)
 
     def _unlike_inputs(self) -> First | None:
         for name in self.fed:
