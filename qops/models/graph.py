@@ -238,7 +238,7 @@ class Graph:
         return values.get(name) if data is None else data
 
     def _given(self, given: Mapping[str, ArrayLike] | None, typed: bool = True) -> dict[str, NDArray[Any]]:
-        """Check results of gaps; where the file tells their shape, they have it, and if `typed` the type of the file."""
+        """Check results of gaps; where the file tells their shape they have it, and if `typed` its type."""
         if given is not None and not isinstance(given, Mapping):
             raise TypeError(f"given: expected a dict of results of gaps, got {shown(given)}")
         free, found = [name for op in self.gaps for name in op.outputs], {}

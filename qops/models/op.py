@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,17 +191,13 @@ def gap(
     def call(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         raise Missing(why)
 
-    again = _Again((name, kind, inputs, outputs, reads, why))
+    again = partial(_again, name, kind, inputs, outputs, reads, why)
     return Op(name, kind, inputs, outputs, reads, call, remade=again, gap=why)
 
 
-class _Again(NamedTuple):
-    """Makes a gap anew, which is the same for every runtime."""
-
-    arguments: tuple[Any, ...]
-
-    def __call__(self, runtime: str) -> Op:
-        return gap(*self.arguments)
+def _again(*arguments: Any) -> Op:
+    """Give a gap for another runtime, the last argument: it is the same for all."""
+    return gap(*arguments[:-1])
 
 
 def unread(missing: list[str]) -> str:

@@ -36,7 +36,9 @@ class Session:
         A state that the graph does not have, or of another type or number of axes.
     """
 
-    def __init__(self, run: Callable[..., Arrays], initial: Arrays, state: Mapping[str, ArrayLike] | None = None) -> None:
+    def __init__(
+        self, run: Callable[..., Arrays], initial: Arrays, state: Mapping[str, ArrayLike] | None = None
+    ) -> None:
         self._run, self._initial = run, initial
         self._states: dict[str, Any] = {}
         self.reset(state)
@@ -48,7 +50,7 @@ class Session:
         keep: str | None = None,
         given: Mapping[str, ArrayLike] | None = None,
     ) -> Arrays:
-        """Run one step; the arguments and the result are those of `Graph.run`. An error leaves the states as they were."""
+        """Run one step, as `Graph.run` does; an error leaves the states as they were."""
         states = dict(self._states)
         found = self._run(x, keep, given, states)
         self._states = states

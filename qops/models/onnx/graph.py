@@ -117,9 +117,7 @@ def _value(node: Node) -> NDArray[Any] | None:
     return found
 
 
-def _ops(
-    nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: int, gaps: bool
-) -> Iterable[Op]:
+def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: int, gaps: bool) -> Iterable[Op]:
     ops: list[Op] = []
     missing, packed, folded = [], _Budget(size), _Budget(size)
     for i, node in enumerate(nodes):

@@ -65,7 +65,7 @@ def with_variables(operators: Iterable[Operator], start: Started) -> list[Operat
     each = list(operators)
     handles, found = _handles(each), []
     for op in each:
-        if op.kind in KINDS:
+        if op.kind in ("READ_VARIABLE", "ASSIGN_VARIABLE"):
             name = _name(op, handles)
             op = replace(op, options={"Variable": name, "Start": start.get(name)})
         found.append(op)
@@ -120,6 +120,8 @@ def _make_assign(site: Site) -> Made:
 
 
 KINDS = {
+    "VAR_HANDLE": Kind(schema="VarHandleOptions", version=1),
+    "CALL_ONCE": Kind(schema="CallOnceOptions", version=1),
     "READ_VARIABLE": Kind(make=_make_read, is_of_variable=True, version=1),
     "ASSIGN_VARIABLE": Kind(make=_make_assign, is_of_variable=True, version=1),
 }
