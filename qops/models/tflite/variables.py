@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.op import Missing
+from qops.models.graph import Graph
+from qops.models.op import Missing, Op
+from qops.models.target import PortedLayer, Target, function
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import Made, Site
 
 __all__ = ["KINDS", "PLACES", "started", "with_variables"]
 
-PLACES = ("VAR_HANDLE", "CALL_ONCE")
+PLACES = {
+    "VAR_HANDLE": Kind(schema="VarHandleOptions", version=1),
+    "CALL_ONCE": Kind(schema="CallOnceOptions", version=1),
+}
 """Operators that compute nothing: they name a variable, and say which subgraph gives variables their first values."""
 
 Started = dict[str, NDArray[Any]]
@@ -119,9 +124,23 @@ def _make_assign(site: Site) -> Made:
     return Made((1,), run, states={name: start})
 
 
+def _c_of_read(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+    code = function(made.name, "const int32_t *variable, int i", ["    return variable[i];"])
+    return made._replace(constants=_starts(op), code=code, arguments=("variable", "i"))
+
+
+def _c_of_assign(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+    lines = ["    variable[i] = x;"]
+    code = function(made.name, "int32_t x, int32_t *variable, int i", lines, "void", "step")
+    return made._replace(constants=_starts(op), code=code, arguments=("x", "variable", "i"))
+
+
+def _starts(op: Op) -> dict[str, Any]:
+    (start,) = op.states.values()
+    return {"start": start}
+
+
 KINDS = {
-    "VAR_HANDLE": Kind(schema="VarHandleOptions", version=1),
-    "CALL_ONCE": Kind(schema="CallOnceOptions", version=1),
-    "READ_VARIABLE": Kind(make=_make_read, is_of_variable=True, version=1),
-    "ASSIGN_VARIABLE": Kind(make=_make_assign, is_of_variable=True, version=1),
+    "READ_VARIABLE": Kind(make=_make_read, code=_c_of_read, is_of_variable=True, version=1),
+    "ASSIGN_VARIABLE": Kind(make=_make_assign, code=_c_of_assign, is_of_variable=True, version=1),
 }

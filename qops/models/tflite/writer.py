@@ -12,6 +12,7 @@ from qops.models.tensor import Tensor
 from qops.models.tflite.file import TYPES, Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
+from qops.models.tflite.variables import PLACES
 
 __all__ = ["packed_int4", "tflite_bytes"]
 
@@ -53,6 +54,10 @@ def tflite_bytes(
         for ops in once
     ]
     return _Writer().model([(tensors, operators, inputs, outputs), *more])
+
+
+def _row(kind: str) -> Kind:
+    return KINDS.get(kind) or PLACES.get(kind) or Kind()
 
 
 class _Writer:
@@ -135,7 +140,7 @@ class _Writer:
 
     def _code(self, kind: str) -> int:
         number = getattr(self._schema.BuiltinOperator, kind)
-        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": KINDS.get(kind, Kind()).version}
+        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": _row(kind).version}
         return self._table("OperatorCode", BuiltinCode=number, **fields)
 
     def _operator(self, op: Operator, code: int, where: dict[str, int]) -> int:
@@ -145,7 +150,7 @@ class _Writer:
         }
         if op.intermediates:
             fields["Intermediates"] = self._numbers([where[t.name] for t in op.intermediates])
-        table = KINDS.get(op.kind, Kind()).schema
+        table = _row(op.kind).schema
         if table:
             given = {name: self._field(value) for name, value in op.options.items()}
             fields["BuiltinOptions"] = self._table(table, **given)
