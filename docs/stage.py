@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
-from docs import browser, figures, rule_pages, systems, validation
+from docs import browser, figures, readable, rule_pages, systems, validation
 from docs.names import TITLES, rooms, short
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +22,7 @@ SEARCHED = {
     "guide/debug": ("layer by layer", "device dump"),
     "guide/dump": ("dump", "npz"),
     "guide/error": ("tolerance", "accuracy"),
+    "guide/files": ("supported operators", "tflite operators", "onnx operators", "unsupported operator"),
     "guide/fused": ("fused", "unfused", "graph optimization"),
     "guide/layer": ("layer", "linear layer"),
     "guide/params": ("constants of a port",),
@@ -106,6 +107,7 @@ def pages(lite: bool = False) -> dict[str, str]:
     """Path -> text, of every page that is not a notebook."""
     found = {path.relative_to(TEXT).as_posix(): path.read_text("utf-8") for path in sorted(TEXT.rglob("*.md"))}
     found |= systems.pages() | rule_pages.pages() | validation.pages() | figures.pages() | develop_pages()
+    found |= readable.pages()
     found |= {"notebooks/index.md": course_page(lite), "ops.md": ops_page(), "trust/claims.md": claims_page()}
     return found | {f"{page}.md": with_words(found[f"{page}.md"], words) for page, words in searched().items()}
 

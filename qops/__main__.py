@@ -55,7 +55,8 @@ The dump holds tensors by the names that the model has for them: an .npz file; a
 or .txt file in which they are printed; a .tflm file of layer_by_layer_output_tool; or
 a folder with one file for each tensor: .npy; .bin or .raw, plain bytes; .txt or .csv,
 printed numbers; .pb or .tensorproto of ONNX. It needs the inputs, unless --data has
-them; other tensors may be missing. Without any dump the inputs are seeded noise."""
+them; other tensors may be missing. Several dumps are those of steps that follow each other,
+with as many files behind --data, or none. Without any dump the inputs are seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _PAGE = "hunt.html"
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
@@ -80,9 +81,10 @@ def _debug(options: argparse.Namespace) -> int:
     for folder, names in ((options.html, [_PAGE]), (options.reduce, ALWAYS)):
         if folder is not None:
             check_free(folder, names)  # before a long run, not after it
-    given = {"device": options.device, "float_model": options.float, "runtime": options.runtime}
+    data, device = (files[0] if files and len(files) == 1 else files for files in (options.data, options.device))
+    given = {"device": device, "float_model": options.float, "runtime": options.runtime}
     with client_of(options.jobs) as client:
-        found = debug(options.model, options.data, client=client, **given)
+        found = debug(options.model, data, client=client, **given)
     print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
     told = sys.stderr if options.json else sys.stdout
     if options.html is not None:
@@ -173,8 +175,8 @@ def _add_debug(commands: Any) -> None:
     words = "find the first layer of a network that differs from a device's dump, and why"
     made = _command(commands, "debug", words, _DEVICE)
     made.add_argument("model", type=Path, help="a .tflite or .onnx file")
-    made.add_argument("--data", type=Path, metavar="FILE.npz", help="the inputs, by name")
-    made.add_argument("--device", type=Path, metavar="DUMP", help="what the device gave; see below")
+    made.add_argument("--data", type=Path, nargs="+", metavar="FILE.npz", help="the inputs, by name")
+    made.add_argument("--device", type=Path, nargs="+", metavar="DUMP", help="what the device gave; see below")
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
     jobs = "run layers as tasks of dask, on so many processes, which take seconds to start"
     made.add_argument("--jobs", type=int, metavar="N", help=jobs)

@@ -9,9 +9,10 @@ of, with other bits on ties. Reading a format needs a small package: ``pip insta
 from qops.models.graph import Graph
 from qops.models.load import load
 from qops.models.op import Layer, Op
+from qops.models.session import Session
 from qops.models.tensor import Tensor
 from qops.models.tflite.file import Operator
 from qops.models.tflite.writer import tflite_bytes
 
-__all__ = ["Graph", "Layer", "Op", "Operator", "Tensor", "load", "tflite_bytes"]
+__all__ = ["Graph", "Layer", "Op", "Operator", "Session", "Tensor", "load", "tflite_bytes"]
 __dir__ = __all__.copy

@@ -12,7 +12,7 @@ from qops.models.load import load
 __all__ = ["graph_of"]
 
 
-def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
+def graph_of(model: Any, name: str, runtime: str | None = None, *, gaps: bool = False) -> Graph:
     """Give the graph of a model, or of a file.
 
     Parameters
@@ -23,6 +23,8 @@ def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
         The caller's name of that argument.
     runtime : str, optional
         The runtime whose bits the model is expected to give.
+    gaps : bool
+        As in `load`.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
     if not isinstance(model, str | Path):
         raise TypeError(f"{name}: expected a file or a graph, got {shown(model)}")
     try:
-        return load(model, runtime=runtime)
+        return load(model, runtime=runtime, gaps=gaps)
     except (ValueError, TypeError) as why:  # by the name that the caller gave
         if not str(why).startswith("path:"):
             raise

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.checks import as_array, choice, shown
+from qops.models.live import Live
 from qops.models.op import FAILED, Op, in_real_numbers
+from qops.models.session import Session
 from qops.models.tensor import Tensor
 
-__all__ = ["Graph", "Live"]
+__all__ = ["Graph"]
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +72,43 @@ class Graph:
             if name not in known:
                 raise ValueError(f"{self.name}: nothing writes the output {name!r}")
 
-    def run(self, x: ArrayLike | Mapping[str, ArrayLike], *, keep: str | None = None) -> dict[str, NDArray[Any]]:
+    @property
+    def gaps(self) -> tuple[Op, ...]:
+        """The operators of the file that qops does not have; ``op.gap`` says why."""
+        return tuple(op for op in self.ops if op.gap)
+
+    @property
+    def states(self) -> dict[str, NDArray[Any]]:
+        """What ops keep from one call to the next, by name: variables, memories of SVDF and LSTM, as they start."""
+        return {name: np.array(value) for op in self.ops for name, value in op.states.items()}
+
+    def session(self, state: Arrays | None = None) -> Session:
+        """Begin a sequence of calls, between which variables and the memories of SVDF and LSTM are kept.
+
+        Parameters
+        ----------
+        state : dict of str to ndarray, optional
+            The states to begin with, by name, as `Session.state` gives them; others begin as the file says.
+
+        Returns
+        -------
+        Session
+            ``session(x)`` runs the graph, ``session.state`` tells the states, ``session.reset()`` begins anew.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A state that the graph does not have, or of another type.
+        """
+        return Session(self._step, self.states, state)
+
+    def run(
+        self,
+        x: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        keep: str | None = None,
+        given: Mapping[str, ArrayLike] | None = None,
+    ) -> dict[str, NDArray[Any]]:
         """Run all ops on codes.
 
         Parameters
@@ -78,21 +118,43 @@ class Graph:
         keep : {None, "all"}
             What the result holds. By default it is the outputs of the graph, and a tensor is dropped after its last
             reader; "all" keeps every tensor that is no constant.
+        given : dict of str to array_like, optional
+            Results of gaps, by the names of tensors.
 
         Returns
         -------
         dict of str to ndarray
-            Tensors by name.
+            Tensors by name. What depends on the result of a gap that is not given is not in it.
 
         Raises
         ------
         TypeError, ValueError
-            An input that is missing, unknown, or of another type or shape than the graph has; an op that refuses what
-            it reads.
-        """
-        return self._walk(self.inputs_of(x), keep, lambda op, _, *codes: op.call(*codes))
+            An input that is missing, unknown, or of another type or shape than the graph has; the same of a given
+            result; an op that refuses what it reads.
 
-    def real(self, x: ArrayLike | Mapping[str, ArrayLike], *, keep: str | None = None) -> dict[str, NDArray[Any]]:
+        Notes
+        -----
+        Each run starts with the states that the file says; `session` keeps them from one call to the next.
+        """
+        return self._step(x, keep, given, {})
+
+    def _step(
+        self,
+        x: ArrayLike | Mapping[str, ArrayLike],
+        keep: str | None,
+        given: Mapping[str, ArrayLike] | None,
+        states: dict[str, Any],
+    ) -> dict[str, NDArray[Any]]:
+        """Run all ops, and leave their states in `states`."""
+        return self._walk(self.inputs_of(x), self._given(given), keep, states, lambda op, _, *codes: op.call(*codes))
+
+    def real(
+        self,
+        x: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        keep: str | None = None,
+        given: Mapping[str, ArrayLike] | None = None,
+    ) -> dict[str, NDArray[Any]]:
         """Run all ops in real numbers: the network without any rounding of activations.
 
         Parameters
@@ -101,19 +163,23 @@ class Graph:
             The values of the input, or of each of them by its name.
         keep : {None, "all"}
             As in `run`.
+        given : dict of str to array_like, optional
+            Values of results of gaps, by the names of tensors.
 
         Returns
         -------
         dict of str to ndarray of float64
-            Values by the names of tensors. An op without a formula is run on the nearest codes of its inputs.
+            Values by the names of tensors. An op without a formula is run on the nearest codes of its inputs. What
+            depends on the result of a gap that is not given is not in it.
 
         Raises
         ------
         TypeError, ValueError
-            An input that is missing, unknown, or of another shape.
+            An input or a given result that is missing, unknown, or of another shape.
         """
-        given = {key: value.astype(np.float64) for key, value in self._named(x, "x").items()}
-        return self._walk(given, keep, in_real_numbers)
+        values = {key: value.astype(np.float64) for key, value in self._named(x, "x").items()}
+        known = {key: value.astype(np.float64) for key, value in self._given(given, typed=False).items()}
+        return self._walk(values, known, keep, {}, in_real_numbers)
 
     def inputs_of(self, x: ArrayLike | Mapping[str, ArrayLike], name: str = "x") -> dict[str, NDArray[Any]]:
         """Check codes of the inputs, and give them by name.
@@ -142,23 +208,49 @@ class Graph:
         return found
 
     def _walk(
-        self, given: Mapping[str, NDArray[Any]], keep: str | None, function: Callable[..., Sequence[NDArray[Any]]]
+        self,
+        inputs: Arrays,
+        given: Arrays,
+        keep: str | None,
+        states: dict[str, Any],
+        function: Callable[..., Sequence[NDArray[Any]]],
     ) -> dict[str, NDArray[Any]]:
         """Run ops one after another: `function` takes an op, all tensors by name, and the arrays that the op reads."""
         choice("outputs" if keep is None else keep, "keep", ("outputs", "all"))
-        live = Live(self, given, keep=self.outputs if keep is None else self.tensors)
+        live = Live(self.ops, inputs, keep=self.outputs if keep is None else self.tensors, states=states)
         for op in self.ops:
+            if op.gap or not live.has(op):
+                live.write(op, [given.get(name) for name in op.outputs])
+                continue
             try:
                 made = function(op, self.tensors, *live.read(op))
             except FAILED as why:
                 raise ValueError(f"{self.name}: {op.name} ({op.kind}): {str(why) or repr(why)}") from why
             live.write(op, made)
-        return live.values if keep else {name: self._value(name, live.values) for name in self.outputs}
+        if keep:
+            return live.values
+        found = {name: self._value(name, live.values) for name in self.outputs}
+        return {name: value for name, value in found.items() if value is not None}
 
-    def _value(self, name: str, values: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        """Give an output of the graph, which may be a constant."""
+    def _value(self, name: str, values: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
+        """Give an output of the graph, which may be a constant; None if it depends on a gap."""
         data = self.tensors[name].data
-        return values[name] if data is None else data
+        return values.get(name) if data is None else data
+
+    def _given(self, given: Mapping[str, ArrayLike] | None, typed: bool = True) -> dict[str, NDArray[Any]]:
+        """Check results of gaps; where the file tells their shape they have it, and if `typed` its type."""
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"given: expected a dict of results of gaps, got {shown(given)}")
+        free, found = [name for op in self.gaps for name in op.outputs], {}
+        for key, value in (given or {}).items():
+            name = f"given[{key!r}]"
+            if key not in free:
+                raise ValueError(f"{name}: no gap of {self.name} has this result, only {_list(free) or 'none'}")
+            tensor = self.tensors[key]
+            found[key] = self._shaped(key, value, name) if tensor.shape else as_array(value, name)
+            if typed and tensor.shape and found[key].dtype.name != tensor.dtype:
+                raise TypeError(f"{name}: expected {tensor.dtype}, got {found[key].dtype}")
+        return found
 
     def _named(self, x: ArrayLike | Mapping[str, ArrayLike], name: str) -> dict[str, NDArray[Any]]:
         """Give the inputs by their names, of the shapes that the graph has."""
@@ -181,36 +273,6 @@ class Graph:
             said = ", ".join("?" if size is None else str(size) for size in wanted)
             raise ValueError(f"{name}: expected shape ({said}), got {shown(data.shape)}")
         return data
-
-
-class Live:
-    """The tensors of a graph that runs: each is dropped after its last reader.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph whose ops run, in their order.
-    given : dict
-        Its inputs, by name.
-    keep : iterable of str
-        Names of tensors that are never dropped.
-    """
-
-    def __init__(self, graph: Graph, given: Mapping[str, Any], keep: Iterable[str] = ()) -> None:
-        self.values: dict[str, Any] = dict(given)
-        self._keep = frozenset(keep)
-        self._last = {name: op.name for op in graph.ops for name in op.reads}
-
-    def read(self, op: Op) -> list[Any]:
-        """Give what an op reads."""
-        return [self.values[name] for name in op.reads]
-
-    def write(self, op: Op, made: Sequence[Any]) -> None:
-        """Take the results of an op, and drop tensors that no later op reads."""
-        self.values.update(zip(op.outputs, made, strict=True))
-        for name in {*op.reads, *op.outputs} - self._keep:
-            if self._last.get(name, op.name) == op.name:
-                self.values.pop(name, None)
 
 
 def _list(names: Iterable[str]) -> str:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
-from qops.checks import choice, shown
+from qops.checks import choice, flag, shown
 from qops.models.graph import Graph
 from qops.models.onnx.graph import load_onnx
-from qops.models.op import Missing, unread
-from qops.models.tflite.file import read_tflite
-from qops.models.tflite.ops import op_of
+from qops.models.tflite.graph import load_tflite
 from qops.onnx.runtimes import RUNTIMES
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["load"]
 
 
-def load(path: str | Path, *, runtime: str | None = None) -> Graph:
+def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) -> Graph:
     """Read a model file, .tflite or .onnx, into a graph of prepared ops.
 
     Parameters
@@ -30,6 +27,10 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
         which runs each node as it is written, as the package ``onnx`` does; or what onnxruntime gives with all its
         optimisations, of which `Graph.fused` names those that change bits: "ort" on x86 with VNNI, "ort_avx2" on x86
         without it, "ort_arm" on 64-bit ARM, "ort_neon" on ARM cores without dot products. See `qops.onnx`.
+    gaps : bool
+        Whether an operator that qops does not have stands in the graph as a *gap*: ``graph.gaps`` names them, and why.
+        `Graph.run` computes what does not depend on them, and the rest where it is given their results. By default such
+        a file is refused.
 
     Returns
     -------
@@ -41,15 +42,15 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     ModuleNotFoundError
         The package that reads the format is not installed: ``pip install 'qops[tflite]'`` or ``'qops[onnx]'``.
     ValueError
-        A file that is damaged, or of another format; operators that qops does not have, each named with its place; a
-        runtime that is not known.
+        A file that is damaged, or of another format; operators that qops does not have, each named with its place,
+        unless `gaps`; a runtime that is not known.
     OSError
         A file that cannot be opened.
 
     Notes
     -----
-    Only the first subgraph of a .tflite file is read. Variable tensors, the states of SVDF and LSTM, start at real 0 in
-    each run.
+    Of a .tflite file the first subgraph is read, and those that give variables their first values. Each run starts with
+    these, and with memories of SVDF and LSTM of real 0; `Graph.session` keeps them from one call to the next.
 
     Nodes of .onnx files that work on float32 are computed in double and rounded once. The package ``onnx`` and
     onnxruntime round each step of a sum, in orders of their own, so their last bits may differ.
@@ -62,28 +63,10 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     """
     if not isinstance(path, str | Path):
         raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+    gaps = flag(gaps, "gaps")
     place = Path(path)
     if place.suffix == ".tflite":
-        return _of_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS))
+        return load_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS), gaps)
     if place.suffix == ".onnx":
-        return load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES))
+        return load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES), gaps)
     raise ValueError(f"path: expected a .tflite or an .onnx file, got {shown(str(path))}")
-
-
-def _of_tflite(path: Path, kernel: str) -> Graph:
-    file = read_tflite(path)
-    counts: Counter[str] = Counter()
-    ops, missing = [], []
-    for i, operator in enumerate(file.operators):
-        stem = operator.kind.lower()
-        name = f"{stem}_{counts[stem]}" if counts[stem] else stem
-        counts[stem] += 1
-        try:
-            ops.append(op_of(operator, name, kernel))
-        except Missing as why:
-            result = operator.outputs[0].name if operator.outputs else ""
-            missing.append(f"operator {i}, {operator.kind} (result {result!r}): {why}")
-    if missing:
-        raise ValueError(f"{path.name}: {unread(missing)}")
-    inputs, outputs = (tuple(t.name for t in part) for part in (file.inputs, file.outputs))
-    return Graph(path.name, inputs, outputs, {t.name: t for t in file.tensors}, tuple(ops), kernel)

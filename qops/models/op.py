@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from qops.models.tensor import Tensor
 from qops.rules import Requantize
 
-__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "in_real_numbers", "unread"]
+__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "gap", "in_real_numbers", "unread"]
 
 FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
@@ -95,7 +96,8 @@ class Op:
     reads : tuple of str
         The inputs that are not constants, in the order in which a call takes them.
     call : callable
-        Codes of `reads` to a tuple of the codes of `outputs`.
+        Codes of `reads` to a tuple of the codes of `outputs`. An op with `states` takes these behind `reads`, or starts
+        where they are left out or None, and gives them as they are afterwards, behind the outputs.
     real : callable or None
         The same in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the op
         has no such formula here.
@@ -114,6 +116,10 @@ class Op:
         The runtime for which the op was made. An op with `remade` is pickled as ``remade(runtime)``.
     axis : int
         Which axis of the results has the channels.
+    states : dict of str to ndarray
+        What the op keeps from one call to the next, by name: the values with which it starts.
+    gap : str
+        Why qops cannot run the operator, in words; "" if it can.
     """
 
     name: str
@@ -130,6 +136,8 @@ class Op:
     alone: Callable[..., Alone | None] | None = field(default=None, repr=False)
     runtime: str = field(default="", repr=False)
     axis: int = field(default=-1, repr=False)
+    states: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    gap: str = ""
 
     def __reduce__(self) -> Any:
         return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))
@@ -145,21 +153,55 @@ def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]
     tensors : dict of str to Tensor
         All that it reads and writes, by name.
     *values : ndarray
-        The values of ``op.reads``.
+        The values of ``op.reads``, and the codes of ``op.states``.
 
     Returns
     -------
     tuple of ndarray
-        The values of ``op.outputs``.
+        The values of ``op.outputs``, and the codes of ``op.states``.
     """
     if op.real is not None:
         return op.real(*values)
-    codes = (tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
-    made = zip(op.outputs, op.call(*codes), strict=True)
-    return tuple(tensors[name].values(y) for name, y in made)
+    codes = [tensors[name].codes(value) for name, value in zip(op.reads, values, strict=False)]
+    made = op.call(*codes, *values[len(codes) :])
+    results = zip(op.outputs, made, strict=False)
+    return (*(tensors[name].values(y) for name, y in results), *made[len(op.outputs) :])
+
+
+def gap(
+    name: str, kind: str, inputs: tuple[str, ...], outputs: tuple[str, ...], reads: tuple[str, ...], why: str
+) -> Op:
+    """Give an op that stands for an operator which qops does not have.
+
+    Parameters
+    ----------
+    name, kind : str
+        As those of an `Op`.
+    inputs, outputs, reads : tuple of str
+        As those of an `Op`.
+    why : str
+        What qops does not have, in words.
+
+    Returns
+    -------
+    Op
+        Its call raises `Missing`.
+    """
+
+    def call(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        raise Missing(why)
+
+    again = partial(_again, name, kind, inputs, outputs, reads, why)
+    return Op(name, kind, inputs, outputs, reads, call, remade=again, gap=why)
+
+
+def _again(*arguments: Any) -> Op:
+    """Give a gap for another runtime, the last argument: it is the same for all."""
+    return gap(*arguments[:-1])
 
 
 def unread(missing: list[str]) -> str:
-    """Give the message for a file in which these operators cannot be read: how many, and where the first twenty are."""
+    """Give the message for a file in which these operators cannot be read: how many, where the first twenty are."""
     shown = missing[:20] + ([f"and {len(missing) - 20} more"] if len(missing) > 20 else [])
-    return f"{len(missing)} operator{'s' * (len(missing) > 1)} cannot be read:\n  " + "\n  ".join(shown)
+    said = f"{len(missing)} operator{'s' * (len(missing) > 1)} cannot be read:"
+    return "\n  ".join([said, *shown, "load(..., gaps=True) reads the file with these as gaps"])

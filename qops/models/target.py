@@ -74,6 +74,8 @@ class PortedLayer(NamedTuple):
         the bias, and the output channel.
     reads, writes : tuple of Tensor
         What the op reads, constants included, and what it writes.
+    gap : str
+        What qops does not have of the operator, in words; "" if it has it.
     """
 
     name: str
@@ -84,6 +86,7 @@ class PortedLayer(NamedTuple):
     arguments: tuple[str, ...] = ()
     reads: tuple[Tensor, ...] = ()
     writes: tuple[Tensor, ...] = ()
+    gap: str = ""
 
 
 def factors(requantize: Requantize, rule: str) -> dict[str, Any]:

@@ -82,7 +82,7 @@ LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 FLOORS = {
     "models": (
-        *(("tensor",), ("op",), ("cut", "graph", "operator", "target"), ("code", "noise")),
+        *(("tensor",), ("op",), ("live", "session"), ("cut", "graph", "operator", "target"), ("code", "noise")),
         *(("onnx", "tflite"), ("load",), ("argument",)),
     ),
     "tools": (

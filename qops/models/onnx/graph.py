@@ -16,7 +16,7 @@ from qops.models.onnx.fuse import fused
 from qops.models.onnx.kinds import OWN_DOMAIN, kind_of
 from qops.models.onnx.ops import op_of, with_scales_of
 from qops.models.onnx.types import results_of
-from qops.models.op import Missing, Op, unread
+from qops.models.op import Missing, Op, gap, unread
 from qops.models.tensor import Tensor
 from qops.onnx.runtimes import COLUMNS
 
@@ -44,7 +44,7 @@ class _Budget:
         return True
 
 
-def load_onnx(path: Path, runtime: str) -> Graph:
+def load_onnx(path: Path, runtime: str, gaps: bool) -> Graph:
     """Read an .onnx file into a graph.
 
     Parameters
@@ -52,6 +52,8 @@ def load_onnx(path: Path, runtime: str) -> Graph:
     path : Path
     runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
         The runtime whose bits the graph gives.
+    gaps : bool
+        Whether operators that qops does not have stand in the graph as gaps.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def load_onnx(path: Path, runtime: str) -> Graph:
     ModuleNotFoundError
         The package ``onnx`` is not installed.
     ValueError
-        A damaged file; operators that qops does not have, each named with its place.
+        A damaged file; operators that qops does not have, each named with its place, unless `gaps`.
     OSError
         A file that cannot be opened.
     """
@@ -76,7 +78,7 @@ def load_onnx(path: Path, runtime: str) -> Graph:
             has, allows_int8 = _Budget(file.size).has, COLUMNS[runtime].allows_int8
             nodes, words = fused(nodes, tensors, file.outputs, has, allows_int8)
         with_scales_of(nodes, tensors)
-        ops = tuple(_ops(nodes, tensors, runtime, file.size))
+        ops = tuple(_ops(nodes, tensors, runtime, file.size, gaps))
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError) as why:
         raise ValueError(f"{path.name}: {str(why) or 'too large'}") from None
     used = {*file.inputs, *file.outputs, *(name for op in ops for name in (*op.inputs, *op.outputs))}
@@ -117,8 +119,9 @@ def _value(node: Node) -> NDArray[Any] | None:
     return found
 
 
-def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: int) -> Iterable[Op]:
-    ops, missing, packed, folded = [], [], _Budget(size), _Budget(size)
+def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: int, gaps: bool) -> Iterable[Op]:
+    ops: list[Op] = []
+    missing, packed, folded = [], _Budget(size), _Budget(size)
     for i, node in enumerate(nodes):
         for tensor in results_of(node, tensors):
             tensors[tensor.name] = tensor
@@ -129,6 +132,7 @@ def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: 
             op = op_of(node, tensors, runtime)
         except Missing as why:
             missing.append(f"node {i}, {node.kind} ({node.name}): {why}")
+            ops.append(_gap_of(node, tensors, str(why)))
             continue
         if not op.reads and kind_of(node).folds and folded.has(_LARGER * held):
             try:
@@ -139,6 +143,12 @@ def _ops(nodes: Iterable[Node], tensors: dict[str, Tensor], runtime: str, size: 
                 tensors[name] = replace(tensors[name], data=data, shape=data.shape)
         else:
             ops.append(op)
-    if missing:
+    if missing and not gaps:
         raise ValueError(unread(missing))
     return ops
+
+
+def _gap_of(node: Node, tensors: dict[str, Tensor], why: str) -> Op:
+    inputs, outputs = (tuple(name for name in part if name) for part in (node.inputs, node.outputs))
+    reads = tuple(dict.fromkeys(name for name in inputs if tensors[name].data is None))
+    return gap(node.name, node.kind, inputs, outputs, reads, why)

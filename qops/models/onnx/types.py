@@ -7,10 +7,13 @@ import numpy as np
 from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import constant, with_scales
-from qops.models.onnx.kinds import kind_of, spec_of
+from qops.models.onnx.kinds import KINDS, kind_of, spec_of
 from qops.models.tensor import Tensor
 
 __all__ = ["results_of"]
+
+_OF_GAPS = {"TopK": ["", "int64"], "NonMaxSuppression": ["int64"], "NonZero": ["int64"], "Size": ["int64"]}
+"""Types of results of operators that qops does not have, where they are not that of the data, which is ""."""
 
 
 def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
@@ -32,7 +35,10 @@ def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
         if not name:
             continue
         announced = tensors.get(name)
-        tensor = Tensor(name, () if announced is None else announced.shape, types[min(i, len(types) - 1)])
+        own_type = types[min(i, len(types) - 1)]
+        if announced is not None and node.kind not in KINDS:
+            own_type = announced.dtype
+        tensor = Tensor(name, () if announced is None else announced.shape, own_type)
         spec = spec_of(node)
         if spec is not None and spec.y is not None:
             scale, zero = (constant(tensors, node, place) for place in spec.y)
@@ -67,6 +73,8 @@ def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list
         return tensors[name].dtype if name in tensors else otherwise
 
     kind, own = node.kind, first.dtype if first is not None else "float32"
+    if kind not in KINDS and kind in _OF_GAPS:
+        return [dtype or own for dtype in _OF_GAPS[kind]]
     if kind == "DynamicQuantizeLinear":
         return ["uint8", "float32", "uint8"]
     spec = spec_of(node)

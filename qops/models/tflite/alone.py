@@ -35,7 +35,7 @@ def alone(
     reads : sequence of str
         The names of a call's arguments.
     inputs, outputs : sequence of ndarray
-        What a call takes and gives.
+        What a call takes and gives; the states behind them are left out, so that the model starts anew.
     index : tuple of int, optional
         An element of the first output: the model is then cut down to what makes it.
 
@@ -44,10 +44,10 @@ def alone(
     Alone or None
         None if no smaller operator makes this element.
     """
-    read = dict(zip(reads, inputs, strict=True))
+    read = dict(zip(reads, inputs, strict=False))
     given = [None if t is None else read.get(t.name, t.data) for t in operator.inputs]
     if index is None:
-        return _model(reads, Cut(operator, given, [y.shape for y in outputs], (), ""))
+        return _model(reads, Cut(operator, given, [y.shape for y in outputs[: len(operator.outputs)]], (), ""))
     kind = KINDS.get(operator.kind)
     if kind is None or kind.cut is None:
         return None

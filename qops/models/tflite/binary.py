@@ -176,6 +176,10 @@ def _c_of_prelu(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Port
     return made._replace(rules=["tflite-double"], constants=constants, code=code, arguments=("x", "alpha"))
 
 
+def _c_of_div(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
+    """A quotient of floats, which needs no constants."""
+
+
 KINDS = {
     "ADD": Kind(
         make=_make_pair(tflite.Add, "add"),
@@ -198,6 +202,7 @@ KINDS = {
         code=c_of_product,
         schema="MulOptions",
     ),
+    "DIV": Kind(real=_real_pair(np.divide), cut=cut_elementwise, code=_c_of_div, schema="DivOptions"),
     "MAXIMUM": Kind(
         make=make_of_codes(tflite.Maximum, (0, 1)),
         real=_real_pair(np.maximum),

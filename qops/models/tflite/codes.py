@@ -121,6 +121,7 @@ KINDS = {
     "EXP": _of_a_table(make_one(tflite.Exp), np.exp),
     "SQRT": _of_a_table(make_one(tflite.Sqrt), lambda x: np.sqrt(np.maximum(x, 0))),
     "RSQRT": _of_a_table(make_one(tflite.Rsqrt), lambda x: 1 / np.sqrt(np.maximum(x, np.finfo(np.float64).tiny))),
+    "LOG": Kind(real=real_one(np.log), cut=cut_elementwise, code=c_of_table, version=1),
     "ABS": _of_a_table(make_one(tflite.Abs), np.abs),
     "NEG": _of_a_table(make_of_codes(tflite.Neg, (0,)), np.negative, version=1),
     "QUANTIZE": Kind(make=_make_quantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_quantize),

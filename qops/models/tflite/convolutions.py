@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.layers import real_layer, sums_made
-from qops.models.tflite.site import PADDINGS, Made, Site, activated
+from qops.models.tflite.site import MOST, PADDINGS, Made, Site, activated
 from qops.models.tflite.windows import taps_of, windows_of
 
 __all__ = ["KINDS"]
@@ -59,13 +60,30 @@ def _make_depthwise(site: Site) -> Made:
 
 
 def _make_transposed(site: Site) -> Made:
-    shape = site.size(0)
+    shape = site.size(0) if site.tensor(0).data is not None else _announced(site)
     how = {**site.x(2), **site.weights(1, 0), **site.y, **site.activation}
     if how["w_type"] == "int4":
         raise Missing("its weights have 4 bits, for which TFLite has no kernel")
     given = {name: value for name, value in how.items() if name != "w_type"}
     op = tflite.TransposeConv(shape, site.constant(1), site.bias(3), **given, **site.moves, **site.own(2))
-    return sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1))
+    made = sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1))
+    if site.tensor(0).data is not None:
+        return made
+
+    def run(x: NDArray[Any], told: NDArray[Any]) -> NDArray[Any]:
+        if told.reshape(-1)[1:].tolist() != shape[1:]:
+            raise ValueError(f"its first input tells a result of shape {told.tolist()}, the file one of {shape}")
+        return np.asarray(op(x))
+
+    return Made((2, 0), run, made.layer, op)
+
+
+def _announced(site: Site) -> list[int]:
+    """Give the shape that the file announces for the result, where its first input, which tells it, is computed."""
+    shape = [n or (0 if i else 1) for i, n in enumerate(site.outputs[0].shape)]
+    if not all(shape) or prod(shape) > MOST:
+        raise Missing(f"its result has shape {site.outputs[0].shape}, and what tells it is no constant")
+    return shape
 
 
 def _conv_sums(op: Operator, x: Values, w: Values) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,20 @@ from numpy.typing import NDArray
 
 from qops.models.tensor import Tensor
 
-__all__ = ["TYPES", "Operator", "TfliteFile", "read_tflite"]
+__all__ = ["NO_ARRAYS", "TYPES", "Operator", "TfliteFile", "read_tflite"]
 
 _DAMAGE = (struct.error, ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError)
 """What reading a damaged file raises, in flatbuffers, in numpy and here."""
 TYPES = {
     **{0: "float32", 1: "float16", 2: "int32", 3: "uint8", 4: "int64", 5: "string", 6: "bool", 7: "int16"},
     **{8: "complex64", 9: "int8", 10: "float64", 12: "uint64", 15: "uint32", 16: "uint16", 17: "int4"},
+    **{11: "complex128", 13: "resource", 14: "variant", 18: "bfloat16"},
 }
 """The types of tensors, by their numbers in the schema."""
-_USES = {
-    "RESOURCE": ": a variable, which keeps state between calls",
-    "VARIANT": ": a list or another object of TensorFlow",
-    "INT2": ": weights of 2 bits",
-    "UINT4": ": weights of 4 bits without a sign",
-    "COMPLEX128": ": spectra",
-}
+_USES = {"INT2": ": weights of 2 bits", "UINT4": ": weights of 4 bits without a sign"}
 """What types are for that are not read."""
+NO_ARRAYS = ("string", "resource", "variant", "bfloat16")
+"""Types of which there are no arrays."""
 _MOST_BYTES = 2**31  # of a file and of a tensor; flatbuffers hold no more
 _BUILTIN_CODE = 10  # where the offset of this field of OperatorCode stands in its vtable
 _ABSENT = -1  # the index of an optional input that is left out
@@ -67,12 +64,15 @@ class TfliteFile:
     inputs, outputs : list of Tensor
     tensors : list of Tensor
     operators : list of Operator
+    once : dict of int to list of Operator
+        The subgraphs that CALL_ONCE runs, by their numbers: their operators.
     """
 
     inputs: list[Tensor]
     outputs: list[Tensor]
     tensors: list[Tensor]
     operators: list[Operator]
+    once: dict[int, list[Operator]] = field(default_factory=dict)
 
 
 def schema() -> Any:
@@ -141,6 +141,18 @@ class _Reader:
         if count < 1:
             raise ValueError("no subgraph")
         graph = model.Subgraphs(0)
+        tensors, operators = self._graph(model, graph)
+        inputs, outputs = (
+            [tensors[i] for i in self._indices(end, len(tensors))] for end in (graph.Inputs, graph.Outputs)
+        )
+        once: dict[int, list[Operator]] = {}
+        for number in {op.options.get("InitSubgraphIndex", 0) for op in operators if op.kind == "CALL_ONCE"}:
+            if not 0 < number < count:
+                raise ValueError(f"CALL_ONCE of subgraph {number}, which is not there")
+            once[number] = self._graph(model, model.Subgraphs(number))[1]
+        return TfliteFile(inputs, outputs, tensors, operators, once)
+
+    def _graph(self, model: Any, graph: Any) -> tuple[list[Tensor], list[Operator]]:
         self._spend(graph.TensorsLength() + graph.OperatorsLength())
         tensors: list[Tensor] = []
         names: set[str] = set()
@@ -148,11 +160,7 @@ class _Reader:
             tensor = self._tensor(model, graph.Tensors(i), i, names)
             names.add(tensor.name)
             tensors.append(tensor)
-        inputs, outputs = (
-            [tensors[i] for i in self._indices(end, len(tensors))] for end in (graph.Inputs, graph.Outputs)
-        )
-        operators = [self._operator(model, graph.Operators(i), tensors) for i in range(graph.OperatorsLength())]
-        return TfliteFile(inputs, outputs, tensors, operators)
+        return tensors, [self._operator(model, graph.Operators(i), tensors) for i in range(graph.OperatorsLength())]
 
     def _spend(self, count: int) -> None:
         self._left -= max(count, 1)
@@ -217,7 +225,7 @@ class _Reader:
         if buffer.DataLength() == 0:
             return None
         data = buffer.DataAsNumpy()
-        if dtype == "string":
+        if dtype in NO_ARRAYS:
             return None
         if dtype == "int4":
             low_first = np.stack([data << 4, data & 0xF0], -1).reshape(-1).view(np.int8) >> 4
@@ -279,7 +287,7 @@ def _is_number(method: Any) -> bool:
 
 
 def _itemsize(dtype: str) -> int:
-    return 1 if dtype in ("int4", "string") else np.dtype(dtype).itemsize
+    return 1 if dtype == "int4" or dtype in NO_ARRAYS else np.dtype(dtype).itemsize
 
 
 def _named(enumeration: Any, number: int) -> str:

@@ -21,8 +21,11 @@ class Kind(OperatorKind):
         The version of the operator at which LiteRT has its kernels of 8 and of 16 bits.
     sums : (int, int) or None
         Where data and weights stand among its inputs, if it sums up their products; the bias is the one after them.
+    is_of_variable : bool
+        Whether it reads or writes a variable, which its first input names.
     """
 
     schema: str = ""
     version: int = 2
     sums: tuple[int, int] | None = None
+    is_of_variable: bool = False

@@ -1,6 +1,19 @@
 """All kinds of operators of TFLite, by name; each is told in the file of its family."""
 
-from qops.models.tflite import axes, binary, codes, convolutions, images, memory, moves, pools, products, rows
+from qops.models.tflite import (
+    axes,
+    binary,
+    codes,
+    convolutions,
+    images,
+    integers,
+    memory,
+    moves,
+    pools,
+    products,
+    rows,
+    variables,
+)
 from qops.models.tflite.kind import Kind
 
 __all__ = ["KINDS"]
@@ -14,6 +27,8 @@ KINDS: dict[str, Kind] = {
     **axes.KINDS,
     **pools.KINDS,
     **images.KINDS,
+    **integers.KINDS,
     **moves.KINDS,
     **memory.KINDS,
+    **variables.KINDS,
 }

@@ -17,6 +17,7 @@ __all__ = ["KINDS"]
 
 
 _INNER = 5  # inner tensors of an LSTM; the last is its hidden state
+_HIDDEN, _CELL = 18, 19  # inputs of an LSTM
 
 
 def _make_svdf(site: Site) -> Made:
@@ -28,7 +29,7 @@ def _make_svdf(site: Site) -> Made:
         if off >= KERNELS[site.kernel].svdf_bias_off:
             raise Missing(f"the scale of its bias, {site.tensor(3).scale}, is not that of its sums")
     op = tflite.Svdf(site.constant(1), site.constant(2), site.bias(3), **how, **site.own())
-    return Made((0,), lambda x: op(x).y, prepared=op)
+    return Made((0,), lambda *given: tuple(op(*given)), prepared=op, states=site.state(4))
 
 
 def _make_lstm(site: Site) -> Made:
@@ -43,10 +44,11 @@ def _make_lstm(site: Site) -> Made:
         for name, at in (("w_scale", 1), ("r_scale", 5))
     }
     numbers = {**site.x(), **scales, **site.numbers("hidden", site.operator.intermediates[_INNER - 1])}
-    cell = {"cell_scale": site.numbers("cell", site.tensor(19))["cell_scale"], "cell_clip": site.options["CellClip"]}
+    cell = {"cell_scale": site.numbers("cell", site.tensor(_CELL))["cell_scale"], "cell_clip": site.options["CellClip"]}
     major = bool(site.options.get("TimeMajor"))
     op = tflite.UnidirectionalSequenceLstm(w, r, b, **numbers, **cell, time_major=major, **site.own())
-    return Made((0,), lambda x: op(x).y, prepared=op)
+    states = site.state(_HIDDEN) | site.state(_CELL)
+    return Made((0,), lambda *given: tuple(op(*given)), prepared=op, states=states)
 
 
 def _c_of_svdf(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:

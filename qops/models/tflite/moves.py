@@ -132,6 +132,11 @@ def _mirror_pad(op: Operator, given: Arrays) -> Moved:
 
 def _make_concatenated(site: Site) -> Made:
     parts = range(len(site.operator.inputs))
+    tensors = [*(site.tensor(i) for i in parts), site.outputs[0]]
+    if all(t.scale is None and t.dtype == site.outputs[0].dtype for t in tensors) and not site.options.get(
+        "FusedActivationFunction"
+    ):
+        return Made(tuple(parts), lambda *arrays: np.concatenate(arrays, site.options["Axis"]))
     each = [site.x(i) for i in parts]
     scales, zeros = ([numbers[f"x_{word}"] for numbers in each] for word in ("scale", "zero_point"))
     how = {**site.y, **site.activation, "axis": site.options["Axis"]}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qops.models.op import FAILED, Missing, Op
 from qops.models.tflite.alone import alone
-from qops.models.tflite.file import Operator
+from qops.models.tflite.file import NO_ARRAYS, Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.site import Made, Site
@@ -48,12 +48,15 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     kind, row = operator.kind, KINDS.get(operator.kind, Kind())
     inputs = tuple(t.name for t in operator.inputs if t is not None)
     outputs = tuple(t.name for t in operator.outputs)
-    if not outputs:
-        raise Missing("it has no result")
+    for tensor in (*operator.inputs, *operator.outputs):
+        if tensor is not None and tensor.dtype in NO_ARRAYS and not row.is_of_variable:
+            raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
     try:
         made, rule = _made(operator, kernel)
     except FAILED as why:
         raise Missing(str(why)) from why
+    if not outputs and not made.states:
+        raise Missing("it has no result")
     site = Site(operator, kernel)
     taken = [site.tensor(i) for i in made.takes]
     data = [t.data for t in taken]
@@ -61,7 +64,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
 
     def call(*arrays: NDArray[Any]) -> Arrays:
         given = iter(arrays)
-        found = made.run(*(next(given) if constant is None else constant for constant in data))
+        found = made.run(*(next(given) if constant is None else constant for constant in data), *given)
         return found if type(found) is tuple else (found,)
 
     layer = made.layer
@@ -77,8 +80,9 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         layer=layer,
         remade=partial(op_of, operator, name),
         prepared=made.run if isinstance(made.run, Prepared) else made.prepared,
-        alone=partial(alone, operator, reads),
+        alone=None if row.is_of_variable else partial(alone, operator, reads),
         runtime=kernel,
+        states=dict(made.states),
     )
 
 

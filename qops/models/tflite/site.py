@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.op import Layer, Missing
-from qops.models.tensor import Tensor, Values
+from qops.models.tensor import Tensor, Values, zero_of
 from qops.models.tflite.file import Operator
 
 __all__ = ["MOST", "PADDINGS", "Made", "Maker", "Site", "activated"]
@@ -27,12 +28,25 @@ MOST = 2**28
 
 
 class Made(NamedTuple):
-    """The function that runs an operator, the inputs that it takes, and the prepared op, if `run` is not one."""
+    """What runs an operator.
+
+    Attributes
+    ----------
+    takes : tuple of int
+        The inputs that `run` takes; behind these it takes the states, or None, and gives them behind the results.
+    run : callable
+    layer : Layer or None
+    prepared : Prepared or None
+        The prepared op, if `run` is not one.
+    states : dict of str to ndarray
+        What the operator keeps from one call to the next, by name, as it starts.
+    """
 
     takes: tuple[int, ...]
     run: Callable[..., Any]
     layer: Layer | None = None
     prepared: Any = None
+    states: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
 
 class Site:
@@ -68,6 +82,11 @@ class Site:
         if zero is not None and zero.any():
             raise Missing(f"its bias {self.tensor(i).name!r} has a zero point")
         return self.constant(i)
+
+    def state(self, i: int) -> dict[str, NDArray[Any]]:
+        """Give a variable tensor by its name, as it starts: the code of real 0 everywhere."""
+        tensor = self.tensor(i)
+        return {tensor.name: np.full([n or 1 for n in tensor.shape], zero_of(tensor), tensor.dtype)}
 
     def size(self, i: int) -> list[int]:
         """Give a constant that tells the size of the result, or of two of its axes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from qops.models.tensor import Tensor
 from qops.models.tflite.file import TYPES, Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
+from qops.models.tflite.variables import PLACES
 
 __all__ = ["packed_int4", "tflite_bytes"]
 
@@ -19,9 +20,13 @@ _DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
 
 
 def tflite_bytes(
-    tensors: Sequence[Tensor], operators: Sequence[Operator], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    tensors: Sequence[Tensor],
+    operators: Sequence[Operator],
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    once: Sequence[Sequence[Operator]] = (),
 ) -> bytes:
-    """Give the bytes of a model with one subgraph.
+    """Give the bytes of a model.
 
     Parameters
     ----------
@@ -31,6 +36,8 @@ def tflite_bytes(
         In the order in which they run.
     inputs, outputs : sequence of Tensor
         The inputs and outputs of the model.
+    once : sequence of sequence of Operator
+        The operators of more subgraphs without inputs and outputs, which CALL_ONCE names by the numbers 1, 2 and on.
 
     Returns
     -------
@@ -42,7 +49,15 @@ def tflite_bytes(
     ModuleNotFoundError
         The package ``tflite`` is not installed.
     """
-    return _Writer().model(tensors, operators, inputs, outputs)
+    more: list[Any] = [
+        (list({t.name: t for op in ops for t in (*op.inputs, *op.outputs) if t is not None}.values()), ops, (), ())
+        for ops in once
+    ]
+    return _Writer().model([(tensors, operators, inputs, outputs), *more])
+
+
+def _row(kind: str) -> Kind:
+    return KINDS.get(kind) or PLACES.get(kind) or Kind()
 
 
 class _Writer:
@@ -52,30 +67,35 @@ class _Writer:
 
         self._b, self._schema = flatbuffers.Builder(1024), tflite
 
-    def model(self, tensors: Any, operators: Any, inputs: Any, outputs: Any) -> bytes:
-        where = {t.name: i for i, t in enumerate(tensors)}
-        constants = [t.data for t in tensors if t.data is not None]
-        buffers = [self._table("Buffer"), *(self._buffer(t) for t in tensors if t.data is not None)]
+    def model(self, graphs: Sequence[Any]) -> bytes:
+        kinds = sorted({op.kind for _, operators, _, _ in graphs for op in operators})
+        constants = [t for tensors, *_ in graphs for t in tensors if t.data is not None]
+        parts = {
+            "OperatorCodes": [self._code(kind) for kind in kinds],
+            "Buffers": [self._table("Buffer"), *map(self._buffer, constants)],
+        }
         place = iter(range(1, len(constants) + 1))
+        parts["Subgraphs"] = [self._graph(graph, kinds, place) for graph in graphs]
+        vectors = {name: self._tables(part) for name, part in parts.items()}
+        self._b.Finish(self._table("Model", Version=3, **vectors), b"TFL3")
+        return bytes(self._b.Output())
+
+    def _graph(self, graph: Any, kinds: list[str], place: Iterator[int]) -> int:
+        tensors, operators, inputs, outputs = graph
+        where = {t.name: i for i, t in enumerate(tensors)}
         written = {t.name for op in operators for t in op.outputs} | {t.name for t in inputs}
         made = [
             self._tensor(t, next(place) if t.data is not None else 0, state=t.data is None and t.name not in written)
             for t in tensors
         ]
-        kinds = sorted({op.kind for op in operators})
-        codes = [self._code(kind) for kind in kinds]
         ops = [self._operator(op, kinds.index(op.kind), where) for op in operators]
-        graph = self._table(
+        return self._table(
             "SubGraph",
             Tensors=self._tables(made),
             Inputs=self._numbers([where[t.name] for t in inputs]),
             Outputs=self._numbers([where[t.name] for t in outputs]),
             Operators=self._tables(ops),
         )
-        parts = {"OperatorCodes": codes, "Subgraphs": [graph], "Buffers": buffers}
-        vectors = {name: self._tables(part) for name, part in parts.items()}
-        self._b.Finish(self._table("Model", Version=3, **vectors), b"TFL3")
-        return bytes(self._b.Output())
 
     def _table(self, kind: str, **fields: Any) -> int:
         """Write a table of the schema; `fields` are numbers, or places of what stands before it."""
@@ -120,7 +140,7 @@ class _Writer:
 
     def _code(self, kind: str) -> int:
         number = getattr(self._schema.BuiltinOperator, kind)
-        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": KINDS.get(kind, Kind()).version}
+        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": _row(kind).version}
         return self._table("OperatorCode", BuiltinCode=number, **fields)
 
     def _operator(self, op: Operator, code: int, where: dict[str, int]) -> int:
@@ -130,7 +150,7 @@ class _Writer:
         }
         if op.intermediates:
             fields["Intermediates"] = self._numbers([where[t.name] for t in op.intermediates])
-        table = KINDS.get(op.kind, Kind()).schema
+        table = _row(op.kind).schema
         if table:
             given = {name: self._field(value) for name, value in op.options.items()}
             fields["BuiltinOptions"] = self._table(table, **given)
@@ -138,6 +158,8 @@ class _Writer:
         return self._table("Operator", OpcodeIndex=code, **fields)
 
     def _field(self, value: Any) -> Any:
+        if isinstance(value, bytes):
+            return self._b.CreateString(value.decode())
         return self._numbers(value) if isinstance(value, np.ndarray | list | tuple) else value
 
 

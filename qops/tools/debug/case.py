@@ -27,7 +27,7 @@ class Case(NamedTuple):
     op : Op
         The layer.
     inputs : list of ndarray
-        What it read on the device.
+        What it read on the device, and its states before.
     output : str
         The result that differs, by its name.
     got, wanted : ndarray
@@ -44,7 +44,7 @@ class Case(NamedTuple):
     @property
     def reads(self) -> dict[str, NDArray[Any]]:
         """The inputs of the op, by the names of the tensors."""
-        return dict(zip(self.op.reads, self.inputs, strict=True))
+        return dict(zip(self.op.reads, self.inputs, strict=False))
 
     @property
     def where(self) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
@@ -13,7 +13,7 @@ from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.models import Graph
 from qops.models.argument import graph_of
-from qops.models.graph import Live
+from qops.models.live import Live
 from qops.models.noise import noise
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of
@@ -25,21 +25,23 @@ from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 from qops.tools.debug.places import places_of
-from qops.tools.debug.walk import WalkedLayer, matched, walk
+from qops.tools.debug.walk import States, WalkedLayer, matched, walk
 from qops.tools.progress import Progress
 
 __all__ = ["debug"]
 
 Arrays = dict[str, NDArray[Any]]
+_OTHER_STATE = "the variable {!r} does not hold what the device wrote in the step before, or its first value"
+_ONE_STEP = "the model keeps states: the dump is taken for that of the first step"
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
 
 @refusing_unknown
 def debug(
     model: str | Path | Graph,
-    data: ArrayLike | Mapping[str, ArrayLike] | str | Path | None = None,
+    data: ArrayLike | Mapping[str, ArrayLike] | str | Path | Sequence[Any] | None = None,
     *,
-    device: Mapping[str, ArrayLike] | str | Path | None = None,
+    device: Mapping[str, ArrayLike] | str | Path | Sequence[Any] | None = None,
     float_model: str | Path | Graph | None = None,
     runtime: str | None = None,
     client: Any = None,
@@ -57,7 +59,7 @@ def debug(
         A model file, or one that `qops.models.load` has read.
     data : array_like, dict, str or Path, optional
         Codes of the input, or of each input by its name; or an ``.npz`` file of these. The default is what the dump
-        holds for the inputs, or seeded noise in each input's range.
+        holds for the inputs, or seeded noise in each input's range. Where `device` is a list, a list as long.
     device : dict, str or Path, optional
         The device's tensors by their names: a dict; an ``.npz`` file; a ``.log`` or ``.txt`` file in which they are
         printed; ``.tflm``, the file that TFLM's ``layer_by_layer_output_tool`` writes; or a folder with one file for
@@ -65,10 +67,11 @@ def debug(
         ``.tensorproto`` of ONNX. File names may have ``_`` for other characters. Arrays may be flat, of wider integers,
         or hold more images than the model has; real numbers are taken to the nearest codes. Names may be the numbers of
         the tensors in the file, as interpreters count them. The inputs must be there, unless `data` has them; other
-        tensors may be missing.
+        tensors may be missing. A list holds the dumps of steps that follow each other, the first one first: variables
+        and memories of SVDF and LSTM are kept from step to step, and what is told is the first step that differs.
     float_model : str, Path or Graph, optional
         The float network, whose tensors have the same names. By default the model itself in real numbers, without
-        rounding between its layers.
+        rounding between its layers. Not with a list of steps.
     runtime : str, optional
         The runtime whose bits the model is expected to give, as in `qops.models.load`.
     client : distributed.Client, optional
@@ -77,7 +80,8 @@ def debug(
     Returns
     -------
     Hunt
-        A row a layer; the first layer that differs, and its cause.
+        A row a layer; the first layer that differs, and its cause. An operator that qops does not have is a row that
+        says "not checked"; the walk goes on behind it with its results in the dump.
 
     Raises
     ------
@@ -96,22 +100,55 @@ def debug(
     """
     if unknown:
         raise unknown_keyword(debug, unknown)
-    graph = graph_of(model, "model", runtime)
-    twin = None if float_model is None else graph_of(float_model, "float_model")
+    graph = graph_of(model, "model", runtime, gaps=True)
+    twin = None if float_model is None else graph_of(float_model, "float_model", gaps=True)
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):
         raise TypeError(f"client: expected a client of dask, got {shown(client)}")
+    steps = _steps(data, device)
+    if twin is not None and len(steps) > 1:
+        raise ValueError(f"float_model: expected none for {len(steps)} steps")
+    states = States({}, {}, {})
     with Progress() as progress:
         path = None if isinstance(model, Graph) else Path(model)
-        hunter = _Debugger(graph, path, data, device, progress)
-        return hunter.hunt(twin, Here() if client is None else Cluster(client))
+        at = Here() if client is None else Cluster(client)
+        for step, (values, dump) in enumerate(steps):
+            found = _Debugger(graph, path, values, dump, progress, states).hunt(twin, at)
+            if found.differs or step == len(steps) - 1:
+                break
+    if len(steps) > 1:
+        which = "the first that differs" if found.differs else "the last; no step differs"
+        found.notes.insert(0, f"step {step}, counted from 0, of {len(steps)}: {which}")
+    elif graph.states and device is not None:
+        found.notes.append(_ONE_STEP)
+    return found
+
+
+def _steps(data: Any, device: Any) -> list[tuple[Any, Any]]:
+    """Give data and dump of each step."""
+    if not isinstance(device, list | tuple):
+        return [(data, device)]
+    if not device:
+        raise ValueError("device: expected a dump for each step, got an empty list")
+    if data is None:
+        return [(None, dump) for dump in device]
+    if not isinstance(data, list | tuple) or len(data) != len(device):
+        raise ValueError(f"data: expected a list of {len(device)}, one for each dump, got {shown(data)}")
+    return list(zip(data, device, strict=True))
 
 
 class _Debugger:
     """What is known of a device, and the inputs of the network."""
 
     def __init__(
-        self, graph: Graph, path: Path | None, data: Any, device: Any, progress: Callable[[str], None]
+        self,
+        graph: Graph,
+        path: Path | None,
+        data: Any,
+        device: Any,
+        progress: Callable[[str], None],
+        states: States,
     ) -> None:
+        self.states, self.before = states, dict(states.whole)
         self.graph, self.path, self.progress, self.notes = graph, path, progress, list[str]()
         self.has_device = device is not None
         self.arrays = {} if device is None else tensors_of(device, "device")
@@ -169,7 +206,7 @@ class _Debugger:
         first, case = self._unlike_inputs(), None
         worst: WalkedLayer | None = None
         differing: WalkedLayer | None = None
-        for layer in walk(graph, self.inputs, {**self.inputs, **self.fed}, self.dumped, real, at):
+        for layer in walk(graph, self.inputs, {**self.inputs, **self.fed}, self.dumped, real, at, self.states):
             row = layer.result.row
             rows.append(row)
             self.progress(f"{len(rows)} of {len(graph.ops)} layers: {row.name}")
@@ -178,7 +215,8 @@ class _Debugger:
             if first is None and self.has_device:
                 first, case = self._judged(layer)
                 differing = layer if first is not None and row.differ and case is not None else None
-        missing = [row.output for row in rows if row.differ is None]
+        missing = [row.output for row in rows if row.differ is None and row.unchecked is None]
+        self.notes += [f"{row.unchecked}: {row.rule}" for row in rows if row.unchecked and row.rule]
         if self.has_device and missing:
             self.notes.append(f"{len(missing)} of {len(rows)} results are not in the dump, the first {missing[0]!r}")
         if first is None:
@@ -189,6 +227,8 @@ class _Debugger:
     def _judged(self, layer: WalkedLayer) -> tuple[First | None, Case | None]:
         """Say whether a layer differs, and why."""
         row, wrong = layer.result.row, layer.result.wrong
+        if row.unchecked:
+            return None, None
         if row.differ is None:
             key = next((key for key in self.unknown if _are_same(self.arrays[key], layer.result)), None)
             if key is None:
@@ -199,6 +239,8 @@ class _Debugger:
         if wrong:
             return First(row.name, row.output, wrong.words, []), None
         case = layer.case()
+        if case.op.states and not case.op.reads:
+            return First(row.name, row.output, _OTHER_STATE.format(*case.op.states), []), case
         where = tuple(places_of(case))
         self.progress("other runtimes")
         column = column_of(self.graph, self.path, self.inputs, self.dumped, row.output)
@@ -213,12 +255,16 @@ class _Debugger:
             if made_of & set(op.reads):
                 made_of |= set(op.outputs)
         yield from ((name, array) for name, array in self.dumped.items() if name not in made_of)
-        live = Live(self.graph, self.inputs)
+        live = Live(self.graph.ops, self.inputs, states=dict(self.before))
         yield from self.inputs.items()
         for op in self.graph.ops:
-            made = op.call(*live.read(op))
+            if op.gap or not live.has(op):
+                made: Sequence[Any] = [self.dumped.get(name) for name in op.outputs]
+            else:
+                made = op.call(*live.read(op))
             live.write(op, made)
-            yield from zip(op.outputs, made, strict=True)
+            results = zip(op.outputs, made, strict=False)
+            yield from ((name, array) for name, array in results if array is not None and not op.gap)
 
     def _unlike_inputs(self) -> First | None:
         for name in self.fed:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from qops.tools.debug.case import Case, Worst
-from qops.tools.debug.layer_row import First, LayerRow
+from qops.tools.debug.layer_row import First, LayerRow, same
 from qops.tools.debug.page import hunt_page
 from qops.tools.debug.reduce import reduced
 
@@ -109,9 +109,12 @@ class Hunt:
     def __str__(self) -> str:
         head = ("layer", "op", "differ", "largest", "share", "whole", "saturated", "LSB", "SQNR dB")
         rows = [head, *(_cells(row) for row in self.layers)]
-        wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        wide = [max(len(row[i]) for row in rows if len(row) == len(head) or i < 2) for i in range(len(head))]
         lines = [self.model]
         for row in rows:
+            if len(row) < len(head):  # not checked: words behind the two names
+                lines.append("  " + "  ".join([row[0].ljust(wide[0]), row[1].ljust(wide[1]), row[2]]))
+                continue
             cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))
             lines.append("  " + "  ".join(cells).rstrip())
         lines += [f"  {note}" for note in self.notes]
@@ -122,12 +125,14 @@ class Hunt:
             if self.first.rules:
                 lines.append(f"  rules that then give every integer: {', '.join(self.first.rules)}")
         elif any(row.differ is not None for row in self.layers):
-            lines.append("no layer differs: the device gives every integer of the model")
+            lines.append(same(self.layers))
         return "\n".join(lines)
 
 
 def _cells(row: LayerRow) -> tuple[str, ...]:
     name = row.name if len(row.name) <= _NAMES else f"{row.name[: _NAMES - 1]}…"
+    if row.unchecked:
+        return name, row.op, row.unchecked
     return (
         *(name, row.op, _count(row.differ), "" if not row.largest else f"{row.largest:g}", _share(row.share)),
         *(_count(row.whole), _share(row.saturated)),

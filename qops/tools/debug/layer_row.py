@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["First", "LayerRow"]
+__all__ = ["First", "LayerRow", "same"]
 
 
 class LayerRow(NamedTuple):
@@ -32,6 +33,8 @@ class LayerRow(NamedTuple):
         finite.
     whole : int or None
         How many codes of the device differ from the graph run as a whole: errors of the layers before add up.
+    unchecked : str or None
+        Why nothing is compared, in words: the layer is a gap, or reads what depends on one. None if it was run.
     """
 
     name: str
@@ -45,6 +48,7 @@ class LayerRow(NamedTuple):
     lsb: float | None
     sqnr: float | None
     whole: int | None
+    unchecked: str | None = None
 
 
 class First(NamedTuple):
@@ -67,3 +71,12 @@ class First(NamedTuple):
     cause: str
     rules: list[str]
     where: tuple[str, ...] = ()
+
+
+def same(rows: Sequence[LayerRow]) -> str:
+    """Say of rows that do not differ that they do not, and how many of them were not checked."""
+    count = sum(row.unchecked is not None for row in rows)
+    if not count:
+        return "no layer differs: the device gives every integer of the model"
+    others = f"{count} layer{'s were' if count > 1 else ' was'} not checked"
+    return f"no layer differs: the device gives every integer of the model that was checked; {others}"

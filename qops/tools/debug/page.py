@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.tools.debug.case import Worst
-from qops.tools.debug.layer_row import First, LayerRow
+from qops.tools.debug.layer_row import First, LayerRow, same
 from qops.tools.pages.html import table, whole_page
 from qops.tools.pages.svg import bars, heat
 
@@ -90,7 +90,8 @@ def _head(model: str, layers: Sequence[LayerRow], first: First | None, notes: Se
         cause = escape(first.cause[:1].upper() + first.cause[1:])
         yield f'<div class="why"><p>{cause}.</p>{_told(layers, first)}</div>'
     elif _has_dump(layers):
-        yield '<h1 class="good">No layer differs: the device gives every integer of the model</h1>'
+        said = same(layers)
+        yield f'<h1 class="good">{said[:1].upper()}{said[1:]}</h1>'
     else:
         yield "<h1>No dump of a device: how far each layer is from float</h1>"
     for note in notes:
@@ -138,9 +139,9 @@ def _strip(layers: Sequence[LayerRow], first: First | None) -> Iterator[str]:
         boxes.append(f'<li{mark}><a href="#layer-{i + 1}" title="{label}" aria-label="{label}">{box}</a></li>')
     yield f'<ol class="strip">{"".join(boxes)}</ol>'
     if has_dump:
-        words = ["no code differs", "up to 0.1 %", "up to 1 %", "up to 10 %", "more", "not in the dump"]
+        words = ["no code differs", "up to 0.1 %", "up to 1 %", "up to 10 %", "more", "not in the dump, or not checked"]
     else:
-        words = ["up to 1 step from float", "up to 2", "up to 4", "up to 16", "more", "no scale"]
+        words = ["up to 1 step from float", "up to 2", "up to 4", "up to 16", "more", "no scale, or not checked"]
     keys = ['<svg width="12" height="12"><rect class="{}" width="12" height="12" rx="2"/></svg>{}'] * len(words)
     kinds = ("c0", "c1", "c2", "c3", "c4", _NO_DUMP)
     legend = "".join(f"<span>{k.format(kind, word)}</span>" for k, kind, word in zip(keys, kinds, words, strict=True))
@@ -153,6 +154,8 @@ def _colour(row: LayerRow, has_dump: bool) -> str:
 
 
 def _measured(row: LayerRow, has_dump: bool) -> str:
+    if row.unchecked:
+        return "not checked"
     if not has_dump:
         return "no scale" if row.lsb is None else f"{row.lsb:.3g} steps"
     if row.differ is None:
@@ -239,7 +242,8 @@ def _table(layers: Sequence[LayerRow]) -> Iterator[str]:
             *("" if row.share is None else _percent(row.share), _count(row.whole)),
             *("" if row.saturated is None else _percent(row.saturated), _float(row.lsb), _float(row.sqnr)),
         )
-        rows.append((str(i), row.name, row.op, row.output, row.rule, *numbers))
+        rule = row.unchecked or row.rule
+        rows.append((str(i), row.name, row.op, row.output, rule, *numbers))
     yield table(heads, rows, [f"layer-{i}" for i in range(1, len(rows) + 1)])
 
 

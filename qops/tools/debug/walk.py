@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Graph, Op, Tensor
-from qops.models.graph import Live
+from qops.models.live import Live
 from qops.models.op import in_real_numbers
 from qops.tools.debug.case import Case, Worst, apart
 from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.layer_row import LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 
-__all__ = ["LayerResult", "WalkedLayer", "matched", "walk"]
+__all__ = ["LayerResult", "States", "WalkedLayer", "matched", "walk"]
 
 Arrays = Mapping[str, NDArray[Any]]
 Results = tuple[NDArray[Any], ...]
@@ -30,7 +30,8 @@ class LayerResult(NamedTuple):
     ----------
     row : LayerRow
     fed : tuple of ndarray
-        Its results as the device gave them, in the order of axes of the graph; its own where there is no dump.
+        Its results as the device gave them, in the order of axes of the graph; its own where there is no dump. Behind
+        them the states of the op.
     wanted : tuple of ndarray
         Its own results.
     place : int
@@ -59,8 +60,22 @@ class WalkedLayer(NamedTuple):
         return self.result.row.share or 0.0, self.result.row.lsb or 0.0
 
 
+class States(NamedTuple):
+    """What ops keep from one step to the next, by name: of the whole network, of layers alone, and in real numbers."""
+
+    whole: dict[str, Any]
+    alone: dict[str, Any]
+    exact: dict[str, Any]
+
+
 def walk(
-    graph: Graph, inputs: Arrays, fed: Arrays, dumped: Arrays, real: Arrays | None, at: Here | Cluster
+    graph: Graph,
+    inputs: Arrays,
+    fed: Arrays,
+    dumped: Arrays,
+    real: Arrays | None,
+    at: Here | Cluster,
+    states: States | None = None,
 ) -> Iterator[WalkedLayer]:
     """Give the layers in their order.
 
@@ -78,6 +93,8 @@ def walk(
         The real values of tensors, of a float model; None for those of this model, which are then made here.
     at : Here or Cluster
         Where the layers run.
+    states : States, optional
+        What the steps before have left, changed as the layers run.
 
     Yields
     ------
@@ -85,10 +102,16 @@ def walk(
     """
     values = {name: graph.tensors[name].values(codes) for name, codes in inputs.items()}
     whole, alone, exact = (
-        Live(graph, {name: at.hold(array) for name, array in given.items()}) for given in (inputs, fed, values)
+        Live(graph.ops, {name: at.hold(array) for name, array in given.items()}, states=state)
+        for given, state in zip((inputs, fed, values), states or States({}, {}, {}), strict=True)
     )
     under_way: list[tuple[Op, list[Any], Any, Any]] = []
     for op in graph.ops:
+        if op.gap or not alone.has(op):
+            while under_way:
+                yield _layer(graph, at, *under_way.pop(0))
+            yield from _unchecked(graph, op, dumped, at, (whole, alone, exact))
+            continue
         tensors = {name: graph.tensors[name] for name in (*op.inputs, *op.outputs)}
         held, known = at.hold(op), at.hold({name: tensor for name, tensor in tensors.items() if tensor.data is None})
         made = at.run(_called, held, *whole.read(op))
@@ -102,11 +125,39 @@ def walk(
         result = at.run(_compare_layer, held, known, raw, made, wanted, *reads)
         whole.write(op, _parts(at, made, op))
         alone.write(op, _parts(at, at.run(_fed, result), op))
-        under_way.append((op, reads, result, wanted))
+        if op.outputs:
+            under_way.append((op, reads, result, wanted))
         while len(under_way) > at.ahead:
             yield _layer(graph, at, *under_way.pop(0))
     for entry in under_way:
         yield _layer(graph, at, *entry)
+
+
+def _unchecked(
+    graph: Graph, op: Op, dumped: Arrays, at: Here | Cluster, lives: tuple[Live, Live, Live]
+) -> Iterator[WalkedLayer]:
+    """Go around a gap, or what depends on one: its results are those of the dump, where it has them."""
+    shapes = {name: [n or 1 for n in graph.tensors[name].shape] for name in op.outputs}
+    codes = {
+        name: dumped[name].reshape(shape) if shape and np.prod(shape) == dumped[name].size else dumped[name]
+        for name, shape in shapes.items()
+        if name in dumped
+    }
+    values = {name: graph.tensors[name].values(array) for name, array in codes.items()}
+    for live, given in zip(lives, (codes, codes, values), strict=True):
+        live.write(op, [at.hold(given[name]) if name in given else None for name in op.outputs])
+    if not op.outputs:
+        return
+    why = f"not checked: {op.kind}" if op.gap else "not checked: what it reads is a gap's, and not in the dump"
+    words = op.name, op.kind, op.outputs[0], op.gap
+    nothing = np.empty(0)
+    row = LayerRow(*words, *(None,) * 7, why)
+    result = LayerResult(row, (nothing,), (nothing,), 0, None)
+
+    def case() -> Case:
+        return Case(graph, op, [], op.outputs[0], nothing, nothing)
+
+    yield WalkedLayer(result, case, lambda: Worst(op.name, nothing, "codes", op.axis))
 
 
 def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any, real: Any) -> WalkedLayer:
@@ -128,8 +179,8 @@ def _layer(graph: Graph, at: Here | Cluster, op: Op, reads: list[Any], held: Any
 
 
 def _parts(at: Here | Cluster, made: Any, op: Op) -> list[Any]:
-    """Take a task's tuple of results apart."""
-    return [at.run(itemgetter(i), made) for i in range(len(op.outputs))]
+    """Take a task's tuple of results and states apart."""
+    return [at.run(itemgetter(i), made) for i in range(len(op.outputs) + len(op.states))]
 
 
 def _called(op: Op, *inputs: NDArray[Any]) -> Results:
@@ -149,9 +200,12 @@ def _compare_layer(
     *inputs: NDArray[Any],
 ) -> LayerResult:
     """Run a layer alone, and compare all that it gives; the row is of the first result that differs."""
-    wanted = op.call(*inputs)
+    made = op.call(*inputs)
+    wanted, states = made[: len(raw)], made[len(raw) :]
     found = [(y, None) if dump is None else as_wanted(dump, y) for dump, y in zip(raw, wanted, strict=True)]
-    fed = tuple(array for array, _ in found)
+    fed = (*(array for array, _ in found), *states)
+    if not found:
+        return LayerResult(LayerRow(op.name, op.kind, "", op.rule, *(None,) * 8), fed, wanted, 0, None)
     rows = []
     for i, (got, wrong) in enumerate(found):
         tensor = tensors[op.outputs[i]]
@@ -173,7 +227,7 @@ def _row(
         share, of_whole = differ / max(wanted.size, 1), int(np.count_nonzero(apart(got, whole)))
     lsb, sqnr = _against(tensor, got, real)
     words = op.name, op.kind, tensor.name, op.rule
-    return LayerRow(*words, differ, largest, share, _saturated(tensor, got), lsb, sqnr, of_whole)
+    return LayerRow(*words, differ, largest, share, _saturated(tensor, got), lsb, sqnr, of_whole, None)
 
 
 def _saturated(tensor: Tensor, got: NDArray[Any]) -> float | None:

@@ -53,7 +53,7 @@ class Params:
         lines = [f"{self.model} for {self.port}"]
         for layer in self.layers:
             said = ", ".join([*layer.rules, f"{len(layer.constants)} constants"])
-            lines.append(f"  {layer.name:<{wide}}  {layer.op}: {said}")
+            lines.append(f"  {layer.name:<{wide}}  {layer.op}: {f'a gap, {layer.gap}' if layer.gap else said}")
         return "\n".join(lines)
 
     @property
@@ -71,7 +71,7 @@ class Params:
         """
         layers = [
             {
-                **{"name": layer.name, "op": layer.op, "rules": layer.rules, "code": layer.code},
+                **{"name": layer.name, "op": layer.op, "rules": layer.rules, "code": layer.code, "gap": layer.gap},
                 "reads": [_told(t) for t in layer.reads],
                 "writes": [_told(t) for t in layer.writes],
                 "constants": {key: np.asarray(value).tolist() for key, value in layer.constants.items()},
@@ -105,7 +105,7 @@ class Params:
         for layer in self.layers:
             lines = [f"{layer.name}: {layer.op}", *(f"   reads {_words(t)}" for t in layer.reads)]
             lines += [f"   writes {_words(t)}" for t in layer.writes]
-            lines += [] if layer.code else [f"   {NO_CODE}"]
+            lines += [] if layer.code else [f"   no C: {layer.gap}" if layer.gap else f"   {NO_CODE}"]
             parts.append(c_text.comment("\n".join(lines)))
             parts.append(c_text.constants(layer.name, layer.constants))
             if layer.code:
@@ -183,7 +183,8 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
     Returns
     -------
     Params
-        ``print`` shows a line a layer; ``.write(folder, "c")`` writes files.
+        ``print`` shows a line a layer; ``.write(folder, "c")`` writes files. Of operators that qops does not have there
+        is no more than why, ``.layers[i].gap``.
 
     Raises
     ------
@@ -208,7 +209,7 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
     if unknown:
         raise unknown_keyword(params, unknown)
     own = choice(port, "port", PORTS)
-    graph = graph_of(model, "model")
+    graph = graph_of(model, "model", gaps=True)
     ops, missing = [], []
     for op in graph.ops:
         try:
@@ -224,7 +225,7 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
 
 def _sized(graph: Graph) -> Graph:
     """Give a graph in which all results have shapes; where the file leaves them out, one run shows them."""
-    if all(graph.tensors[name].shape for op in graph.ops for name in op.outputs):
+    if all(graph.tensors[name].shape for op in graph.ops for name in op.outputs if not op.gap):
         return graph
     shapes = {name: x.shape for name, x in graph.run(noise(graph), keep="all").items()}
     tensors = {name: replace(t, shape=shapes.get(name, t.shape)) for name, t in graph.tensors.items()}
@@ -233,6 +234,8 @@ def _sized(graph: Graph) -> Graph:
 
 def _made_for(op: Op, graph: Graph, port: str) -> Op:
     """Give the op with the bits of a port; ValueError if that has no such op."""
+    if op.gap:
+        return op
     if port == "onnxruntime":
         if graph.runtime in KERNELS or op.remade is None:
             raise ValueError("onnxruntime runs no operators of TFLite")

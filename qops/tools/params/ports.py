@@ -40,7 +40,7 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
     PortedLayer
     """
     target = PORTS[choice(port, "port", PORTS)]
-    made = _made(PortedLayer(name, op.kind, [], {}), op, graph, target)
+    made = _made(PortedLayer(name, op.kind, [], {}, gap=op.gap), op, graph, target)
     extra = _sizes(op, graph) | _packed(op, graph, port)
     reads, writes = (tuple(graph.tensors[t] for t in names) for names in (op.inputs, op.outputs))
     return made._replace(constants={**made.constants, **extra}, reads=reads, writes=writes)
@@ -48,7 +48,8 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
 
 def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Give what is particular to the kind of an op, or else the integers that it has."""
-    code = KINDS[op.kind].code if op.kind in KINDS and not _is_of_floats(op, graph) else None
+    has_code = op.kind in KINDS and not op.gap and not _is_of_floats(op, graph)
+    code = KINDS[op.kind].code if has_code else None
     found: PortedLayer | None = None if code is None else code(made, op, graph, target)
     if found is not None:
         return found

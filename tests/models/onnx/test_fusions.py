@@ -9,13 +9,16 @@ F32 = np.float32
 X = F32([[-3, 0, 5, 7]])
 
 
+INT8_ZERO = np.int8(0)
+
+
 class Case(Network):
     """A network whose pairs may leave out a zero point."""
 
     def scale(self, value):
         return self.constant(F32(value))
 
-    def pair(self, x, scale=1.0, zero=np.int8(0), *, dequantize=True):
+    def pair(self, x, scale=1.0, zero=INT8_ZERO, *, dequantize=True):
         """Quantize with a zero point, and dequantize with it or without one."""
         s, z = self.scale(scale), self.constant(zero)
         q = self.node("QuantizeLinear", x, s, z)

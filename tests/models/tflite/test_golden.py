@@ -7,6 +7,7 @@ from tflite_models import GOLDEN, SYSTEMS
 
 from qops.models import load
 from qops.models.tflite.file import read_tflite
+from qops.models.tflite.graph import load_tflite
 from qops.models.tflite.kinds import KINDS
 
 FAR = {
@@ -43,7 +44,7 @@ def test_files_of_golden_cases_give_the_bits_of_each_system(kind, tmp_path, monk
         file = tmp_path / "case.tflite"
         file.write_bytes(content)
         found = read_tflite(file)
-        monkeypatch.setitem(load.__globals__, "read_tflite", lambda path, found=found: found)
+        monkeypatch.setitem(load_tflite.__globals__, "read_tflite", lambda path, found=found: found)
         ran = [system for system in SYSTEMS if system in case["systems"]]
         assert ran, case["id"]
         for system in ran:

@@ -7,6 +7,7 @@ import tflite_models
 from qops import tflite
 from qops.models import Operator, Tensor, load, tflite_bytes
 from qops.models.tflite.file import read_tflite
+from qops.models.tflite.graph import load_tflite
 from qops.tflite.kernels import KERNELS
 
 SUMS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
@@ -43,7 +44,7 @@ def loaded(kind, folder, monkeypatch):
         file = folder / "case.tflite"
         file.write_bytes(content)
         found = read_tflite(file)
-        monkeypatch.setitem(load.__globals__, "read_tflite", lambda path, found=found: found)
+        monkeypatch.setitem(load_tflite.__globals__, "read_tflite", lambda path, found=found: found)
         for runtime in KERNELS:
             try:
                 graph = load(file, runtime=runtime)

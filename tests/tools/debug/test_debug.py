@@ -188,6 +188,7 @@ def test_exit_codes_and_strict_json(small, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out, parse_constant=refuse)
     assert list(found) == ["model", "layers", "first"]
     names = ["name", "op", "output", "rule", "differ", "largest", "share", "saturated", "lsb", "sqnr"]
+    names.append("unchecked")
     assert all(list(row) == names for row in found["layers"])
     assert list(found["first"]) == ["layer", "output", "cause", "rules"]
     assert (found["first"]["layer"], found["first"]["output"]) == ("conv_2d", "conv")

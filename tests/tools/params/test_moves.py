@@ -3,6 +3,7 @@
 import numpy as np
 import ported
 import pytest
+import streaming
 import tflite_models
 from onnx import TensorProto
 from onnx_networks import Network
@@ -31,6 +32,8 @@ TFLITE = {
         [(2, 3, 3)],
     ),
     "GATHER": ([I32([3, 0, 0])], {"Axis": 1}, [(2, 3, 6, 8)]),
+    "GATHER_ND": ([I32([[1, 3, 0], [0, 0, 5]])], {}, [(2, 8)]),
+    "TILE": ([I32([1, 2, 1, 2])], {}, [(2, 8, 6, 16)]),
     "SPACE_TO_DEPTH": ([], {"BlockSize": 2}, [(2, 2, 3, 32)]),
     "DEPTH_TO_SPACE": ([], {"BlockSize": 2}, [(2, 8, 12, 2)]),
     "MIRROR_PAD": ([I32([[0, 0], [1, 2], [3, 0], [0, 0]])], {"Mode": 0}, [(2, 7, 9, 8)]),
@@ -254,9 +257,41 @@ def test_a_float_op_on_codes_is_a_table(tmp_path):
     assert params(graph, "onnxruntime").layers[0].code == ""
 
 
+PLACES, VARIABLES = ("ARG_MAX", "ARG_MIN"), ("READ_VARIABLE", "ASSIGN_VARIABLE")
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_places_of_ends(tmp_path, rng, tried, kind):
+    x = Tensor("x", (5, 7), "int8", F32(0.1), np.asarray(3))
+    axis, y = Tensor("axis", (), "int32", data=I32(1)), Tensor("y", (5,), "int32")
+    path = tmp_path / "m.tflite"
+    path.write_bytes(tflite_bytes([x, axis, y], [Operator(kind, [x, axis], [y], {"OutputType": 2}, [])], [x], [y]))
+    graph, data = load(path), rng.integers(-3, 3, (5, 7), B)
+    wanted = graph.run(data)["y"]
+    found = params(graph)
+    found.write(tmp_path)
+    tried.add(kind, ported.program(tmp_path, found.layers[0], graph.ops[0], [data], wanted), wanted)
+
+
+def test_variables(tmp_path, tried):
+    graph, _ = streaming.file(tmp_path / "s.tflite")
+    found = params(graph)
+    found.write(tmp_path)
+    read, assign = (next(one for one in found.layers if one.op == kind) for kind in VARIABLES)
+    np.testing.assert_array_equal(read.constants["start"], streaming.START)
+    x = np.arange(6, dtype=B)
+    held = f"static int32_t variable[{x.size}];"
+    body = f"""for (int i = 0; i < {x.size}; i++)
+        {assign.name}_step(in[i], variable, i);
+    for (int i = 0; i < {x.size}; i++)
+        printf("%d\\n", {read.name}_code(variable, i));"""
+    tried.add("variables", ported.Program(tmp_path, ported.reading(x, body, held), x, ported.numbers_like(x)), x)
+
+
 def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
     """What is not tried here is tried in test_ops.py, with golden models and nodes."""
-    assert {kind for kind, row in KINDS.items() if row.make} == set(tflite_models.kinds())
+    made = {kind for kind, row in KINDS.items() if row.make}
+    assert made == {*tflite_models.kinds(), *PLACES, *VARIABLES, "CAST", "SHAPE", "FLOOR_DIV"}  # the last have no C
     assert {kind for kind, row in KINDS.items() if row.moves} == TFLITE.keys()
     assert all(row.code for row in KINDS.values())
     told = {"Shape", "Size", "ConstantOfShape", "Range"}

@@ -1,0 +1,135 @@
+"""ARG_MAX, ARG_MIN, CAST, SHAPE and FLOOR_DIV, which give integers; GATHER_ND and TILE, which move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.code.places import c_of_moves
+from qops.models.graph import Graph
+from qops.models.op import Missing, Op
+from qops.models.target import PortedLayer, Target, function
+from qops.models.tflite.file import Operator
+from qops.models.tflite.kind import Kind
+from qops.models.tflite.site import MOST, Made, Maker, Site
+
+__all__ = ["KINDS"]
+
+Array = NDArray[Any]
+
+
+def _make_place(find: Callable[..., Any]) -> Maker:
+    """ARG_MAX or ARG_MIN: the first place of the largest or smallest along one axis."""
+
+    def make(site: Site) -> Made:
+        axis, dtype = int(site.constant(1).reshape(-1)[0]), _integer(site)
+
+        def run(x: Array) -> Array:
+            if x.dtype.kind == "f" and np.isnan(x).any():
+                raise ValueError("its data hold a NaN, which has no place in an order")
+            return np.asarray(find(x, axis), dtype)
+
+        return Made((0,), run)
+
+    return make
+
+
+def _integer(site: Site) -> str:
+    """Give the type of the result, which has places or sizes."""
+    dtype = site.outputs[0].dtype
+    if dtype not in ("int32", "int64"):
+        raise Missing(f"its result {site.outputs[0].name!r} is {dtype}, where places are int32 or int64")
+    return dtype
+
+
+def _make_shape(site: Site) -> Made:
+    dtype = _integer(site)
+    return Made((0,), lambda x: np.array(x.shape, dtype))
+
+
+_CASTS = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool")
+
+
+def _make_cast(site: Site) -> Made:
+    """Integers wrap; floats are cut off at the point, and refused where the integer type does not hold them."""
+    x, y = site.tensor(0), site.outputs[0]
+    for tensor in (x, y):
+        if tensor.scale is not None:
+            raise Missing(f"{tensor.name!r} has a scale, which CAST would drop")
+        if tensor.dtype not in _CASTS:
+            raise Missing(f"{tensor.name!r} is {tensor.dtype}, which qops does not cast")
+
+    def run(data: Array) -> Array:
+        if data.dtype.kind == "f" and y.dtype not in ("float32", "bool"):
+            info, whole = np.iinfo(y.dtype), np.trunc(data.astype(np.float64))
+            if not np.all((whole >= info.min) & (whole < float(info.max) + 1)):
+                raise ValueError(f"its data hold what {y.dtype} does not")
+            return whole.astype(y.dtype)
+        return data.astype(y.dtype)
+
+    return Made((0,), run)
+
+
+def _make_floor_div(site: Site) -> Made:
+    """Floats are divided in float32; FLOOR of the quotient, which is rounded before."""
+    a, b = site.tensor(0), site.tensor(1)
+    for tensor in (a, b, site.outputs[0]):
+        if tensor.dtype != a.dtype or tensor.dtype not in ("int32", "float32") or tensor.scale is not None:
+            raise Missing(f"{tensor.name!r} is {tensor.dtype}, where int32 or float32 without a scale is expected")
+
+    def run(x: Array, y: Array) -> Array:
+        if not np.all(y):
+            raise ValueError("it divides by 0")
+        return np.asarray(np.floor(x / y) if x.dtype.kind == "f" else np.floor_divide(x, y))
+
+    return Made((0, 1), run)
+
+
+def _gather_nd(op: Operator, given: Sequence[Any]) -> tuple[Array]:
+    """The last axis of the indices counts along the first axes of the data."""
+    x, places = given[0], np.asarray(given[1]).astype(np.int64)
+    depth = places.shape[-1] if places.ndim else 0
+    if not 0 < depth <= x.ndim or np.any(places < 0) or np.any(places >= np.array(x.shape[:depth])):
+        raise ValueError(f"GATHER_ND has indices outside of data of shape {x.shape}")
+    return (np.ascontiguousarray(x[tuple(np.moveaxis(places, -1, 0))]),)
+
+
+def _tile(op: Operator, given: Sequence[Any]) -> tuple[Array]:
+    x, times = given[0], [int(n) for n in np.ravel(given[1])]
+    if len(times) != x.ndim or any(n < 0 for n in times) or prod(times) * x.size > MOST:
+        raise ValueError(f"TILE of data of shape {x.shape} has multiples {times!s:.80}")
+    return (np.tile(x, times),)
+
+
+def _c_of_place(sign: str) -> Callable[..., PortedLayer]:
+    def code(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+        lines = [
+            "    int place = 0;",
+            "    for (int i = 1; i < count; i++)",
+            f"        if (x[i] {sign} x[place])",
+            "            place = i;",
+            "    return place;",
+        ]
+        body = function(made.name, "const int32_t *x, int count", lines)
+        return made._replace(code=body, arguments=("taps", "count"))
+
+    return code
+
+
+def _no_c(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
+    """Sizes, casts and quotients are the compiler's own."""
+
+
+KINDS = {
+    "ARG_MAX": Kind(make=_make_place(np.argmax), code=_c_of_place(">"), schema="ArgMaxOptions"),
+    "ARG_MIN": Kind(make=_make_place(np.argmin), code=_c_of_place("<"), schema="ArgMinOptions"),
+    "CAST": Kind(make=_make_cast, code=_no_c, schema="CastOptions", version=1),
+    "SHAPE": Kind(make=_make_shape, code=_no_c, schema="ShapeOptions", version=1),
+    "FLOOR_DIV": Kind(make=_make_floor_div, code=_no_c, schema="FloorDivOptions", version=1),
+    "GATHER_ND": Kind(moves=_gather_nd, code=c_of_moves, schema="GatherNdOptions"),
+    "TILE": Kind(moves=_tile, code=c_of_moves, schema="TileOptions"),
+}
