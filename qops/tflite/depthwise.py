@@ -63,6 +63,9 @@ class DepthwiseConv2D(Convolution):
             return 0 * check.zero_point(given.w_zero_point, "w_zero_point", self._dtype)
         return super()._w_zero(given)
 
+    def _left_shifts(self) -> dict[str, str]:
+        return self._facts.depthwise_left_shift
+
     def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
         facts = self._facts
         if self._dtype == np.int16:

@@ -135,8 +135,11 @@ class Kernel(NamedTuple):
     """How SUM is made: "bytes", which reads int8 as uint8, "linear" in float32, "float", or "integer"."""
     reduce_scales: bool
     """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
-    float_softmax: bool
-    """Whether SOFTMAX of 8 bits and LOG_SOFTMAX use tables of float32."""
+    softmax: str
+    """How SOFTMAX of 8 bits to 8 bits is made: in "fixed point", in "floats", or by a table of "16 bits" and integers;
+    SOFTMAX of 8 bits to 16 takes "floats" for the latter."""
+    float_log_softmax: bool
+    """Whether LOG_SOFTMAX uses tables of float32."""
     softmax_s16: type[Any]
     """The type in which the tables of SOFTMAX of int16 are made."""
     sigmoid_s8: str
@@ -179,6 +182,28 @@ class Kernel(NamedTuple):
     """Whether PAD and PADV2 read paddings of int64 as words of int32."""
     quantizes: dict[str, str]
     """The types that QUANTIZE makes of a type."""
+    one_column: dict[str, str]
+    """The rule that CONV_2D and FULLY_CONNECTED of 8 bits use instead of another, by that one's name, where a call makes
+    one pixel, or one row, of 4 results at least, each a sum of 8 products at least."""
+    left_shift: dict[str, str]
+    """What happens to sums of 8 bits in CONV_2D and FULLY_CONNECTED, by the rule, where a shift to the left before the
+    multiplication leaves int32: it "wraps", or "saturates"."""
+    depthwise_left_shift: dict[str, str]
+    """The same in DEPTHWISE_CONV_2D."""
+    shifts_3x3_last: bool
+    """Whether DEPTHWISE_CONV_2D of int8 with 3 by 3 taps and whole blocks of channels shifts to the left after the
+    multiplication, which then wraps."""
+    pairs: str
+    """Whether products of int8 k and k + 8 of a block of 16 are added in 16 bits, where twice the product of two lowest
+    codes wraps: of the whole "window", of each "tap", or "" if they are not."""
+    rules_of_pairs: tuple[str, ...]
+    """The rules of the layers whose products are added so."""
+    casts: str
+    """What a float beyond int32 becomes: the "lowest" integer, or it "saturates"."""
+    fuses: bool
+    """Whether products and sums of float32 are fused, and so rounded once."""
+    hard_swish_block: int
+    """Elements that HARD_SWISH computes together, by another rounding than the rest."""
     lstm: str
     """The arithmetic of the LSTM: "lite" or "micro"."""
     state_s8: bool
