@@ -16,7 +16,7 @@ from qops.checks import int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import cast, half_away, wrap
-from qops.tflite.losses import losses
+from qops.tflite.losses import Losses, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
@@ -31,7 +31,7 @@ class FullyConnected(WeightedOp):
 
     __slots__ = (
         *("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_losses", "_many", "_matrix", "_packed"),
-        *("_single", "_stage", "_w"),
+        *("_single", "_stage", "_w", "_wraps"),
     )
     _name = "FULLY_CONNECTED"
 
@@ -77,8 +77,13 @@ class FullyConnected(WeightedOp):
             w, own = w * np.int8(factor), Rounding(rule, scale / factor, *last)
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
-        self._stage = None if rule == "double-away" and (self._has_wide_sums() or self._overflows()) else own.stage()
-        self._kernel = self._losses = self._many = self._single = None
+        if rule == "double-away" and (self._has_wide_sums() or self._overflows()):
+            self._stage = None
+        else:
+            self._stage = own.stage()
+        self._losses: Losses | None = None
+        self._wraps = self._dtype == np.int8 and given.w_type == "int8" and own.may_wrap(facts)
+        self._kernel = self._many = self._single = None
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
             self._packed = pack_b(w.T)
@@ -98,9 +103,9 @@ class FullyConnected(WeightedOp):
         pairs = facts.pairs if own.rule in facts.rules_of_pairs else ""
         left = facts.left_shift.get(own.rule, "")
         self._losses = losses(w[:, np.newaxis], w_zero, (self._dtype, zero), own.scale, left, pairs)
-        if self._losses is not None:
+        if self._losses is not None or self._wraps:
             self._matrix = MatMul(self._packed, w_zero, None, typenum, self._bias)
-        if other or self._losses is not None:
+        if other or self._losses is not None or self._wraps:
             self._many, self._kernel = self._kernel, None
 
     def _derive(self, given: SimpleNamespace, has_channels: bool) -> str:
@@ -172,14 +177,17 @@ class FullyConnected(WeightedOp):
         rows = data.reshape(-1, self._depth)
         if self._single is not None and len(rows) == 1:
             return self._single(data, out, threads)
-        if self._many is not None and self._losses is None:
+        if self._many is not None and self._losses is None and not self._wraps:
             return self._many(data, out, threads)
         codes = np.empty(shape, self._dtype) if out is None or not out.flags.c_contiguous else out
         flat = codes.reshape(-1, self._count)  # a view
         if self._stage is None:
             flat[...] = self._rounded(self._sums(rows, threads))
         else:
-            self._stage.run(self._sums(rows, threads), flat)
+            sums = self._sums(rows, threads)
+            self._stage.run(sums, flat)
+            if self._wraps:
+                self._rounding.wrap(sums, flat)
         return put(codes, out)
 
     def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:

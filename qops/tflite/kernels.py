@@ -39,6 +39,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "conv_groups":             (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
     "conv_int4":               (_DOUBLE,      _UP,           _UP,           _DOUBLE),
     "conv_u8":                 (_DOUBLE,      _UP,           _EVEN,         ""),
+    "conv_groups_u8":          (_DOUBLE,      _DOUBLE,       _EVEN,         ""),
     "conv_bias32":             (_DOUBLE,      _UP,           _UP,           _DOUBLE),
     "conv_no_bias":            (_WIDE,        _WIDE,         _WIDE,         _WIDE),
     "depthwise":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
@@ -122,9 +123,10 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "one_column":              ({},           {},            {},            {}),
     "left_shift":              ({},           {},            {},            {}),
     "depthwise_left_shift":    ({},           {},            {},            {}),
-    "shifts_3x3_last":         (False,        False,         False,         False),
+    "shifts_3x3_last":         ((),           (),            (),            ()),
     "pairs":                   ("",           "",            "",            ""),
     "rules_of_pairs":          ((),           (),            (),            ()),
+    "wraps_below":             (False,        False,         True,          False),
     "casts":                   ("lowest",     "lowest",      "lowest",      "lowest"),
     "fuses":                   (False,        False,         False,         False),
     "hard_swish_block":        (1,            1,             1,             1),
@@ -146,21 +148,22 @@ and of CMSIS-NN's, and ADD and MUL of int8 by those of CMSIS-NN built so. All el
 op calls that function; results of whole ops of such a build are not stored.
 """
 _RNDNU = "rndnu"
-_REFERENCE_ARM: dict[str, Any] = {"casts": "saturates", "fuses": True}
+_REFERENCE_ARM: dict[str, Any] = {"casts": "saturates", "fuses": True, "wraps_below": False}
 _ONCE_ARM: dict[str, Any] = _REFERENCE_ARM | {
     **{fact: _ONCE for fact in ("conv_int4", "conv_bias32", "connected_odd_int4", "connected_bias32")},
     "connected_no_bias": _ONCE,
     "one_column": {_ONCE: _UP},
+    "shifts_3x3_last": (_UP,),
     "softmax": "16 bits",
     "hard_swish_block": 8,
 }
 _OPTIMIZED_ARM: dict[str, Any] = _ONCE_ARM | {
     **{fact: _ONCE for fact in ("conv", "conv_u8", "connected", "connected_int4", "connected_u8")},
     "left_shift": {_ONCE: "wraps"},
-    "shifts_3x3_last": True,
 }
 _XNNPACK_ARM: dict[str, Any] = _ONCE_ARM | {
-    **{fact: _RNDNU for fact in ("conv_u8", "depthwise_u8", "connected_u8", "mul")},
+    **{fact: _RNDNU for fact in ("conv_u8", "conv_groups_u8", "depthwise_u8", "connected_u8")},
+    "mul": _RNDNU,
     "left_shift": {_ONCE: "wraps", _RNDNU: "saturates"},
     "depthwise_left_shift": {_RNDNU: "wraps"},
 }
@@ -173,8 +176,9 @@ _ON_ARM: dict[str, dict[str, Any]] = {
 }
 """Columns of LiteRT on 64-bit ARM by what they have otherwise than on x86.
 
-"_arm" is of cores with dot products, and with i8mm, which give the same bits; "_neon" of cores without (Cortex-A53, A72:
-Raspberry Pi 3 and 4), which differ in sums of the lowest codes alone. The reference is one column for all of them.
+"_arm" is of cores with dot products, and with i8mm, which give the same bits. "_neon" is of cores without them, as
+Cortex-A53 and A72 (Raspberry Pi 3 and 4), which differ in sums of the lowest codes alone. The reference is one column
+for all cores.
 """
 _COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
 _COLUMNS |= {name: _COLUMNS[ARM[name]] | facts for name, facts in _ON_ARM.items()}

@@ -73,7 +73,7 @@ class Reduction(PreparedOp):
         return data.sum(axes, np.int64, keepdims=True)
 
     def _in_float(self, sums: NDArray[np.int64], n: int, scale: Any) -> NDArray[Any]:
-        """Give ``half_even(sum * scale + (zero - n * zero * scale))``; each operation is rounded to float32, or fused."""
+        """Give ``half_even(sum * scale + (zero - n * zero * scale))`` in float32, with two roundings a sum or one."""
         (x_zero, y_zero), fuses = self._zeros, self._facts.fuses
         bias = multiply_add(F32(-n * x_zero), F32(scale), F32(y_zero), fuses)
         return np.rint(multiply_add(sums.astype(F32), F32(scale), bias, fuses))

@@ -158,10 +158,8 @@ class ResizeBilinear(Resize):
 
     def _in_floats(self, size: int, count: int) -> Places:
         at, ratio = np.arange(count, dtype=F32), self._ratio(size, count)
-        if self._centers:
-            at = multiply_add(at + F32(0.5), ratio, F32(-0.5), self._facts.fuses)
-        else:
-            at = at * ratio
+        fuses = self._facts.fuses
+        at = multiply_add(at + F32(0.5), ratio, F32(-0.5), fuses) if self._centers else at * ratio
         lower = np.maximum(np.floor(at), 0).astype(np.int64)
         upper = np.clip(np.ceil(at).astype(np.int64), 0, size - 1)
         return Places(lower, upper, at - lower.astype(F32))

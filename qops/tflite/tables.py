@@ -45,8 +45,8 @@ def of_8_bits(
 ) -> NDArray[Any]:
     """Give ``half_away(f(x * x_scale) / y_scale) + y_zero_point`` in float32, of codes less their zero point.
 
-    With the zero point "inside" it is added before ``rint``, and if it `fuses`, to the unrounded product. The result may
-    be infinite.
+    With the zero point "inside" it is added before ``rint``; where a multiply-add `fuses`, to the product that is not
+    rounded. The result may be infinite.
     """
     (y_scale, zero), values = y, _floats(function, F32(x_scale) * x.astype(F32))
     with np.errstate(all="ignore"):
