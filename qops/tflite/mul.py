@@ -63,7 +63,12 @@ class Mul(Binary):
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
-        return np.clip(wrap(self._facts.scaled(wrap((a - za) * (b - zb)), self._by) + zy), *self._ends)
+        products = wrap((a - za) * (b - zb))
+        if self._rule == self._facts.tail:
+            return np.clip(wrap(self._facts.scaled(products, self._by) + zy), *self._ends)
+        made = np.empty(products.shape, self._dtype)
+        Rounding(self._rule, self._scale, zy, self._ends).stage().run(products.astype(np.int32), made)
+        return made.astype(np.int64)
 
     def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
         za, zb, zy = self._zeros
