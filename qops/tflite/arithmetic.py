@@ -7,15 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.stage.multipliers import one_multiplier
+from qops.rules.scales import fma
 
 __all__ = [
     "F32",
     "Codes",
     "Multiplier",
+    "cast",
     "clip_s32",
     "double_high",
     "half_away",
     "leading_zeros",
+    "multiply_add",
     "named",
     "power_of_two",
     "quantized",
@@ -24,6 +27,7 @@ __all__ = [
     "scaled_once",
     "scaled_up",
     "scaled_wide",
+    "shifted_up",
     "wrap",
 ]
 
@@ -69,6 +73,13 @@ def clip_s32(x: Any) -> Codes:
     return np.clip(np.asarray(x, np.int64), -(2**31), 2**31 - 1)
 
 
+def cast(x: NDArray[Any], beyond: str) -> Codes:
+    """Give whole floats as integers of 32 bits; those beyond become the "lowest", as on x86, or it "saturates"."""
+    fits = (x >= -(2.0**31)) & (x < 2.0**31)
+    ends = np.where(x > 0, 2**31 - 1, -(2**31)) if beyond == "saturates" else -(2**31)
+    return np.where(fits, np.where(fits, x, 0).astype(np.int64), ends)
+
+
 def double_high(a: Any, b: Any, bits: int = 31) -> Codes:
     """Give ``half_up(a * b / 2**bits)``, saturated: gemmlowp's SaturatingRoundingDoublingHighMul of bits + 1 bits."""
     product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
@@ -82,6 +93,12 @@ def rounded_shift(x: Any, right_shift: Any) -> Codes:
     x, n = np.asarray(x, np.int64), np.asarray(right_shift, np.int64)
     half = (np.int64(1) << n) >> 1
     return np.asarray((x + half - ((x < 0) & (n > 0))) >> n)
+
+
+def shifted_up(x: Any, right_shift: Any) -> Codes:
+    """Give ``half_up(x / 2**right_shift)``."""
+    n = np.asarray(right_shift, np.int64)
+    return np.asarray((np.asarray(x, np.int64) + ((np.int64(1) << n) >> 1)) >> n)
 
 
 def scaled(x: Any, by: tuple[Any, Any]) -> Codes:
@@ -100,9 +117,7 @@ def scaled_once(x: Any, by: tuple[Any, Any]) -> Codes:
 def scaled_up(x: Any, by: tuple[Any, Any]) -> Codes:
     """Give the same with both steps rounded half up, as vector instructions of ARM do."""
     m, e = (np.asarray(part, np.int64) for part in by)
-    n = np.maximum(-e, 0)
-    high = double_high(wrap(np.asarray(x, np.int64) << np.maximum(e, 0)), m)
-    return np.asarray((high + ((np.int64(1) << n) >> 1)) >> n)
+    return shifted_up(double_high(wrap(np.asarray(x, np.int64) << np.maximum(e, 0)), m), np.maximum(-e, 0))
 
 
 def scaled_wide(x: Any, by: tuple[Any, Any]) -> Codes:
@@ -110,6 +125,11 @@ def scaled_wide(x: Any, by: tuple[Any, Any]) -> Codes:
     m, e = (np.asarray(part, np.int64) for part in by)
     reduced, n = np.where(m < 0x7FFF0000, (m + 2**15) >> 16, 0x7FFF), 15 - e
     return wrap((np.asarray(x, np.int64) * reduced + (np.int64(1) << (n - 1))) >> n)
+
+
+def multiply_add(a: Any, b: Any, c: Any, fuses: bool) -> NDArray[Any]:
+    """Give ``a * b + c`` in the type of floats that they have; if it `fuses`, float32 rounded once."""
+    return fma(a, b, c) if fuses else np.asarray(a * b + c)
 
 
 def half_away(x: Any) -> NDArray[Any]:

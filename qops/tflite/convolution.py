@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -16,6 +16,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
+from qops.tflite.losses import Losses, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
 from qops.tflite.window import Moves, wide_sums
 
@@ -40,7 +41,12 @@ class Parts(NamedTuple):
 class Convolution(WeightedOp):
     """The base of CONV_2D and DEPTHWISE_CONV_2D: packed weights, the window, the stages."""
 
-    __slots__ = ("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_parts", "_size", "_stage")
+    __slots__ = (
+        *("_bias", "_channels", "_count", "_kernel", "_losses", "_many", "_moves", "_packed", "_parts", "_single"),
+        *("_size", "_stage", "_sums", "_wraps"),
+    )
+    _is_dense: ClassVar[bool] = True
+    """Whether each result is a sum over several channels."""
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
@@ -62,9 +68,13 @@ class Convolution(WeightedOp):
         self._stage, self._kernel, self._parts = self._rounding.stage(), None, None
         window, same = Window(given.stride, given.dilation), given.padding == "SAME"
         zero, typenum = given.x_zero_point, self._dtype.num
+        self._losses: Losses | None = None
+        self._single = self._many = self._sums = None
+        self._wraps = self._is_dense and self._dtype == np.int8 and self._rounding.may_wrap(facts)
         if self._dtype != np.int16:
             finish = Finish(w_zero, self._bias, self._stage, typenum)
             self._kernel = Kernel(self._packed, window, finish, zero, typenum, same=same)
+            self._pack_columns(given, w, groups, window)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             first, each = len(w) // block * block, len(w) // groups
@@ -76,6 +86,35 @@ class Convolution(WeightedOp):
             finish = Finish(w_zero, bias, Rounding(facts.tail, some, *y).stage(), typenum)
             tail = Kernel(rest, window, finish, zero, typenum, same=same)
             self._parts, self._kernel = Parts(self._kernel, tail, first, start, channel), None
+
+    def _pack_columns(self, given: SimpleNamespace, w: NDArray[Any], groups: int, window: Window) -> None:
+        """Prepare calls that make one pixel, which may have a rule of their own, and sums that lose something."""
+        facts, (rule, scale, *_), typenum = self._facts, self._rounding, self._dtype.num
+        rest: dict[str, Any] = {"same": given.padding == "SAME"}
+        zero, w_zero = self._zeros
+        other = facts.one_column.get(rule) if groups == 1 and len(w) >= 4 and w[0].size >= 8 else None
+        if other:
+            finish = Finish(w_zero, self._bias, self._rounding._replace(rule=other).stage(), typenum)
+            self._single = Kernel(self._packed, window, finish, zero, typenum, **rest)
+        pairs = facts.pairs if rule in facts.rules_of_pairs else ""
+        taps = w.reshape(len(w), -1, w.shape[3])
+        self._losses = losses(taps, w_zero, (self._dtype, zero), scale, self._left_shifts().get(rule, ""), pairs)
+        if self._losses is not None and self._losses.pairs is not None and groups > 1:
+            raise ValueError(f"kernel: {given.kernel} has no known result of pairs of -128 in w of {groups} groups")
+        if self._losses is not None or self._wraps:
+            self._sums = self._sums_kernel(given)
+        if other or self._sums is not None:
+            self._many, self._kernel = self._kernel, None
+
+    def _sums_kernel(self, given: SimpleNamespace) -> Kernel:
+        """Give the kernel that leaves the sums as they are."""
+        (zero, w_zero), window = self._zeros, Window(given.stride, given.dilation)
+        finish = Finish(w_zero, self._bias)
+        return Kernel(self._packed, window, finish, zero, self._dtype.num, same=given.padding == "SAME")
+
+    def _left_shifts(self) -> dict[str, str]:
+        """Give what happens to sums that a shift to the left takes beyond int32, by the rule."""
+        return self._facts.left_shift
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""
@@ -101,21 +140,35 @@ class Convolution(WeightedOp):
     @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""
+        return self._convolved(x, out, num_threads)
+
+    def _convolved(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        if self._single is not None and prod(self._shape(np.shape(x))[:3]) == 1:
+            return self._single(x, out, num_threads)
+        if self._many is not None and self._sums is None:
+            return self._many(x, out, num_threads)
         if self._parts is None:
-            return self._wide(x, out, num_threads)
+            return self._of_sums(x, out, num_threads)
         whole, tail, first, start, channel = self._parts
         codes: NDArray[Any] = whole(x, out, num_threads)
         codes[..., first:] = tail(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
         return codes
 
-    def _wide(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
-        """Convolve codes of 16 bits: sums first, then codes by the stage."""
+    def _of_sums(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Convolve to sums first, those of codes of 16 bits and those that lose something; then make codes."""
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
-        window = self._moves.over(data.shape, self._size, self._channels)
-        shape = (data.shape[0], *window.out_size(data.shape[1:3], self._size, "x, w"), self._count)
+        window, shape = self._moves.over(data.shape, self._size, self._channels), self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
         made = np.empty(shape, self._dtype)
-        self._stage.run(wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads), made)
+        if self._sums is None:
+            sums: NDArray[Any] = wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads)
+        else:
+            sums = self._sums(data, None, threads)
+        if self._losses is not None:
+            sums = self._losses.of(sums, lambda: self._moves.taps(data, self._size, self._zeros[0]))
+        self._stage.run(sums, made)
+        if self._wraps:
+            self._rounding.wrap(sums, made)
         return put(made, out)
 
 
@@ -171,8 +224,8 @@ class Conv2D(Convolution):
         if self._dtype == np.int16:
             narrow = facts.tail if groups > 1 else facts.conv_bias32
             return rule_16(self._bias, facts.conv_no_bias, narrow, "tflite-int64acc"), 1
-        if self._dtype == np.uint8 and groups == 1:
-            return facts.conv_u8, 1
+        if self._dtype == np.uint8:
+            return facts.conv_groups_u8 if groups > 1 else facts.conv_u8, 1
         if given.w_type == "int4":
             return facts.tail if groups > 1 else facts.conv_int4, 1
         return facts.conv_groups if groups > 1 else facts.conv, 1

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import int32, native
+from qops.checks import int32, native, put
+from qops.prepared import direct
 from qops.tflite import _checks as check
+from qops.tflite.arithmetic import double_high, quantized, shifted_up, wrap
 from qops.tflite.convolution import Convolution
 from qops.tflite.weights import weights_of
 
@@ -22,8 +24,9 @@ class DepthwiseConv2D(Convolution):
     The weights are packed once, for images of any size.
     """
 
-    __slots__ = ()
+    __slots__ = ("_by", "_high")
     _name = "DEPTHWISE_CONV_2D"
+    _is_dense = False
 
     def __init__(
         self,
@@ -57,11 +60,39 @@ class DepthwiseConv2D(Convolution):
         if given.bias is not None and self._dtype == np.int16:
             native(given.bias, "bias", ("int64",))
         self._pack(given, w.transpose(3, 1, 2, 0), w.shape[3] // each)
+        self._by = None
+        are_3x3 = w.shape[1:3] == (3, 3) and each == 1 and w.shape[3] % self._facts.channel_block == 0
+        moves_on = given.dilation == (1, 1) and given.stride in ((1, 1), (2, 2))
+        if self._rounding.rule in self._facts.shifts_3x3_last and are_3x3 and moves_on:
+            by = np.array([quantized(one) for one in np.ravel(self._rounding.scale).tolist()]).T
+            if (by[1] > 0).any():
+                self._by, self._many, self._kernel = (by[0], by[1]), self._kernel, None
+                self._high = self._sums_kernel(given)
+
+    def _shifts_last(self, shape: tuple[int, ...]) -> bool:
+        """Whether images of this shape go to the kernel of 3 by 3 taps that shifts to the left at the end."""
+        (top, bottom), (left, right) = self._moves.over(shape, self._size, self._channels).padding
+        is_line = 1 in shape[1:3] and shape[1] != shape[2]
+        return top == left <= 1 and max(bottom, right) <= top and not (top and is_line)
+
+    @direct
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
+        """Convolve `x` on so many threads, into `out` if it is given."""
+        if self._by is None or not self._shifts_last(np.shape(x)):
+            return self._convolved(x, out, num_threads)
+        data, (m, e), (_, _, zero, ends) = self._codes(x), self._by, self._rounding
+        check.out(out, self._dtype, self._shape(data.shape), data)
+        high = double_high(self._high(data, None, num_threads), m)
+        near = np.where(e > 0, wrap(high << np.maximum(e, 0)), shifted_up(high, np.maximum(-e, 0)))
+        return put(np.clip(near + zero, *ends).astype(self._dtype), out)
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         if self._dtype == np.int8 and self._facts.ignores_w_zero_point:
             return 0 * check.zero_point(given.w_zero_point, "w_zero_point", self._dtype)
         return super()._w_zero(given)
+
+    def _left_shifts(self) -> dict[str, str]:
+        return self._facts.depthwise_left_shift
 
     def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
         facts = self._facts

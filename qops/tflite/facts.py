@@ -18,7 +18,9 @@ class Kernel(NamedTuple):
     conv_int4: str
     """The rule of convolutions with weights of 4 bits, without groups; with groups it is `tail`."""
     conv_u8: str
-    """The rule of convolutions of uint8, without groups; with groups it is `conv_groups`."""
+    """The rule of convolutions of uint8, without groups."""
+    conv_groups_u8: str
+    """The rule of convolutions of uint8 with groups."""
     conv_bias32: str
     """The rule of convolutions of int16 with a bias of int32; with one of int64 it is "tflite-int64acc"."""
     conv_no_bias: str
@@ -135,8 +137,11 @@ class Kernel(NamedTuple):
     """How SUM is made: "bytes", which reads int8 as uint8, "linear" in float32, "float", or "integer"."""
     reduce_scales: bool
     """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
-    float_softmax: bool
-    """Whether SOFTMAX of 8 bits and LOG_SOFTMAX use tables of float32."""
+    softmax: str
+    """How SOFTMAX of 8 bits to 8 bits is made: in "fixed point", in "floats", or by a table of "16 bits" and integers;
+    SOFTMAX of 8 bits to 16 takes "floats" for the latter."""
+    float_log_softmax: bool
+    """Whether LOG_SOFTMAX uses tables of float32."""
     softmax_s16: type[Any]
     """The type in which the tables of SOFTMAX of int16 are made."""
     sigmoid_s8: str
@@ -179,6 +184,31 @@ class Kernel(NamedTuple):
     """Whether PAD and PADV2 read paddings of int64 as words of int32."""
     quantizes: dict[str, str]
     """The types that QUANTIZE makes of a type."""
+    one_column: dict[str, str]
+    """The rule that CONV_2D and FULLY_CONNECTED of 8 bits use instead of another, by that one's name, where a call
+    makes one pixel, or one row, of 4 results at least, each a sum of 8 products at least."""
+    left_shift: dict[str, str]
+    """What happens to sums of 8 bits in CONV_2D and FULLY_CONNECTED, by the rule, where a shift to the left before the
+    multiplication leaves int32: it "wraps", or "saturates"."""
+    depthwise_left_shift: dict[str, str]
+    """The same in DEPTHWISE_CONV_2D."""
+    shifts_3x3_last: tuple[str, ...]
+    """The rules of DEPTHWISE_CONV_2D of int8 that, with 3 by 3 taps and whole blocks of channels, shift to the left
+    after the multiplication, which then wraps."""
+    pairs: str
+    """Whether products of int8 k and k + 8 of a block of 16 are added in 16 bits, where twice the product of two lowest
+    codes wraps: of the whole "window", of each "tap", or "" if they are not."""
+    rules_of_pairs: tuple[str, ...]
+    """The rules of the layers whose products are added so."""
+    wraps_below: bool
+    """Whether CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV of int8 in float32 cut a scaled sum to int32 and then add the
+    zero point, which wraps below: as on x86 with AVX-512; with AVX2 it saturates."""
+    casts: str
+    """What a float beyond int32 becomes: the "lowest" integer, or it "saturates"."""
+    fuses: bool
+    """Whether products and sums of float32 are fused, and so rounded once."""
+    hard_swish_block: int
+    """Elements that HARD_SWISH computes together, by another rounding than the rest."""
     lstm: str
     """The arithmetic of the LSTM: "lite" or "micro"."""
     state_s8: bool

@@ -15,7 +15,8 @@ from qops._kernels.gemm.packed import pack_b
 from qops.checks import int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import half_away, wrap
+from qops.tflite.arithmetic import cast, half_away, wrap
+from qops.tflite.losses import Losses, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
@@ -28,7 +29,10 @@ class FullyConnected(WeightedOp):
     The weights are packed once, for any number of rows.
     """
 
-    __slots__ = (*("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_matrix", "_packed", "_stage", "_w"),)
+    __slots__ = (
+        *("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_losses", "_many", "_matrix", "_packed"),
+        *("_single", "_stage", "_w", "_wraps"),
+    )
     _name = "FULLY_CONNECTED"
 
     def __init__(
@@ -73,8 +77,13 @@ class FullyConnected(WeightedOp):
             w, own = w * np.int8(factor), Rounding(rule, scale / factor, *last)
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
-        self._stage = None if rule == "double-away" and (self._has_wide_sums() or self._overflows()) else own.stage()
-        self._kernel = None
+        if rule == "double-away" and (self._has_wide_sums() or self._overflows()):
+            self._stage = None
+        else:
+            self._stage = own.stage()
+        self._losses: Losses | None = None
+        self._wraps = self._dtype == np.int8 and given.w_type == "int8" and own.may_wrap(facts)
+        self._kernel = self._many = self._single = None
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
             self._packed = pack_b(w.T)
@@ -82,6 +91,22 @@ class FullyConnected(WeightedOp):
             self._matrix = MatMul(self._packed, self._zeros[1], self._stage_8(), self._dtype.num, bias)
             if self._stage_8() is not None:  # the product makes the codes
                 self._kernel = Rows(self._matrix, self._dtype.num, self._zeros[0], keeps=self._keeps)
+                self._pack_columns(w, own)
+
+    def _pack_columns(self, w: NDArray[Any], own: Rounding) -> None:
+        """Prepare calls of one row, which may have a rule of their own, and sums that lose something."""
+        facts, (zero, w_zero), typenum = self._facts, self._zeros, self._dtype.num
+        other = facts.one_column.get(own.rule) if len(w) >= 4 and self._depth >= 8 else None
+        if other:
+            one = MatMul(self._packed, w_zero, own._replace(rule=other).stage(), typenum, self._bias)
+            self._single = Rows(one, typenum, zero, keeps=self._keeps)
+        pairs = facts.pairs if own.rule in facts.rules_of_pairs else ""
+        left = facts.left_shift.get(own.rule, "")
+        self._losses = losses(w[:, np.newaxis], w_zero, (self._dtype, zero), own.scale, left, pairs)
+        if self._losses is not None or self._wraps:
+            self._matrix = MatMul(self._packed, w_zero, None, typenum, self._bias)
+        if other or self._losses is not None or self._wraps:
+            self._many, self._kernel = self._kernel, None
 
     def _derive(self, given: SimpleNamespace, has_channels: bool) -> str:
         """Give how the scale is made, in the words of `real_scale`."""
@@ -126,11 +151,10 @@ class FullyConnected(WeightedOp):
         return bool(np.max(scale) * most + abs(zero) >= 2.0**31)
 
     def _rounded(self, sums: NDArray[Any]) -> NDArray[Any]:
-        """Give codes of sums by double-away, where what is beyond int32 becomes the lowest integer and then wraps."""
+        """Give codes of sums by double-away, where what is beyond int32 is cast to it and then wraps."""
         _, scale, zero, ends = self._rounding
         values = half_away(sums.astype(np.float64) * scale)
-        fits = (values >= -(2.0**31)) & (values < 2.0**31)
-        whole = np.where(fits, values, -(2.0**31)).astype(np.int64)
+        whole = cast(values, self._facts.casts)
         return np.clip(wrap(whole + zero), *ends).astype(self._dtype)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -151,17 +175,25 @@ class FullyConnected(WeightedOp):
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
         rows = data.reshape(-1, self._depth)
+        if self._single is not None and len(rows) == 1:
+            return self._single(data, out, threads)
+        if self._many is not None and self._losses is None and not self._wraps:
+            return self._many(data, out, threads)
         codes = np.empty(shape, self._dtype) if out is None or not out.flags.c_contiguous else out
         flat = codes.reshape(-1, self._count)  # a view
         if self._stage is None:
             flat[...] = self._rounded(self._sums(rows, threads))
         else:
-            self._stage.run(self._sums(rows, threads), flat)
+            sums = self._sums(rows, threads)
+            self._stage.run(sums, flat)
+            if self._wraps:
+                self._rounding.wrap(sums, flat)
         return put(codes, out)
 
     def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:
         if self._dtype != np.int16:
-            return self._matrix(rows, self._zeros[0], None, threads)
+            made = self._matrix(rows, self._zeros[0], None, threads)
+            return made if self._losses is None else self._losses.of(made, lambda: rows[:, np.newaxis])
         if self._w is None:
             halves = (rows >> 8).astype(np.int8), (rows & 255).astype(np.uint8)
             upper, lower = (product(half, self._packed, num_threads=threads) for half in halves)

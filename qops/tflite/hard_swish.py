@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.tflite.arithmetic import F32, Codes, double_high, quantized, rounded_shift
+from qops.checks import put
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import F32, Codes, double_high, quantized, rounded_shift, shifted_up
 from qops.tflite.unary import Unary
 
 __all__ = ["HardSwish", "hard_swish"]
@@ -17,10 +20,41 @@ __all__ = ["HardSwish", "hard_swish"]
 class HardSwish(Unary):
     """The prepared form of `hard_swish` of int8 or uint8, called ``op(x, out=None)``: a table of all codes."""
 
-    __slots__ = ()
+    __slots__ = ("_whole",)
     _name = "HARD_SWISH"
+    _whole: NDArray[Any] | None
+    """The results of all codes in whole blocks, from code 0 on as bytes; None if there are none of their own."""
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        self._whole = None
+        if self._facts.hard_swish_block > 1:
+            self._whole = self._tabled_codes(lambda x: self._values(x, given, shifted_up))
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+        return self._values(x, given, rounded_shift)
+
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The results of all codes, from the lowest code on; with those in whole blocks, if these are others."""
+        if self._whole is None:
+            return super().integers
+        return super().integers | {"block_table": np.roll(self._whole, -check.ends(self._dtype)[0])}
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of `x`, in `out` if it is given."""
+        if self._whole is None:
+            return super().__call__(x, out)
+        data = self._codes(x)
+        check.out(out, self._dtype, data.shape, data)
+        index = data.ravel().view(np.uint8)
+        made, whole = self._table[index], data.size // self._facts.hard_swish_block * self._facts.hard_swish_block
+        made[:whole] = self._whole[index[:whole]]
+        return put(made.reshape(data.shape), out)
+
+    @staticmethod
+    def _values(x: Codes, given: SimpleNamespace, shifted: Callable[[Any, Any], Codes]) -> NDArray[Any]:
+        """Give the results of codes, by a shift that rounds half away, or half up as in whole blocks."""
         step = F32(1 / 128) * F32(given.x_scale)
         m, e = quantized(float(step / F32(given.y_scale)))
         n, f = quantized(float(step / F32(3 / 32768)))
@@ -31,8 +65,10 @@ class HardSwish(Unary):
         near = double_high(fine, m, 15)
         gate = np.clip(fine << (f - 1), -(2**15), 2**15 - 1) if f > 0 else fine
         gate = double_high(gate, n, 15)
-        gate = np.clip(gate << 1, -(2**15), 2**15 - 1) if f > 0 else rounded_shift(gate, -f)
+        gate = np.clip(gate << 1, -(2**15), 2**15 - 1) if f > 0 else shifted(gate, -f)
         product = ((gate + 2**15) >> 1) * near
+        if shifted is shifted_up:
+            return shifted_up(product >> 15, -e) + given.y_zero_point
         made = np.sign(product) * (abs(product) >> 15)
         if e < -15:  # beyond the 16 bits of a value: gemmlowp's mask of the rest is -1, so all are rounded away from 0
             return np.where(made < 0, -1, 1) + given.y_zero_point

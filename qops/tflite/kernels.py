@@ -10,7 +10,7 @@ import numpy as np
 
 from qops.checks import choice
 from qops.tflite.facts import Kernel
-from qops.tflite.types import LITE, TAKES
+from qops.tflite.types import ARM, LITE, TAKES
 
 __all__ = ["KERNELS", "Kernel", "kernel_for"]
 
@@ -39,6 +39,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "conv_groups":             (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
     "conv_int4":               (_DOUBLE,      _UP,           _UP,           _DOUBLE),
     "conv_u8":                 (_DOUBLE,      _UP,           _EVEN,         ""),
+    "conv_groups_u8":          (_DOUBLE,      _DOUBLE,       _EVEN,         ""),
     "conv_bias32":             (_DOUBLE,      _UP,           _UP,           _DOUBLE),
     "conv_no_bias":            (_WIDE,        _WIDE,         _WIDE,         _WIDE),
     "depthwise":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
@@ -96,7 +97,8 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "mean":                    ("integer",    "blocks",      "float",       "integer"),
     "sum":                     ("bytes",      "linear",      "float",       "integer"),
     "reduce_scales":           (False,        False,         True,          False),
-    "float_softmax":           (False,        True,          True,          False),
+    "softmax":                 ("fixed point", "floats",      "floats",       "fixed point"),
+    "float_log_softmax":       (False,        True,          True,          False),
     "softmax_s16":             (_F64,         _F64,          _F64,          _F32),
     "sigmoid_s8":              ("table",      "table",       "table",       "gemmlowp"),
     "sigmoid_float":           (_F32,         _F32,          _F64,          _F32),
@@ -118,6 +120,16 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "concatenates_any":        (False,        False,         True,          False),
     "reads_int32":             (False,        False,         False,         True),
     "quantizes":               (_LITE,        _LITE,         _LITE,         _MICRO),
+    "one_column":              ({},           {},            {},            {}),
+    "left_shift":              ({},           {},            {},            {}),
+    "depthwise_left_shift":    ({},           {},            {},            {}),
+    "shifts_3x3_last":         ((),           (),            (),            ()),
+    "pairs":                   ("",           "",            "",            ""),
+    "rules_of_pairs":          ((),           (),            (),            ()),
+    "wraps_below":             (False,        False,         True,          False),
+    "casts":                   ("lowest",     "lowest",      "lowest",      "lowest"),
+    "fuses":                   (False,        False,         False,         False),
+    "hard_swish_block":        (1,            1,             1,             1),
     "lstm":                    ("lite",       "lite",        "lite",        "micro"),
     "state_s8":                (False,        False,         False,         True),
 }
@@ -135,11 +147,43 @@ rests on that change and its description; no results of that version are stored.
 and of CMSIS-NN's, and ADD and MUL of int8 by those of CMSIS-NN built so. All else rests on the source, in which every
 op calls that function; results of whole ops of such a build are not stored.
 """
-_COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
-KERNELS = {
-    name: Kernel(name, **facts)
-    for name, facts in (_COLUMNS | {name: _COLUMNS["tflm"] | facts for name, facts in _AS_TFLM.items()}).items()
+_RNDNU = "rndnu"
+_REFERENCE_ARM: dict[str, Any] = {"casts": "saturates", "fuses": True, "wraps_below": False}
+_ONCE_ARM: dict[str, Any] = _REFERENCE_ARM | {
+    **{fact: _ONCE for fact in ("conv_int4", "conv_bias32", "connected_odd_int4", "connected_bias32")},
+    "connected_no_bias": _ONCE,
+    "one_column": {_ONCE: _UP},
+    "shifts_3x3_last": (_UP,),
+    "softmax": "16 bits",
+    "hard_swish_block": 8,
 }
+_OPTIMIZED_ARM: dict[str, Any] = _ONCE_ARM | {
+    **{fact: _ONCE for fact in ("conv", "conv_u8", "connected", "connected_int4", "connected_u8")},
+    "left_shift": {_ONCE: "wraps"},
+}
+_XNNPACK_ARM: dict[str, Any] = _ONCE_ARM | {
+    **{fact: _RNDNU for fact in ("conv_u8", "conv_groups_u8", "depthwise_u8", "connected_u8")},
+    "mul": _RNDNU,
+    "left_shift": {_ONCE: "wraps", _RNDNU: "saturates"},
+    "depthwise_left_shift": {_RNDNU: "wraps"},
+}
+_ON_ARM: dict[str, dict[str, Any]] = {
+    "reference_arm": _REFERENCE_ARM,
+    "optimized_arm": _OPTIMIZED_ARM,
+    "optimized_neon": _OPTIMIZED_ARM | {"pairs": "window", "rules_of_pairs": (_ONCE,)},
+    "xnnpack_arm": _XNNPACK_ARM,
+    "xnnpack_neon": _XNNPACK_ARM | {"pairs": "tap", "rules_of_pairs": (_EVEN,)},
+}
+"""Columns of LiteRT on 64-bit ARM by what they have otherwise than on x86.
+
+"_arm" is of cores with dot products, and with i8mm, which give the same bits. "_neon" is of cores without them, as
+Cortex-A53 and A72 (Raspberry Pi 3 and 4), which differ in sums of the lowest codes alone. The reference is one column
+for all cores.
+"""
+_COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
+_COLUMNS |= {name: _COLUMNS[ARM[name]] | facts for name, facts in _ON_ARM.items()}
+_COLUMNS |= {name: _COLUMNS["tflm"] | facts for name, facts in _AS_TFLM.items()}
+KERNELS = {name: Kernel(name, **facts) for name, facts in _COLUMNS.items()}
 """All kernel libraries, by name."""
 
 

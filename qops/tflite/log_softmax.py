@@ -28,7 +28,7 @@ class LogSoftmax(RowOp):
         check.fixed_output(given, 1 / 16, self._zero)
         self._by, self._least = scale_of_differences(given.x_scale, self._facts.rounds_once)
         self._table: NDArray[Any] | None = None
-        if self._facts.float_softmax:
+        if self._facts.float_log_softmax:
             steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
         elif not self._by[0]:  # TFLite and TFLM end the process: they take a factor above 1 alone

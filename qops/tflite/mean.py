@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, integer, put, shown
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
+from qops.tflite.arithmetic import F32, half_away, multiply_add, named, quantized, scaled_up, wrap
 from qops.tflite.op import PreparedOp
 
 __all__ = ["Mean", "Sum", "mean", "sum"]
@@ -73,10 +73,10 @@ class Reduction(PreparedOp):
         return data.sum(axes, np.int64, keepdims=True)
 
     def _in_float(self, sums: NDArray[np.int64], n: int, scale: Any) -> NDArray[Any]:
-        """Give ``half_even(sum * scale + (zero - n * zero * scale))``; each operation is rounded to float32."""
-        x_zero, y_zero = self._zeros
-        bias = F32(y_zero) - F32(n * x_zero) * F32(scale)
-        return np.rint(sums.astype(F32) * F32(scale) + bias)
+        """Give ``half_even(sum * scale + (zero - n * zero * scale))`` in float32, with two roundings a sum or one."""
+        (x_zero, y_zero), fuses = self._zeros, self._facts.fuses
+        bias = multiply_add(F32(-n * x_zero), F32(scale), F32(y_zero), fuses)
+        return np.rint(multiply_add(sums.astype(F32), F32(scale), bias, fuses))
 
 
 class Scaled(Reduction):
@@ -103,7 +103,8 @@ class Mean(Scaled):
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         sums, (x_scale, y_scale), how = self._sums(data, axes), self._scales, self._facts.mean
         if how == "float" and self._dtype != np.int16:
-            return self._in_float(sums, n, F32(x_scale) / F32(y_scale) * (F32(1) / F32(n)))
+            ratio = F32(x_scale) / F32(y_scale)
+            return self._in_float(sums, n, ratio / F32(n) if self._facts.fuses else ratio * (F32(1) / F32(n)))
         if how == "blocks" and self._dtype != np.int16 and data.ndim == 4 and axes == (1, 2) and self._keeps:
             return self._in_blocks(sums, n)
         m, e = self._by

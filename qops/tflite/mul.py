@@ -43,9 +43,9 @@ class Mul(Binary):
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
         facts, scale = self._facts, scale_of_pair(given, self._facts.mul_scale)
-        rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or facts.mul != "fp32-even" else facts.mul_beyond
+        rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or not facts.mul_beyond else facts.mul_beyond
         rule = facts.tail if self._dtype == np.int16 else rule
-        self._by, self._ends = quantized(scale), self._limits(given, rule == "fp32-even")
+        self._by, self._ends = quantized(scale), self._limits(given, rule == facts.mul)
         self._scale, self._rule = scale, facts.tail if rule == "blocks" else rule
         if rule == "blocks":
             self._block, _ = BLOCKS[self._dtype.name]
@@ -63,7 +63,12 @@ class Mul(Binary):
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
-        return np.clip(wrap(self._facts.scaled(wrap((a - za) * (b - zb)), self._by) + zy), *self._ends)
+        products = wrap((a - za) * (b - zb))
+        if self._rule == self._facts.tail:
+            return np.clip(wrap(self._facts.scaled(products, self._by) + zy), *self._ends)
+        made = np.empty(products.shape, self._dtype)
+        Rounding(self._rule, self._scale, zy, self._ends).stage().run(products.astype(np.int32), made)
+        return made.astype(np.int64)
 
     def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
         za, zb, zy = self._zeros

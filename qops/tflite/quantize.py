@@ -12,7 +12,7 @@ from qops.checks import choice, int32, integer, native, put
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
+from qops.tflite.arithmetic import F32, cast, half_away, multiply_add, named, quantized, scaled_up, wrap
 from qops.tflite.kernels import KERNELS
 from qops.tflite.op import PreparedOp
 
@@ -70,9 +70,7 @@ class Quantize(Prepared):
                 whole = data.size // TOGETHER * TOGETHER
                 tail = half_away(data[whole:].astype(np.float64) / step)
                 values = np.append(values[:whole].astype(np.float64), tail)
-        fits = (values >= -(2.0**31)) & (values < 2.0**31)  # others become the lowest integer
-        whole = np.where(fits, values, -(2.0**31)).astype(np.int64)
-        return np.clip(wrap(whole + zero), *ends)
+        return np.clip(wrap(cast(values, self._facts.casts) + zero), *ends)
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -120,7 +118,8 @@ class Dequantize(PreparedOp):
             made = scale * (data.ravel().astype(np.float64) - zero)
             block = self._facts.dequantize_block
             whole = data.size // block * block if block > 1 else 0
-            made[:whole] = data.ravel()[:whole].astype(F32) * F32(scale) + F32(-zero) * F32(scale)
+            offset = F32(-zero) * F32(scale)
+            made[:whole] = multiply_add(data.ravel()[:whole].astype(F32), F32(scale), offset, self._facts.fuses)
             made = made.reshape(data.shape).astype(F32)
         return put(made, out)
 

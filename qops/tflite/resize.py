@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import put
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import F32, Codes, half_away
+from qops.tflite.arithmetic import F32, Codes, half_away, multiply_add
 from qops.tflite.op import PreparedOp
 
 __all__ = ["ResizeBilinear", "ResizeNearestNeighbor", "resize_bilinear", "resize_nearest_neighbor"]
@@ -158,7 +158,8 @@ class ResizeBilinear(Resize):
 
     def _in_floats(self, size: int, count: int) -> Places:
         at, ratio = np.arange(count, dtype=F32), self._ratio(size, count)
-        at = (at + F32(0.5)) * ratio - F32(0.5) if self._centers else at * ratio
+        fuses = self._facts.fuses
+        at = multiply_add(at + F32(0.5), ratio, F32(-0.5), fuses) if self._centers else at * ratio
         lower = np.maximum(np.floor(at), 0).astype(np.int64)
         upper = np.clip(np.ceil(at).astype(np.int64), 0, size - 1)
         return Places(lower, upper, at - lower.astype(F32))
@@ -175,9 +176,12 @@ class ResizeBilinear(Resize):
         u, g = F32(1) - v, F32(1) - h
         a, b, c, d = self._corners(x, *places)
         if self._facts.bilinear_weights:
-            total = a * (u * g) + c * (u * h) + b * (v * g) + d * (v * h)
+            first, *rest = (a, u * g), (c, u * h), (b, v * g), (d, v * h)
         else:
-            total = a * u * g + b * v * g + c * u * h + d * v * h
+            first, *rest = (a * u, g), (b * v, g), (c * u, h), (d * v, h)
+        total = first[0] * first[1]
+        for pixel, weight in rest:
+            total = multiply_add(pixel, weight, total, self._facts.fuses)
         return np.trunc(total + F32(0.5)).astype(self._dtype)
 
     def _in_11_bits(self, x: Codes, *places: Places) -> NDArray[Any]:

@@ -103,9 +103,11 @@ class Softmax(RowOp):
             y, kind = (2 / 65535, 0), self._facts.softmax_s16
             self._exp = of_16_bits(np.exp, (10 / 65535, 32767), y, kind)
             self._reciprocal = of_16_bits(lambda v: 1 / (1 + v), (1 / 65535, -32768), y, kind)
-        elif self._facts.float_softmax:
+        elif self._facts.softmax != "fixed point":
             steps = -F32(given.x_scale) * F32(beta) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
+            if self._facts.softmax == "16 bits" and self._output == self._dtype:
+                self._table = np.floor(self._table * F32(65535) + F32(0.5)).astype(np.int64)
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -121,6 +123,8 @@ class Softmax(RowOp):
         down = x - x.max(-1, keepdims=True)
         if self._dtype == np.int16:
             return self._of_16_bits(down)
+        if self._table is not None and self._table.dtype != F32:
+            return self._in_16_bits(self._table[-down])
         if self._table is not None:
             parts = self._table[-down]
             values = parts * (F32(1) / (float_sums(parts) * F32(2.0 ** (-8 * self._output.itemsize))))
@@ -133,6 +137,13 @@ class Softmax(RowOp):
         scale = one_over_one_plus(wrap((sums << zeros) - 2**31))
         shift = (12 - zeros) + 31 - 8 * self._output.itemsize
         return np.where(within, self._lowest + rounded_shift(double_high(scale, parts), shift), self._lowest)
+
+    def _in_16_bits(self, parts: Codes) -> Codes:
+        """Give the codes of 8 bits of exponentials of 16: each times the multiplier of one over the sum of its row."""
+        sums = parts.sum(-1).astype(F32) * F32(2.0 ** (-8 * self._output.itemsize))
+        factors = [quantized(one) for one in (F32(1) / sums).ravel().tolist()]
+        m, e = (np.array(part).reshape(*sums.shape, 1) for part in (*zip(*factors, strict=True),) or ((), ()))
+        return self._lowest + self._facts.scaled(parts, (m, e))
 
     def _of_16_bits(self, down: Codes) -> Codes:
         parts = interpolated(self._exp, np.clip(self._facts.scaled(down, self._by) + 32767, -32768, 32767))

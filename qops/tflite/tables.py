@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.tflite.arithmetic import F32, Codes, half_away, wrap
+from qops.tflite.arithmetic import F32, Codes, half_away, multiply_add, wrap
 
 __all__ = ["SIGMOIDS", "Function", "interpolated", "of_8_bits", "of_16_bits", "sigmoid_16", "tanh_16"]
 
@@ -36,19 +36,29 @@ def _floats(function: Function, x: NDArray[Any], kind: Any = F32) -> NDArray[Any
 
 
 def of_8_bits(
-    function: Function, x: Codes, x_scale: float, y: tuple[float, int], zero_point: str = "outside"
+    function: Function,
+    x: Codes,
+    x_scale: float,
+    y: tuple[float, int],
+    zero_point: str = "outside",
+    fuses: bool = False,
 ) -> NDArray[Any]:
     """Give ``half_away(f(x * x_scale) / y_scale) + y_zero_point`` in float32, of codes less their zero point.
 
-    With the zero point "inside" it is added before ``rint``. The result may be infinite.
+    With the zero point "inside" it is added before ``rint``; where a multiply-add `fuses`, to the product that is not
+    rounded. The result may be infinite.
     """
     (y_scale, zero), values = y, _floats(function, F32(x_scale) * x.astype(F32))
     with np.errstate(all="ignore"):
-        steps = values * (F32(1) / F32(y_scale))
-        return np.rint(steps + F32(zero)) if zero_point == "inside" else np.asarray(half_away(steps)) + zero
+        inverse = F32(1) / F32(y_scale)
+        if zero_point == "inside":
+            return np.rint(multiply_add(values, inverse, F32(zero), fuses))
+        return np.asarray(half_away(values * inverse)) + zero
 
 
-def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int], kind: Any = F32) -> Codes:
+def of_16_bits(
+    function: Function, x: tuple[float, int], y: tuple[float, int], kind: Any = F32, fuses: bool = False
+) -> Codes:
     """Give the 513 points of a function of codes of 16 bits; x and y are scale and zero point, `kind` the steps' type.
 
     In the middle between two points the line is off the function; both points are moved by half of that.
@@ -57,11 +67,11 @@ def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int], k
         [kind(scale) * kind(code - zero) for code in (-32768, 32767)] for scale, zero in (x, y)
     )
     step, inverse = kind(x_max - x_min) / kind(512), kind(65536) / kind(y_max - y_min)
-    points = x_min + np.arange(513, dtype=kind) * step
-    values = _floats(function, points, kind) * inverse
-    samples = half_away(values[:512])
+    points = multiply_add(np.arange(513, dtype=kind), step, x_min, fuses)
+    values = _floats(function, points, kind)
+    samples = half_away(values[:512] * inverse)
     middle = half_away(_floats(function, points[:512] + step / kind(2), kind) * inverse)
-    line = half_away((values[1:] + samples) / kind(2))
+    line = half_away(multiply_add(values[1:], inverse, samples, fuses) / kind(2))
     last = half_away(_floats(function, np.array([x_max]), kind) * inverse)
     table = np.append(samples - half_away((line - middle) / kind(2)), last)
     return np.clip(table, -32768, 32767).astype(np.int64)

@@ -29,7 +29,7 @@ class TransposeConv(WeightedOp):
     The weights are packed once, for images of one size of the result.
     """
 
-    __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage")
+    __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage", "_wraps")
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -73,6 +73,7 @@ class TransposeConv(WeightedOp):
         y = given.y_zero_point, self._limits(given, takes)
         self._rounding = Rounding(rule, scale, *y)
         self._stage, self._blocks = self._rounding.stage(), None
+        self._wraps = is_taken and self._rounding.may_wrap(facts)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             self._blocks = self._rounding.requantize(self._dtype)
@@ -133,7 +134,10 @@ class TransposeConv(WeightedOp):
         check.out(out, self._dtype, shape, data)
         wide = self._spread(data)
         if self._dtype != np.int16:
-            images, first = Images(wide, DENSE, self._zeros[0], self._zeros[0]), None if self._blocks else self._stage
+            images, first = (
+                Images(wide, DENSE, self._zeros[0], self._zeros[0]),
+                None if self._blocks or self._wraps else self._stage,
+            )
             finish = Finish(0, self._bias, first, self._dtype.num if first else INT32.num)
             if first:
                 return convolve(images, self._packed, out, finish, num_threads=threads)
@@ -145,6 +149,8 @@ class TransposeConv(WeightedOp):
             self._blocks(sums.astype(INT32), made)
         else:
             self._stage.run(sums, made)
+        if self._wraps:
+            self._rounding.wrap(sums, made)
         return put(made, out)
 
 

@@ -3,8 +3,16 @@
 __all__ = ["TAKES", "types_of"]
 
 LITE, MICRO = ("reference", "optimized", "xnnpack"), ("tflm", "tflm_until_2026_06", "single_rounding")
-LIBRARIES = LITE + MICRO
-"""The kernel libraries: sets of LiteRT's kernels, and versions and builds of TFLite Micro."""
+ARM = {
+    "reference_arm": "reference",
+    "optimized_arm": "optimized",
+    "optimized_neon": "optimized",
+    "xnnpack_arm": "xnnpack",
+    "xnnpack_neon": "xnnpack",
+}
+"""LiteRT's kernels on 64-bit ARM, and what they are on x86: the types of codes are the same."""
+LIBRARIES = (*LITE, *ARM, *MICRO)
+"""The kernel libraries: sets of LiteRT's kernels on x86 and on 64-bit ARM, and versions and builds of TFLite Micro."""
 _ALL, _NEW, _S8, _BYTES, _NONE = "int8 int16 uint8", "int8 int16", "int8", "int8 uint8", ""
 # fmt: off
 _TYPES: dict[str, tuple[str, str, str]] = {
@@ -57,7 +65,7 @@ _TYPES: dict[str, tuple[str, str, str]] = {
 }
 # fmt: on
 TAKES = {
-    (op, name): () if name == but else tuple((micro if name in MICRO else lite).split())
+    (op, name): () if ARM.get(name, name) == but else tuple((micro if name in MICRO else lite).split())
     for op, (lite, micro, but) in _TYPES.items()
     for name in LIBRARIES
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -26,13 +27,17 @@ class Tabled(PreparedOp):
     """Whether codes below the zero point are refused."""
 
     def _fill(self, given: SimpleNamespace) -> None:
+        self._least = given.x_zero_point if self._from_zero_point else check.ends(self._dtype)[0]
+        self._table = self._tabled_codes(lambda x: self._made(x, given))
+
+    def _tabled_codes(self, function: Callable[[Codes], NDArray[Any]]) -> NDArray[Any]:
+        """Give the table of a function of codes, clamped to their type; it begins with code 0."""
         lowest, highest = check.ends(self._dtype)
-        self._least = given.x_zero_point if self._from_zero_point else lowest
-        codes = np.arange(lowest, highest + 1)
-        made = self._made(np.maximum(codes, self._least), given)
+        made = function(np.maximum(np.arange(lowest, highest + 1), self._least))
         table = np.clip(made, lowest, highest).astype(self._dtype)
-        self._table = np.concatenate([table[-lowest:], table[:-lowest]])  # begins with code 0
-        self._table.flags.writeable = False
+        table = np.concatenate([table[-lowest:], table[:-lowest]])
+        table.flags.writeable = False
+        return table
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -65,5 +70,6 @@ class Unary(Tabled, OneArray):
         """Give the codes of a function of real numbers: those of 16 bits are interpolated."""
         ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
         if self._dtype == np.int16:
-            return interpolated(of_16_bits(function, *ends), x)
-        return of_8_bits(function, x - given.x_zero_point, given.x_scale, ends[1], zero_point)
+            return interpolated(of_16_bits(function, *ends, fuses=self._facts.fuses), x)
+        near = x - given.x_zero_point
+        return of_8_bits(function, near, given.x_scale, ends[1], zero_point, self._facts.fuses)

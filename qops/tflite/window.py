@@ -34,6 +34,15 @@ class Moves(NamedTuple):
         names = "filter_h", "filter_w", "stride_h", "stride_w", "dilation_h", "dilation_w", "pad_top", "pad_left"
         return dict(zip(names, (*kernel, *self.stride, *self.dilation, top, left), strict=True))
 
+    def taps(self, x: NDArray[Any], kernel: tuple[int, int], zero: int) -> NDArray[Any]:
+        """Give the codes of all windows over images, (N, OH, OW, taps, C); the padding holds `zero`."""
+        sizes = self.over(x.shape, kernel).out_size(x.shape[1:3], kernel, "x, w")
+        padded = np.pad(x, ((0, 0), *self.over(x.shape, kernel).padding, (0, 0)), constant_values=zero)
+        each = zip(sizes, kernel, self.stride, self.dilation, strict=True)
+        down, across = (np.arange(n)[:, None] * s + np.arange(k) * d for n, k, s, d in each)
+        found = padded[:, down[:, None, :, None], across[:, None, :]]
+        return found.reshape(*found.shape[:3], -1, x.shape[3])
+
 
 def wide_sums(
     x: NDArray[np.int16], packed: PackedWeights, window: Window, bias: NDArray[Any] | None, rule: str, threads: int

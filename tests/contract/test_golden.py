@@ -21,7 +21,7 @@ from qops._kernels.machine import host
 
 OWN = Path(__file__).parents[1] / "golden"
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or OWN)
-SYSTEMS = ("nnlib", "onednn", "rules", "rules_arm", "rules_avx2", "runtimes", "tensorflow", "tflite")
+SYSTEMS = ("nnlib", "onednn", "rules", "rules_arm", "rules_avx2", "runtimes", "tensorflow", "tflite", "tflite_arm")
 UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
     ("onednn", "reorder"): (lambda inputs: np.isnan(inputs["src"]).all(), "src: expected numbers, got nan"),
 }
@@ -130,16 +130,15 @@ def refusal(system, name, case, inputs):
     return found[0]
 
 
-def by_library(op, case, call, inputs, path):
+def by_library(system, op, case, call, path):
     """TFLite's cases: each kernel library gives the outputs, or outputs of its own, or refuses."""
-    module = import_module("adaptors.tflite")
+    module, inputs = import_module(f"adaptors.{system}"), looked_up(case["inputs"], path)
     attrs = case["attrs"] | {"steps": case.get("steps"), "options": case.get("options")} | module.asked(case)
     assert case.get("systems") or case["error"], f"{case['id']} expects nothing"
-    for library in case.get("systems", ()):
-        keys = case.get(f"outputs{module.SUFFIXES[library]}", case["outputs"])
+    for kernel, keys in module.expected(case):
         wanted = looked_up(keys, path)
-        got = call(inputs, attrs | {"library": module.KERNELS[library], "y_dtype": wanted["y"].dtype})
-        same(got["y"], wanted["y"], f"{case['id']} {library}")
+        got = call(inputs, attrs | {"library": kernel, "y_dtype": wanted["y"].dtype})
+        same(got["y"], wanted["y"], f"{case['id']} {kernel}")
     for library, reason in case.get("error", {}).items():
         words, of = module.refusal(op, case, reason), case.get("outputs")
         if words is not None:
@@ -154,8 +153,8 @@ def compare(system, name, case):
     call = adaptor(system, name, case)
     inputs = looked_up(case["inputs"], path)
     attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa", "rule", "system") if key in case}
-    if system == "tflite":
-        by_library(name.removesuffix(".rejects"), case, call, inputs, path)
+    if system in ("tflite", "tflite_arm"):
+        by_library(system, case["op"], case, call, path)
         return
     reason = refusal(system, name, case, inputs)
     if reason:

@@ -241,6 +241,12 @@ def asked(case):
     return {"asked": case["id"]} if is_of_output else {}
 
 
+def expected(case):
+    """The kernel libraries that ran, and what each gave."""
+    for system in case.get("systems", ()):
+        yield KERNELS[system], case.get(f"outputs{SUFFIXES[system]}", case["outputs"])
+
+
 def refusal(op, case, reason):
     """What the refusal begins with; None if there is no such call."""
     if NOT_ASKED in reason:
