@@ -114,8 +114,10 @@ def _saturation(options: argparse.Namespace) -> int:
             data = dict(file)
     found = saturation(options.model, data, machine=options.machine, runtime=options.runtime)
     print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
+    told = sys.stderr if options.json else sys.stdout
+    if options.repair is not None:
+        print(found.write(options.repair), file=told)
     if options.html is not None:
-        told = sys.stderr if options.json else sys.stdout
         print(*write_new(options.html, {_SATURATION_PAGE: found.page()}), file=told)
     return 0 if found.safe else 1
 
@@ -218,6 +220,8 @@ def _add_saturation(commands: Any) -> None:
     made.add_argument("--data", type=Path, metavar="FILE.npz", help="inputs by name: count what really saturates")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.add_argument("--html", type=Path, metavar="DIR", help=f"write a page with pictures, {_SATURATION_PAGE}")
+    words = "write the model with other types of weights, exact in onnxruntime: the same real values"
+    made.add_argument("--repair", type=Path, metavar="OUT.onnx", help=words)
     made.set_defaults(run=_saturation)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,11 @@ from numpy.typing import NDArray
 from qops.checks import choice
 from qops.tools.pages.html import table, whole_page
 from qops.tools.pages.svg import bars
+from qops.tools.saturation.repair import Repair, repaired
+from qops.tools.saturation.retyped import retyped
+from qops.tools.saturation.route import Route
 from qops.tools.saturation.seen import Seen
+from qops.tools.saturation.sums import Sums
 from qops.tools.saturation.worst import Accumulator, Witness
 
 __all__ = ["Saturation", "SaturationLayer"]
@@ -59,6 +64,8 @@ class SaturationLayer:
     accumulator: Accumulator
     seen: Seen | None = None
     unsafe: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_), repr=False)
+    _sums: Sums | None = field(default=None, repr=False)
+    _route: Route | None = field(default=None, repr=False)
 
     @property
     def safe(self) -> bool:
@@ -110,6 +117,8 @@ class Saturation:
     unread: tuple[str, ...] = ()
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     errors: dict[str, float] = field(default_factory=dict)
+    _path: Path | None = field(default=None, repr=False)
+    _weights: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def safe(self) -> bool:
@@ -131,6 +140,85 @@ class Saturation:
         head = {name: getattr(self, name) for name in ("name", "machine", "runtime", "safe")}
         layers = [layer.as_dict() for layer in self.layers]
         return {**head, "layers": layers, "unread": list(self.unread), "errors": _plain(self.errors)}
+
+    def repair(self, how: str, layer: str | None = None, *, seen: bool = False) -> Repair:
+        """Give weights of a layer that no input can saturate. The lanes of the result are checked.
+
+        Parameters
+        ----------
+        how : {"types", "pairs", "widen", "reduce_range"}
+            "types": codes of the other type of 8 bits, exact; onnxruntime has wide lanes for them. "pairs": channels of
+            the data in another order, and channels of zeros, exact. "widen": a scale that is as much wider as it takes,
+            for unsafe output channels alone. "reduce_range": 7 bits in all weights.
+        layer : str, optional
+            The name of the layer; not needed if there is one.
+        seen : bool
+            Change only output channels that the data saturated. The others stay unsafe for some inputs. Only for
+            "widen".
+
+        Returns
+        -------
+        Repair
+
+        Raises
+        ------
+        ValueError
+            Another `how` or `layer`; a layer that is safe, or cannot be repaired so; `seen` without data.
+
+        Examples
+        --------
+        >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+        >>> found.repair("pairs").channels.tolist()
+        [0, 1, 2, -1, 3, -1]
+        >>> made = found.repair("widen")
+        >>> made.weights[0, :, :, 0].tolist(), made.scale.round(3).tolist()
+        ([[64, 1, 64, 64], [64, 64, -64, 127]], [1.973, 1.0])
+        """
+        if layer is None and len(self.layers) != 1:
+            raise ValueError(f"layer: expected one of {', '.join(x.name for x in self.layers)}")
+        own = self.layers[0] if layer is None else self[layer]
+        assert own._sums is not None
+        assert own._route is not None
+        rows = np.ones(own._sums.outputs, np.bool_)
+        if seen:
+            if own.seen is None or how != "widen":
+                raise ValueError("seen: only for 'widen', and it needs a report with data")
+            rows = own.seen.per_channel > 0
+        return repaired(own._sums, own._route, own.unsafe, rows, how, self.runtime)
+
+    def write(self, path: str | Path) -> Path:
+        """Write the .onnx file with other types of weights, so that onnxruntime adds exactly: the repair "types".
+
+        The real values of all weights stay, and so do the results on CPUs where they are exact now.
+
+        Parameters
+        ----------
+        path : str or Path
+            The new file, which must not be there.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ValueError
+            This is no report of an .onnx file for onnxruntime; its lanes are safe; weights that are no initializers, or
+            that another operator reads too.
+        OSError
+            The file is there, or cannot be written.
+        """
+        if self._path is None or self.runtime != "ort":
+            raise ValueError("path: only the report of an .onnx file for runtime 'ort' can be written")
+        unsafe = [layer.name for layer in self.layers if layer.unsafe_groups]
+        if not unsafe:
+            raise ValueError(f"path: no lane of {self.name} can be left, there is nothing to repair")
+        for name in unsafe:
+            self.repair("types", name)
+        made, place = retyped(self._path, dict.fromkeys(self._weights[name] for name in unsafe)), Path(path)
+        with place.open("xb") as file:
+            file.write(made)
+        return place
 
     def __str__(self) -> str:
         heads, rows = self._table(_ROWS)

@@ -185,6 +185,8 @@ def _layer(
         *(sums.name, sums.kind, _told(how), bad.unsafe.size, int(np.count_nonzero(bad.unsafe))),
         *(np.flatnonzero(bad.unsafe.any(axis=1)), bad.loss, bad.witness, acc),
         unsafe=bad.unsafe,
+        _sums=sums,
+        _route=how,
     )
     if x is None:
         return layer, None
@@ -218,15 +220,18 @@ def _of_graph(what: Any, data: Any, machine: Any, runtime: str | None) -> Satura
     layers, unread = _read(graph)
     if not layers and not unread:
         raise ValueError(f"what: {graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
+    file: dict[str, Any] = {}
+    if is_onnx and not isinstance(what, Graph):
+        file = {"_path": Path(what), "_weights": {key: _weights(graph, key, sums) for key, sums in layers.items()}}
     if data is None:
         made = tuple(_layer(sums, own, name, None, None)[0] for sums in layers.values())
-        return Saturation(graph.name, own.name, name, made, tuple(unread))
+        return replace(Saturation(graph.name, own.name, name, made, tuple(unread)), **file)
     given = graph.inputs_of(data, "data")
     there, told = _run(graph, given, layers, own, name)
     exact = graph.run(given)
     outputs = {key: there.get(key, exact[key]) for key in graph.outputs}
     errors = {key: _difference(value, exact[key]) for key, value in outputs.items()}
-    return Saturation(graph.name, own.name, name, told, tuple(unread), outputs, errors)
+    return replace(Saturation(graph.name, own.name, name, told, tuple(unread), outputs, errors), **file)
 
 
 def _read(graph: Graph) -> tuple[dict[str, Sums], list[str]]:
@@ -248,6 +253,14 @@ def _read(graph: Graph) -> tuple[dict[str, Sums], list[str]]:
         else:
             layers[op.name] = replace(found, name=op.name, kind=op.kind)
     return layers, unread
+
+
+def _weights(graph: Graph, name: str, sums: Sums) -> str:
+    """Give the name of the tensor with the weights of a layer."""
+    (op,) = (op for op in graph.ops if op.name == name)
+    constants = ((key, graph.tensors[key].data) for key in op.inputs if key in graph.tensors)
+    shape = sums.weights.size, sums.weights.dtype
+    return next(key for key, data in constants if data is not None and (data.size, data.dtype) == shape)
 
 
 def _run(
