@@ -27,6 +27,7 @@ SEARCHED = {
     "guide/layer": ("layer", "linear layer"),
     "guide/params": ("constants of a port",),
     "guide/port": ("port", "dsp"),
+    "guide/saturation": ("saturation", "AVX2", "reduce_range", "overflow", "VPMADDUBSW"),
     "guide/speed": ("speed", "threads"),
     "guide/test_vectors": ("test vectors", "golden vectors"),
     "notebooks/index": ("course", "notebook", "jupyter"),

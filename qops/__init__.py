@@ -21,6 +21,7 @@ sweep                                               the errors of an op on many 
 explain                                             which rule of a real system made these integers
 debug                                               which layer of a network differs first from a device's dump, and why
 params                                              every constant that a port of a network needs, and its C
+saturation, safe_products                           whether sums saturate on a machine, and how many products are safe
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
@@ -83,6 +84,9 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.explain.explain import explain
     from qops.tools.explain.explanation import Explanation
     from qops.tools.params.params import Params, params
+    from qops.tools.saturation.report import Saturation, SaturationLayer
+    from qops.tools.saturation.safe_products import SafeProducts, safe_products
+    from qops.tools.saturation.saturation import saturation
     from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors.add_vectors import AddVectors, add_vectors
     from qops.tools.vectors.vectors import Vectors, vectors
@@ -117,6 +121,9 @@ _HOMES = {
     "tools.explain.explanation": ("Explanation",),
     "tools.debug.hunt": ("Hunt",),
     "tools.params.params": ("Params", "params"),
+    "tools.saturation.report": ("Saturation", "SaturationLayer"),
+    "tools.saturation.safe_products": ("SafeProducts", "safe_products"),
+    "tools.saturation.saturation": ("saturation",),
     "tools.sweep.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors.vectors": ("Vectors", "vectors"),
 }
@@ -167,6 +174,9 @@ __all__ = [
     "Params",
     "QTensor",
     "RangeInfo",
+    "SafeProducts",
+    "Saturation",
+    "SaturationLayer",
     "Sweep",
     "SweepRow",
     "Vectors",
@@ -211,6 +221,8 @@ __all__ = [
     "requantize",
     "requantize_32to8",
     "rules",
+    "safe_products",
+    "saturation",
     "signed_error",
     "softmax",
     "sub",

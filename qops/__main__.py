@@ -1,6 +1,7 @@
 """The command line.
 
 ``python -m qops explain dump.npz``, ``python -m qops debug model.tflite --device dump.npz``,
+``python -m qops saturation model.onnx --machine avx2``,
 ``python -m qops params model.tflite -o DIR``,
 ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
 ``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR``,
@@ -19,6 +20,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from qops.isa import MACHINES
 from qops.models.load import load
 from qops.models.target import PORTS
 from qops.onnx.runtimes import RUNTIMES
@@ -36,6 +38,8 @@ from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
 from qops.tools.progress import Progress
+from qops.tools.saturation.route import ROUTES
+from qops.tools.saturation.saturation import saturation
 from qops.tools.selftest import selftest
 from qops.tools.vectors.add_forms import FORMS, Form
 from qops.tools.vectors.add_vectors import add_vectors
@@ -59,6 +63,7 @@ them; other tensors may be missing. Several dumps are those of steps that follow
 with as many files behind --data, or none. Without any dump the inputs are seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _PAGE = "hunt.html"
+_SATURATION_PAGE = "saturation.html"
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 
 
@@ -103,6 +108,23 @@ def _reduce(found: Hunt, folder: Path, told: TextIO) -> None:
         print(path, file=told)
 
 
+def _saturation(options: argparse.Namespace) -> int:
+    if options.html is not None:
+        check_free(options.html, [_SATURATION_PAGE])
+    data = None
+    if options.data is not None:
+        with np.load(options.data) as file:
+            data = dict(file)
+    found = saturation(options.model, data, machine=options.machine, runtime=options.runtime)
+    print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
+    told = sys.stderr if options.json else sys.stdout
+    if options.repair is not None:
+        print(found.write(options.repair), file=told)
+    if options.html is not None:
+        print(*write_new(options.html, {_SATURATION_PAGE: found.page()}), file=told)
+    return 0 if found.safe else 1
+
+
 def _params(options: argparse.Namespace) -> int:
     model = options.model if options.runtime is None else load(options.model, runtime=options.runtime)
     found = params(model, options.port)
@@ -137,12 +159,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m qops",
         description="Tell which rule of a real system made some integers, find the layer of a network that differs "
-        "first from a device, make test vectors for a port of a rule, and write a rule in C.",
-        epilog="The exit code is 0; 1 if no rule fits, a layer differs or a check fails; 2 for bad input.",
+        "first from a device, tell whether its sums saturate on a machine, make test vectors for a port of a rule, and "
+        "write a rule in C.",
+        epilog="The exit code is 0; 1 if no rule fits, a layer differs or can saturate, or a check fails; 2 for bad "
+        "input.",
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_explain(commands)
     _add_debug(commands)
+    _add_saturation(commands)
     _add_params(commands)
     _add_vectors_of_both_kinds(commands)
     text = _command(commands, "emit", "write a rule in C", _rules(TABLE))
@@ -186,6 +211,22 @@ def _add_debug(commands: Any) -> None:
     words = "write that layer as a model of its own, with a test in C and a report"
     made.add_argument("--reduce", type=Path, metavar="DIR", help=words)
     made.set_defaults(run=_debug)
+
+
+def _add_saturation(commands: Any) -> None:
+    words = "tell whether sums of a network saturate or overflow on a machine"
+    made = _command(commands, "saturation", words, "The exit code is 1 if a layer is not safe for every input.")
+    made.add_argument("model", type=Path, help="a .tflite or .onnx file")
+    lanes = "avx2, for .tflite s32"
+    made.add_argument("--machine", choices=MACHINES, metavar="NAME", help=f"{', '.join(MACHINES)} (default: {lanes})")
+    how = f"whose order of codes and kernels: {', '.join(ROUTES)} (default: that of the file)"
+    made.add_argument("--runtime", choices=ROUTES, metavar="NAME", help=how)
+    made.add_argument("--data", type=Path, metavar="FILE.npz", help="inputs by name: count what really saturates")
+    made.add_argument("--json", action="store_true", help="print the answer as JSON")
+    made.add_argument("--html", type=Path, metavar="DIR", help=f"write a page with pictures, {_SATURATION_PAGE}")
+    words = "write the model with other types of weights, exact in onnxruntime: the same real values"
+    made.add_argument("--repair", type=Path, metavar="OUT.onnx", help=words)
+    made.set_defaults(run=_saturation)
 
 
 def _add_params(commands: Any) -> None:
@@ -267,8 +308,8 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0; 1 if no rule fits, a layer differs or a check fails; 2 for bad input; 141 if nobody reads
-        what is printed.
+        The exit code: 0; 1 if no rule fits, a layer differs or can saturate, or a check fails; 2 for bad input; 141 if
+        nobody reads what is printed.
     """
     parser = _parser()
     words = sys.argv[1:] if arguments is None else arguments

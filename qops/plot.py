@@ -7,7 +7,7 @@ Each function draws on the axes it is given, or on new ones in `STYLE`, and retu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from qops.qtensor import QTensor, TensorLike
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BOUND_COLOUR", "STYLE", "error_curve", "error_histogram", "error_map", "number_line"]
+__all__ = ["BOUND_COLOUR", "STYLE", "error_curve", "error_histogram", "error_map", "number_line", "shares"]
 
 BOUND_COLOUR = "#7b2d8b"
 """Colour of a bound in every picture."""
@@ -352,3 +352,46 @@ def _largest(off: NDArray[np.float64], bound: float | None) -> str:
 
 def _lsb(value: float, sign: str = "") -> str:
     return format(value, f"{sign}.3f" if abs(value) < 1e4 else f"{sign}.3g")
+
+
+def shares(names: Sequence[str], values: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
+    """Draw shares from 0 to 1 as bars, one group of bars for each name: for example of the layers of a network.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What stands below the groups.
+    values : mapping of str to array_like of float
+        By what the legend calls them, one share for each name.
+    ax : matplotlib.axes.Axes, optional
+        Where it is drawn.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    TypeError, ValueError
+        Another `ax`; shares that are not in [0, 1], or not one for each name.
+
+    Examples
+    --------
+    >>> drawn = qops.plot.shares(["conv", "fc"], {"wrong": [0.25, 0.0]})
+    >>> [float(bar.get_height()) for bar in drawn.patches]
+    [0.25, 0.0]
+    """
+    drawn = _axes(ax)
+    wide = 0.8 / max(1, len(values))
+    for i, (label, given) in enumerate(values.items()):
+        found = _as_array(given, "values").astype(np.float64)
+        if found.shape != (len(names),) or not ((found >= 0) & (found <= 1)).all():
+            raise ValueError(f"values: expected {len(names)} shares in [0, 1] for {label!r}, got {shown(given)}")
+        drawn.bar(np.arange(len(names)) + (i - (len(values) - 1) / 2) * wide, found, wide, label=label)
+    drawn.set_xticks(np.arange(len(names)), list(names), rotation=45, ha="right")
+    drawn.set_ylabel("share")
+    if len(values) > 1:
+        drawn.legend()
+    return drawn

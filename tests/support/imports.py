@@ -87,7 +87,7 @@ FLOORS = {
     ),
     "tools": (
         *(("folder", "pages", "progress", "where"), ("explain", "params", "sweep")),
-        ("debug", "selftest", "vectors"),
+        ("debug", "saturation", "selftest", "vectors"),
     ),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""

@@ -25,6 +25,8 @@ CALLS = {
     "explain": Op({"x": CODES_32, "y": S8, "scale": 1e-7}, each=False),
     "sweep": Op({"op": relu, "exact": np.abs, "ranges": [(-1.0, 2.0)], "codes": 9}, each=False),
     "params": Op({"model": _graph(), "port": "cmsis-nn"}, each=False),
+    "safe_products": Op({"x": (0, 15), "w": (-128, 127)}, each=False),
+    "saturation": Op({"what": np.int8([[127, 127, 3]]), "data": np.uint8([[255, 255, 0]])}, each=False),
     "vectors": Op({"rule": "fp32-even", "scale": 0.3, "zero_point": 5}),
     "add_vectors": Op({"rule": "frontdoor", "a_range": (0.0, 1.0), "b_range": (0.0, 1.0), "y_range": (0.0, 2.0)}),
 }

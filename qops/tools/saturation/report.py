@@ -1,0 +1,335 @@
+"""What `qops.saturation` found: a line for each layer, what data showed, and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.checks import choice
+from qops.tools.pages.html import table, whole_page
+from qops.tools.pages.svg import bars
+from qops.tools.saturation.repair import Repair, repaired
+from qops.tools.saturation.retyped import retyped
+from qops.tools.saturation.route import Route
+from qops.tools.saturation.seen import Seen
+from qops.tools.saturation.sums import Sums
+from qops.tools.saturation.worst import Accumulator, Witness
+
+__all__ = ["Saturation", "SaturationLayer"]
+
+_ROWS = 20
+_NAME, _HOW = 22, 34
+_BARS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class SaturationLayer:
+    """What the lanes of one layer do with its sums.
+
+    Attributes
+    ----------
+    name, kind : str
+        The layer and its operator.
+    lanes : str
+        How its products are added: the order of codes along k, or why its lanes are wide.
+    groups, unsafe_groups : int
+        How many groups of products share a lane, over all output channels, and how many of them can leave it.
+    channels : ndarray of int64
+        The output channels that have such groups.
+    loss : ndarray of int64, (outputs,)
+        The most that one sum of each output channel can lose, over all inputs.
+    witness : Witness or None
+        An input that saturates; None if no input does.
+    accumulator : Accumulator
+        What the sums need, and what there is.
+    seen : Seen or None
+        What the data showed; None without data.
+    unsafe : ndarray of bool, (outputs, groups)
+        Which groups can leave their lane, in the order along k.
+    """
+
+    name: str
+    kind: str
+    lanes: str
+    groups: int
+    unsafe_groups: int
+    channels: NDArray[np.int64]
+    loss: NDArray[np.int64] = field(repr=False)
+    witness: Witness | None
+    accumulator: Accumulator
+    seen: Seen | None = None
+    unsafe: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_), repr=False)
+    _sums: Sums | None = field(default=None, repr=False)
+    _route: Route | None = field(default=None, repr=False)
+
+    @property
+    def safe(self) -> bool:
+        """Whether every input gives the exact sums, in lanes and in the accumulator."""
+        return not self.unsafe_groups and not self.accumulator.channels.size
+
+    @property
+    def min_bits(self) -> int:
+        """The fewest bits of a signed accumulator that holds the sums of every input, with the bias."""
+        return self.accumulator.bits
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all of it as plain numbers, lists and words.
+
+        Returns
+        -------
+        dict
+        """
+        named = {name: getattr(self, name) for name in ("name", "kind", "lanes", "groups", "unsafe_groups", "safe")}
+        parts = {"witness": self.witness, "accumulator": self.accumulator, "seen": self.seen}
+        told = {name: None if part is None else _plain(part._asdict()) for name, part in parts.items()}
+        return {**named, "channels": self.channels.tolist(), "largest_loss": int(self.loss.max(initial=0)), **told}
+
+
+@dataclass(frozen=True, eq=False)
+class Saturation:
+    """Whether sums saturate on a machine. Printed, it is a table with a line for each layer, the worst ones first.
+
+    Attributes
+    ----------
+    name : str
+        The model, or what was looked at.
+    machine, runtime : str
+        Where it runs.
+    layers : tuple of SaturationLayer
+        In the order in which they run.
+    unread : tuple of str
+        Layers that multiply codes and are not read, with the reason.
+    outputs : dict of str to ndarray
+        With data: the results of the model as the machine computes them.
+    errors : dict of str to float
+        With data: the largest difference of each result from the exact one; in codes where it has codes.
+    """
+
+    name: str
+    machine: str
+    runtime: str
+    layers: tuple[SaturationLayer, ...]
+    unread: tuple[str, ...] = ()
+    outputs: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    errors: dict[str, float] = field(default_factory=dict)
+    _path: Path | None = field(default=None, repr=False)
+    _weights: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def safe(self) -> bool:
+        """Whether every layer is read, and is exact for every input."""
+        return not self.unread and all(layer.safe for layer in self.layers)
+
+    def __getitem__(self, name: str) -> SaturationLayer:
+        """Give a layer by its name."""
+        return {layer.name: layer for layer in self.layers}[choice(name, "layer", [x.name for x in self.layers])]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all of it but the results of the model as plain numbers, lists and words.
+
+        Returns
+        -------
+        dict
+            ``json.dumps`` takes it.
+        """
+        head = {name: getattr(self, name) for name in ("name", "machine", "runtime", "safe")}
+        layers = [layer.as_dict() for layer in self.layers]
+        return {**head, "layers": layers, "unread": list(self.unread), "errors": _plain(self.errors)}
+
+    def repair(self, how: str, layer: str | None = None, *, seen: bool = False) -> Repair:
+        """Give weights of a layer that no input can saturate. The lanes of the result are checked.
+
+        Parameters
+        ----------
+        how : {"types", "pairs", "widen", "reduce_range"}
+            "types": codes of the other type of 8 bits, exact; onnxruntime has wide lanes for them. "pairs": channels of
+            the data in another order, and channels of zeros, exact. "widen": a scale that is as much wider as it takes,
+            for unsafe output channels alone. "reduce_range": 7 bits in all weights.
+        layer : str, optional
+            The name of the layer; not needed if there is one.
+        seen : bool
+            Change only output channels that the data saturated. The others stay unsafe for some inputs. Only for
+            "widen".
+
+        Returns
+        -------
+        Repair
+
+        Raises
+        ------
+        ValueError
+            Another `how` or `layer`; a layer that is safe, or cannot be repaired so; `seen` without data.
+
+        Examples
+        --------
+        >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+        >>> found.repair("pairs").channels.tolist()
+        [0, 1, 2, -1, 3, -1]
+        >>> made = found.repair("widen")
+        >>> made.weights[0, :, :, 0].tolist(), made.scale.round(3).tolist()
+        ([[64, 1, 64, 64], [64, 64, -64, 127]], [1.973, 1.0])
+        """
+        if layer is None and len(self.layers) != 1:
+            raise ValueError(f"layer: expected one of {', '.join(x.name for x in self.layers)}")
+        own = self.layers[0] if layer is None else self[layer]
+        assert own._sums is not None
+        assert own._route is not None
+        rows = np.ones(own._sums.outputs, np.bool_)
+        if seen:
+            if own.seen is None or how != "widen":
+                raise ValueError("seen: only for 'widen', and it needs a report with data")
+            rows = own.seen.per_channel > 0
+        return repaired(own._sums, own._route, own.unsafe, rows, how, self.runtime)
+
+    def write(self, path: str | Path) -> Path:
+        """Write the .onnx file with other types of weights, so that onnxruntime adds exactly: the repair "types".
+
+        The real values of all weights stay, and so do the results on CPUs where they are exact now.
+
+        Parameters
+        ----------
+        path : str or Path
+            The new file, which must not be there.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ValueError
+            This is no report of an .onnx file for onnxruntime; its lanes are safe; weights that are no initializers, or
+            that another operator reads too.
+        OSError
+            The file is there, or cannot be written.
+        """
+        if self._path is None or self.runtime != "ort":
+            raise ValueError("path: only the report of an .onnx file for runtime 'ort' can be written")
+        unsafe = [layer.name for layer in self.layers if layer.unsafe_groups]
+        if not unsafe:
+            raise ValueError(f"path: no lane of {self.name} can be left, there is nothing to repair")
+        for name in unsafe:
+            self.repair("types", name)
+        made, place = retyped(self._path, dict.fromkeys(self._weights[name] for name in unsafe)), Path(path)
+        with place.open("xb") as file:
+            file.write(made)
+        return place
+
+    def __str__(self) -> str:
+        heads, rows = self._table(_ROWS)
+        wide = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
+        lines = [self._verdict()[:100]]
+        for row in (heads, *rows):
+            cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))
+            lines.append(("  " + "  ".join(cells)).rstrip())
+        more = len(self.layers) - len(rows)
+        lines += [f"  and {more} layers with less"] if more else []
+        lines += [f"  not read: {said}"[:100] for said in self.unread[:2]]
+        lines += [f"  and {len(self.unread) - 2} more that are not read"] if len(self.unread) > 2 else []
+        for name, error in list(self.errors.items())[:2]:
+            lines.append(f"  result {name}: differs from the exact one by at most {error:g}"[:100])
+        return "\n".join(lines)
+
+    def _verdict(self) -> str:
+        where = f"{self.name} on {self.machine}, {self.runtime}"
+        if self.safe:
+            return f"{where}: safe, no input saturates or overflows"
+        unsafe = sum(not layer.safe for layer in self.layers)
+        if not unsafe:
+            return f"{where}: what is read is safe, {len(self.unread)} layers are not read"
+        return f"{where}: {unsafe} of {len(self.layers)} layers can saturate or overflow"
+
+    def _table(self, most: int) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Give the heads and the cells of the layers; of more than `most` those that lose most."""
+        has_data = any(layer.seen is not None for layer in self.layers)
+        heads = ("layer", "lanes", "unsafe", "channels", "may lose", "bits")
+        shown = list(self.layers)
+        if len(shown) > most:
+            worst = sorted(shown, key=lambda layer: (layer.safe, -int(layer.loss.max(initial=0))))[:most]
+            shown = [layer for layer in shown if layer in worst]
+        rows = [_cells(layer, has_data) for layer in shown]
+        return (*heads, *(("wrong", "lost", "codes") if has_data else ())), rows
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many groups of products of each layer can leave their lane, and with data how many sums are wrong.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where it is drawn.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        TypeError
+            Another `ax`.
+        """
+        from qops import plot  # here, because it is only needed to draw
+
+        parts = {"groups that can leave their lane": [_share(x.unsafe_groups, x.groups) for x in self.layers]}
+        seen = [layer.seen for layer in self.layers if layer.seen is not None]
+        if seen:
+            parts["sums that data made wrong"] = [_share(x.wrong, x.sums) for x in seen]
+        drawn = plot.shares([layer.name for layer in self.layers], parts, ax=ax)
+        drawn.set_title(self._verdict())
+        return drawn
+
+    def page(self) -> str:
+        """Give the report as an HTML page that needs no other file.
+
+        Returns
+        -------
+        str
+        """
+        return whole_page(f"{self.name} on {self.machine}", [f"<h1>{escape(self._verdict())}</h1>", self._body()])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._verdict())}</p>{self._body()}"
+
+    def _body(self) -> str:
+        heads, rows = self._table(len(self.layers))
+        parts = [table([f"#{head}" if i > 1 else head for i, head in enumerate(heads)], rows)]
+        for layer in self.layers:
+            if layer.loss.any():
+                every = -(-layer.loss.size // _BARS)
+                top = [int(layer.loss[i : i + every].max()) for i in range(0, layer.loss.size, every)]
+                of = [(str(i * every), float(n)) for i, n in enumerate(top)]
+                parts.append(bars(f"{layer.name}: the most that a sum of each channel can lose", of, "{:,.0f}", 8))
+        parts += [f"<p>not read: {escape(said)}</p>" for said in self.unread]
+        parts += [f"<p>{escape(name)} differs by at most {error:g}</p>" for name, error in self.errors.items()]
+        return "".join(parts)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _cells(layer: SaturationLayer, has_data: bool) -> tuple[str, ...]:
+    acc = layer.accumulator
+    bits = f"{acc.bits}>{acc.has}" if acc.channels.size else f"{acc.bits}"
+    unsafe = f"{layer.unsafe_groups}/{layer.groups}" if layer.unsafe_groups else "0"
+    found = [_cut(layer.name, _NAME), _cut(layer.lanes, 20 if has_data else _HOW), unsafe]
+    found += [str(layer.channels.size), str(int(layer.loss.max(initial=0))), bits]
+    if layer.seen is not None:
+        seen = layer.seen
+        found += [f"{_share(seen.wrong, seen.sums):.2%}" if seen.wrong else "0", str(seen.largest)]
+        found.append("" if seen.codes is None else str(seen.codes))
+    return tuple(found)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _plain(given: dict[str, Any]) -> dict[str, Any]:
+    return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in given.items()}

@@ -1,0 +1,304 @@
+"""saturation: whether the sums of a layer or of a network fit the lanes and the accumulators of a machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Never
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops import codes, onnx
+from qops._keywords import refusing_unknown, unknown_keyword
+from qops.checks import as_array, choice, int32, shown
+from qops.isa.machines import Machine
+from qops.isa.machines import machine as machine_of
+from qops.models.argument import graph_of
+from qops.models.graph import Graph, Live
+from qops.models.op import Op
+from qops.tflite.kernels import KERNELS
+from qops.tools.saturation.report import Saturation, SaturationLayer
+from qops.tools.saturation.route import ROUTES, Route, route
+from qops.tools.saturation.seen import Found, measured, result_there
+from qops.tools.saturation.sums import MADE, Sums, of_prepared, type_of
+from qops.tools.saturation.worst import accumulator, worst
+
+__all__ = ["saturation"]
+
+_PRODUCTS = re.compile(r"MatMul|Gemm|Conv|CONV|FULLY_CONNECTED|BATCH_MATMUL|LSTM|SVDF|Attention")
+_CODES = ("uint8", "int8", "int16")
+
+
+@refusing_unknown
+def saturation(
+    what: str | Path | Graph | Any,
+    data: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    *,
+    machine: str | Machine | None = None,
+    runtime: str | None = None,
+    ends: tuple[int, int] | None = None,
+    **unknown: Never,
+) -> Saturation:
+    """Tell whether sums of products saturate or overflow on a machine: for every input, and for data.
+
+    A lane of the machine adds a group of products. With codes x in [lo, hi], the sums of a group with weights w lie
+    between ``sum(min(w * lo, w * hi))`` and ``sum(max(w * lo, w * hi))``, and inputs meet both ends. A layer is safe if
+    all of these fit the lane, and if the sums of all products, less the zero points and with the bias, fit the
+    accumulator. If a lane is not safe, the report has an input that saturates.
+
+    Parameters
+    ----------
+    what : str, Path, Graph, prepared layer, or ndarray
+        A model file; a graph of `qops.models.load`; a layer such as `qops.MatMul`, `qops.onnx.QLinearConv` or
+        `qops.tflite.Conv2D`; or weights of 8 bits: (outputs, k), or (outputs, channels, taps...), one group of filters.
+    data : array_like, or dict of str to array_like, optional
+        What the model or the layer reads, as `Graph.run` takes it. For weights, codes (rows, k).
+    machine : str or Machine, optional
+        A name of `qops.isa.MACHINES`, or the lanes of a kernel of your own. By default "avx2"; for TFLite "s32".
+    runtime : {"ort", "fbgemm", "openvino", "tflite", "plain"}, optional
+        Whose order of codes along k, and whose narrow and wide kernels. "plain" uses the lanes of the machine for each
+        layer, taps before channels, and moves codes of 8 bits to its types by 128. By default "ort" for what is of
+        ONNX, "tflite" for what is of TFLite where no `machine` is given, and else "plain".
+    ends : (int, int), optional
+        For weights and layers: the lowest and the highest code of the data, padding included. By default those of the
+        type.
+
+    Returns
+    -------
+    Saturation
+        ``print`` shows a table. ``.safe``, ``.layers`` and ``.as_dict()`` say it to programs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another `what`, `machine` or `runtime`; a machine on which a runtime is not known, or that multiplies other
+        types; a model without layers of codes; data that do not fit.
+    OSError
+        A file that cannot be opened.
+
+    See Also
+    --------
+    qops.safe_products : how many products a lane of a hand-written kernel holds.
+    qops.isa.Machine : lanes of a machine of your own.
+
+    Notes
+    -----
+    onnxruntime and fbgemm order the codes of a convolution as (kernel height, kernel width, channels), so pairs cross
+    from one tap to the next when the channels are odd, and padding takes part with the code of its zero point.
+    OpenVINO, and TensorFlow with oneDNN, begin a pair at each tap. ConvInteger of onnxruntime is
+    safe for uint8 images; for int8 images with uint8 weights it swaps the roles. A window is taken to lie inside of the
+    image somewhere.
+
+    **Hazards.** Weights with a scale for each channel have a code of 127 in each channel, and are often unsafe:
+
+    >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+    >>> found.safe, found.layers[0].channels.tolist(), found.layers[0].witness.there
+    (False, [0], 32767)
+
+    Data of 7 bits are safe with any weights of 8 bits:
+
+    >>> qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]), ends=(0, 127)).safe
+    True
+
+    Examples
+    --------
+    >>> print(qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]), np.uint8([[9, 9, 200, 90]])))
+    weights on avx2, plain: 1 of 1 layers can saturate or overflow
+      layer    lanes          unsafe  channels  may lose  bits   wrong  lost  codes
+      weights  pairs along k     1/4         1     32003    18  50.00%  4063
+    """
+    if unknown:
+        raise unknown_keyword(saturation, unknown)
+    if runtime is not None:
+        choice(runtime, "runtime", ROUTES)
+    if isinstance(what, str | Path | Graph):
+        if ends is not None:
+            raise ValueError(f"ends: a model has its own, got {shown(ends)}")
+        return _of_graph(what, data, machine, runtime)
+    is_tflite = type(what).__module__.startswith("qops.tflite")
+    own, name = _where(machine, runtime, is_tflite, type(what).__module__.startswith("qops.onnx"))
+    x_type = own.left if data is None or isinstance(data, Mapping) else type_of(_codes_of(data, "data").dtype)
+    found = _sums_of(what, x_type)
+    if ends is not None:
+        found = replace(found, x_ends=_given_ends(ends, found))
+    found = replace(found, name=found.name or found.kind)
+    layer, _ = _layer(found, own, name, None if data is None else _codes_of(data, "data"), what)
+    return Saturation(found.name, own.name, name, (layer,))
+
+
+def _where(machine: Any, runtime: str | None, is_tflite: bool, is_onnx: bool) -> tuple[Machine, str]:
+    """Give the machine and the runtime, where they are not given."""
+    if runtime is None:
+        runtime = "ort" if is_onnx else "tflite" if is_tflite and machine is None else "plain"
+    if machine is None:
+        machine = "s32" if runtime == "tflite" else "avx2"
+    return machine_of(machine), runtime
+
+
+def _codes_of(x: Any, name: str) -> NDArray[Any]:
+    found = as_array(getattr(x, "data", x) if hasattr(x, "zero_point") else x, name)
+    if found.dtype.name not in _CODES:
+        raise TypeError(f"{name}: expected codes of {', '.join(_CODES)}, got {found.dtype}")
+    return found
+
+
+def _given_ends(ends: Any, found: Sums) -> tuple[int, int]:
+    row = codes.TABLE[found.x_type]
+    try:
+        lo, hi = ends
+    except (TypeError, ValueError):
+        raise TypeError(f"ends: expected two codes, got {shown(ends)}") from None
+    lo, hi = (int32(end, "ends", row.lowest, row.highest) for end in (lo, hi))
+    if lo > hi:
+        raise ValueError(f"ends: {lo} > {hi}")
+    return lo, hi
+
+
+def _sums_of(what: Any, x_type: str) -> Sums:
+    """Give the sums of a prepared layer or of weights."""
+    if type(what) in MADE:
+        found = of_prepared(what, x_type)
+        assert found is not None
+        return found
+    if not isinstance(what, np.ndarray):
+        known = ", ".join(kind.__name__ for kind in MADE)
+        raise TypeError(f"what: expected a model, a graph, weights, or one of {known}; got {shown(what)}")
+    if what.dtype.name not in ("int8", "uint8"):
+        raise TypeError(f"what: expected weights of int8 or uint8, got {what.dtype}")
+    if what.ndim < 2 or not what.size:
+        raise ValueError(f"what: expected weights (outputs, k) or (outputs, channels, taps...), got {what.shape}")
+    cells = what.reshape(1, *what.shape[:2], -1)
+    row = codes.TABLE[x_type]
+    return Sums("weights", "weights", cells, x_type, (row.lowest, row.highest), is_convolution=what.ndim > 2)
+
+
+def _layer(
+    sums: Sums, machine: Machine, runtime: str, x: NDArray[Any] | None, op: Any, requantize: Any = None
+) -> tuple[SaturationLayer, Found | None]:
+    """Give the report of one layer, and with data its sums."""
+    how = route(sums, machine, runtime)
+    bad, acc = worst(sums, how), accumulator(sums, how)
+    layer = SaturationLayer(
+        *(sums.name, sums.kind, _told(how), bad.unsafe.size, int(np.count_nonzero(bad.unsafe))),
+        *(np.flatnonzero(bad.unsafe.any(axis=1)), bad.loss, bad.witness, acc),
+        unsafe=bad.unsafe,
+        _sums=sums,
+        _route=how,
+    )
+    if x is None:
+        return layer, None
+    if sums.moves is None and (sums.is_convolution or not x.ndim or x.size % sums.length):
+        if sums.is_convolution:
+            raise ValueError("data: filters alone do not say how windows move; give a prepared layer")
+        raise ValueError(f"data: expected rows of {sums.length} codes, got shape {x.shape}")
+    if type_of(x.dtype) != sums.x_type:
+        raise TypeError(f"data: expected {sums.x_type}, got {x.dtype}")
+    found = measured(sums, how, bad.unsafe, x, acc.has)
+    return replace(layer, seen=found.seen), found
+
+
+def _told(how: Route) -> str:
+    if how.why:
+        return how.why
+    group = {0: "all", 2: "pairs"}.get(how.machine.group, f"groups of {how.machine.group}")
+    return f"{group} along {how.order}"
+
+
+def _of_graph(what: Any, data: Any, machine: Any, runtime: str | None) -> Saturation:
+    """Look at all layers of a model, and with data run it twice, exactly and as the machine does."""
+    is_onnx = not isinstance(what, Graph) and Path(what).suffix == ".onnx"
+    graph = graph_of(what, "what", "ort" if is_onnx else None)
+    is_onnx = graph.runtime not in KERNELS
+    if graph.runtime.startswith("ort_"):  # a runtime that may saturate by itself
+        graph = replace(
+            graph, ops=tuple(op if op.remade is None else op.remade("ort") for op in graph.ops), runtime="ort"
+        )
+    own, name = _where(machine, runtime, not is_onnx, is_onnx)
+    layers, unread = _read(graph)
+    if not layers and not unread:
+        raise ValueError(f"what: {graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
+    file: dict[str, Any] = {}
+    if is_onnx and not isinstance(what, Graph):
+        file = {"_path": Path(what), "_weights": {key: _weights(graph, key, sums) for key, sums in layers.items()}}
+    if data is None:
+        made = tuple(_layer(sums, own, name, None, None)[0] for sums in layers.values())
+        return replace(Saturation(graph.name, own.name, name, made, tuple(unread)), **file)
+    given = graph.inputs_of(data, "data")
+    there, told = _run(graph, given, layers, own, name)
+    exact = graph.run(given)
+    outputs = {key: there.get(key, exact[key]) for key in graph.outputs}
+    errors = {key: _difference(value, exact[key]) for key, value in outputs.items()}
+    return replace(Saturation(graph.name, own.name, name, told, tuple(unread), outputs, errors), **file)
+
+
+def _read(graph: Graph) -> tuple[dict[str, Sums], list[str]]:
+    """Give the sums of each layer of a model by its name, and in words which layers are not read."""
+    layers: dict[str, Sums] = {}
+    unread: list[str] = []
+    for op in graph.ops:
+        types = [graph.tensors[name].dtype for name in op.inputs if name in graph.tensors]
+        if not _PRODUCTS.search(op.kind) or not any(name in _CODES for name in types):
+            continue
+        x = graph.tensors[op.reads[0]].dtype if op.reads else ""
+        try:
+            found = of_prepared(op.prepared, "u8" if x == "float32" else type_of(x)) if len(op.reads) == 1 else None
+        except ValueError as why:
+            unread.append(f"{op.name} ({op.kind}): {why}")
+            continue
+        if found is None:
+            unread.append(f"{op.name} ({op.kind}): its weights are not constant, or qops has no sums of this operator")
+        else:
+            layers[op.name] = replace(found, name=op.name, kind=op.kind)
+    return layers, unread
+
+
+def _weights(graph: Graph, name: str, sums: Sums) -> str:
+    """Give the name of the tensor with the weights of a layer."""
+    (op,) = (op for op in graph.ops if op.name == name)
+    constants = ((key, graph.tensors[key].data) for key in op.inputs if key in graph.tensors)
+    shape = sums.weights.size, sums.weights.dtype
+    return next(key for key, data in constants if data is not None and (data.size, data.dtype) == shape)
+
+
+def _run(
+    graph: Graph, given: dict[str, NDArray[Any]], layers: dict[str, Sums], machine: Machine, runtime: str
+) -> tuple[dict[str, Any], tuple[SaturationLayer, ...]]:
+    """Run a model as the machine does, layer by layer."""
+    live, told = Live(graph, given, keep=graph.outputs), []
+    for op in graph.ops:
+        x = live.read(op)
+        y = op.call(*x)
+        if op.name in layers:
+            layer, made = _ran(op, layers[op.name], machine, runtime, x[0], y[0])
+            told.append(layer)
+            y = (made, *y[1:])
+        live.write(op, y)
+    return live.values, tuple(told)
+
+
+def _ran(
+    op: Op, sums: Sums, machine: Machine, runtime: str, x: NDArray[Any], y: NDArray[Any]
+) -> tuple[SaturationLayer, NDArray[Any]]:
+    """Give the report of a layer, and its result on the machine."""
+    codes_of_x = x
+    if x.dtype.kind == "f":
+        dynamic = onnx.dynamic_quantize_linear(x, runtime="ort")
+        codes_of_x, sums = dynamic.y, replace(sums, x_zero=int(dynamic.y_zero_point))
+    layer, found = _layer(sums, machine, runtime, codes_of_x, op.prepared)
+    assert found is not None
+    stage = None if op.layer is None else op.layer.requantize
+    made = result_there(op.prepared, sums, found, x, y, stage)
+    if made is None:
+        raise ValueError(f"data: it is not known how {op.name} ({op.kind}) goes on from its sums; give no data")
+    if y.dtype.kind in "iu" and layer.seen is not None:
+        apart = np.abs(made.astype(np.int64) - y.astype(np.int64))
+        seen = layer.seen._replace(codes=int(np.count_nonzero(apart)), code=int(apart.max(initial=0)))
+        layer = replace(layer, seen=seen)
+    return layer, made
+
+
+def _difference(got: NDArray[Any], exact: NDArray[Any]) -> float:
+    return float(np.abs(got.astype(np.float64) - exact.astype(np.float64)).max(initial=0.0))

@@ -1,0 +1,284 @@
+"""What a layer multiplies and adds: its weights, and the codes that stand before them for some data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops import codes, onnx, tflite
+from qops.frontdoor.conv2d import Conv2D
+from qops.frontdoor.matmul import MatMul
+from qops.onnx.window import ConvolutionWindow
+from qops.window import padding_of
+
+__all__ = ["MADE", "Sums", "of_prepared", "type_of"]
+
+
+class Place(Protocol):
+    """How a window moves along one axis: how many positions it has, and what a tap reads there."""
+
+    @property
+    def positions(self) -> int: ...
+
+    def seen(self, tap: int) -> tuple[slice, slice]: ...
+
+
+def type_of(dtype: Any) -> str:
+    """Give the name of a code type in `qops.codes.TABLE`.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of 8 or 16 bits.
+
+    Returns
+    -------
+    str
+        Such as "u8".
+    """
+    found = np.dtype(dtype)
+    return f"{'u' if found.kind == 'u' else 's'}{8 * found.itemsize}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What a layer multiplies and adds.
+
+    Attributes
+    ----------
+    name, kind : str
+        The name of the layer and of its operator.
+    weights : ndarray of integers, (groups, outputs of a group, channels of a group, taps)
+        Codes. A product of matrices has one group and one tap.
+    x_type : str
+        The type of the data, as `qops.codes.TABLE` names it.
+    x_ends : (int, int)
+        The lowest and the highest code of the data.
+    x_zero : int
+        The zero point of the data.
+    w_zero : int or ndarray, (outputs,)
+        The zero points of the weights.
+    bias : ndarray or None
+        Codes, which are added to the sums.
+    is_convolution : bool
+        Whether there is a window.
+    moves : callable or None
+        ``moves(shape)`` gives how the window moves over images of these sizes, axis by axis.
+    last : bool
+        Whether the channels are the last axis of the data.
+    """
+
+    name: str
+    kind: str
+    weights: NDArray[Any]
+    x_type: str
+    x_ends: tuple[int, int]
+    x_zero: int = 0
+    w_zero: Any = 0
+    bias: NDArray[Any] | None = None
+    is_convolution: bool = False
+    moves: Callable[[tuple[int, ...]], list[Any]] | None = field(default=None, repr=False)
+    kernel: tuple[int, ...] = ()
+    last: bool = False
+
+    @property
+    def w_type(self) -> str:
+        """The type of the weights."""
+        return type_of(self.weights.dtype)
+
+    @property
+    def outputs(self) -> int:
+        """How many output channels there are in all groups."""
+        return self.weights.shape[0] * self.weights.shape[1]
+
+    @property
+    def length(self) -> int:
+        """How many products one sum has."""
+        return self.weights.shape[2] * self.weights.shape[3]
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether each channel of the data has one filter of its own."""
+        groups, outputs, channels, _ = self.weights.shape
+        return self.is_convolution and groups > 1 and outputs == 1 and channels == 1
+
+    def rows(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Give the codes that stand before the weights, one row for each sum.
+
+        Parameters
+        ----------
+        x : ndarray
+            Codes of the data.
+
+        Returns
+        -------
+        ndarray, (groups, sums of one channel, channels of a group, taps)
+            Padding has the zero point.
+        """
+        if self.moves is None:
+            return x.reshape(1, -1, self.length, 1)
+        image = np.moveaxis(x, -1, 1) if self.last else x
+        axes = self.moves(image.shape[2:])
+        groups, _, channels, taps = self.weights.shape
+        shape = (len(image), image.shape[1], *(axis.positions for axis in axes))
+        made = np.full((taps, *shape), self.x_zero, x.dtype)
+        for i, tap in enumerate(np.ndindex(self.kernel)):
+            seen = [axis.seen(t) for axis, t in zip(axes, tap, strict=True)]
+            into = tuple(result for result, _ in seen)
+            made[(i, slice(None), slice(None), *into)] = image[
+                (slice(None), slice(None), *(pixel for _, pixel in seen))
+            ]
+        split = made.reshape(taps, len(image), groups, channels, -1)
+        return split.transpose(2, 1, 4, 3, 0).reshape(groups, -1, channels, taps)
+
+    def placed(self, found: NDArray[Any], like: NDArray[Any], last: bool) -> NDArray[Any]:
+        """Give one number for each sum, in the order of a result.
+
+        Parameters
+        ----------
+        found : ndarray, (groups, sums of one channel, outputs of a group)
+        like : ndarray
+            The result of the layer.
+        last : bool
+            Whether the channels are the last axis of the result.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `like`.
+        """
+        flat = found.transpose(1, 0, 2).reshape(found.shape[1], -1)
+        if last or not self.is_convolution:
+            return flat.reshape(like.shape)
+        return np.moveaxis(flat.reshape(len(like), *like.shape[2:], -1), -1, 1)
+
+
+def _ends(x_type: str) -> tuple[int, int]:
+    row = codes.TABLE[x_type]
+    return row.lowest, row.highest
+
+
+def _whole(zero: Any) -> Any:
+    """Give a zero point as one number, or one for each channel."""
+    found = np.asarray(0 if zero is None else zero).astype(np.int64)
+    return int(found.flat[0]) if found.size == 1 else found.reshape(-1)
+
+
+def _matrix(op: Any, w: NDArray[Any], x_type: str, x_zero: Any, w_zero: Any, bias: Any) -> Sums:
+    """Sums of a matrix of weights, (outputs, k)."""
+    cells = w[np.newaxis, :, :, np.newaxis]
+    return Sums("", type(op).__name__, cells, x_type, _ends(x_type), _whole(x_zero), _whole(w_zero), bias)
+
+
+def _convolution(
+    op: Any, w: NDArray[Any], x_type: str, zeros: tuple[Any, Any], bias: Any, attributes: Mapping[str, Any], last: bool
+) -> Sums:
+    """Sums of filters, (outputs, channels of a group, kernel)."""
+    moves = ConvolutionWindow.of(w, attributes)
+    cells = w.reshape(moves.group, -1, w.shape[1], int(np.prod(w.shape[2:])))
+    return Sums(
+        *("", type(op).__name__, cells, x_type, _ends(x_type), _whole(zeros[0]), _whole(zeros[1]), bias),
+        is_convolution=True,
+        moves=moves.axes,
+        kernel=w.shape[2:],
+        last=last,
+    )
+
+
+_NO_MOVES = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
+
+
+def _of_onnx_convolution(op: Any, x_type: str) -> Sums:
+    attributes = {name: getattr(op, name) for name in _NO_MOVES}
+    zeros = op.x_zero_point, op.w_zero_point
+    return _convolution(op, np.asarray(op.w), x_type, zeros, getattr(op, "B", None), attributes, False)
+
+
+def _of_onnx_matrix(op: Any, x_type: str) -> Sums:
+    is_gemm = isinstance(op, onnx.QGemm)
+    b = np.asarray(op.b if isinstance(op, onnx.QLinearMatMul) else op.B)
+    b = b[:, np.newaxis] if b.ndim == 1 else b
+    if b.ndim > 2 or (is_gemm and op.transA):
+        raise ValueError("a batch of weights, or data that are transposed, are not read")
+    w = b if is_gemm and op.transB else b.T
+    bias = op.C if is_gemm else None
+    return _matrix(op, w, x_type, op.a_zero_point, op.b_zero_point, bias)
+
+
+def _of_tflite(op: Any, x_type: str) -> Sums:
+    w, zeros = np.asarray(op.w), (op.x_zero_point, op.w_zero_point)
+    if w.ndim == 2:
+        return _matrix(op, w, type_of(op.dtype), *zeros, op.bias)
+    depthwise = isinstance(op, tflite.DepthwiseConv2D)
+    filters = w[0].transpose(2, 0, 1)[:, np.newaxis] if depthwise else w.transpose(0, 3, 1, 2)
+    group = w.shape[3] // op.depth_multiplier if depthwise else op.groups
+    auto_pad = {"SAME": "SAME_UPPER", "VALID": "VALID"}[op.padding]
+    moves = {**_NO_MOVES, "auto_pad": auto_pad, "strides": op.stride, "dilations": op.dilation, "group": group}
+    return _convolution(op, filters, type_of(op.dtype), zeros, op.bias, moves, True)
+
+
+def _of_front_matrix(op: Any, x_type: str) -> Sums:
+    return _matrix(op, np.asarray(op.b.data).T, x_type, 0, np.asarray(op.b.zero_point), _integers(op.bias))
+
+
+def _of_front_convolution(op: Any, x_type: str) -> Sums:
+    filters = np.asarray(op.w.data).transpose(3, 2, 0, 1)
+    two = [(n, n) if isinstance(n, int) else tuple(n) for n in (op.stride, op.dilation)]
+    moves = {**_NO_MOVES, "strides": two[0], "dilations": two[1], "group": op.groups}
+    padding = padding_of(op.padding)
+    if isinstance(padding, str):
+        moves["auto_pad"] = {"SAME": "SAME_UPPER", "VALID": "VALID"}[padding]
+    else:
+        moves["pads"] = [side[end] for end in (0, 1) for side in padding]
+    zeros = 0, np.asarray(op.w.zero_point)
+    return _convolution(op, filters, x_type, zeros, _integers(op.bias), moves, True)
+
+
+def _integers(bias: Any) -> Any:
+    """Give a bias of codes; one of real values has no codes before the scale of the data is known."""
+    return bias if bias is not None and np.asarray(bias).dtype.kind in "iu" else None
+
+
+MADE: dict[type, Callable[[Any, str], Sums]] = {
+    onnx.QLinearConv: _of_onnx_convolution,
+    onnx.ConvInteger: _of_onnx_convolution,
+    onnx.QLinearMatMul: _of_onnx_matrix,
+    onnx.MatMulInteger: _of_onnx_matrix,
+    onnx.QGemm: _of_onnx_matrix,
+    onnx.MatMulIntegerToFloat: _of_onnx_matrix,
+    onnx.DynamicQuantizeMatMul: _of_onnx_matrix,
+    tflite.Conv2D: _of_tflite,
+    tflite.DepthwiseConv2D: _of_tflite,
+    tflite.FullyConnected: _of_tflite,
+    MatMul: _of_front_matrix,
+    Conv2D: _of_front_convolution,
+}
+"""Prepared layers, and what reads their sums. The second argument is the type of the data where the layer has none."""
+
+
+def of_prepared(op: Any, x_type: str) -> Sums | None:
+    """Give what a prepared layer adds.
+
+    Parameters
+    ----------
+    op : Prepared
+        A layer.
+    x_type : str
+        The type of its data, if the layer takes more than one.
+
+    Returns
+    -------
+    Sums or None
+        None for an op that is no layer of products with weights.
+
+    Raises
+    ------
+    ValueError
+        A form of the layer that is not read.
+    """
+    make = MADE.get(type(op))
+    return None if make is None else make(op, x_type)
