@@ -41,6 +41,11 @@ def test_a_session_goes_on_from_a_state(tmp_path):
     for array in kept.values():
         array[...] = 0  # what a caller does with results changes no state
     assert second(steps[4])["y"].ravel().tolist() == WANTED[4]
+    second.reset()
+    for array in second(steps[0].copy(), keep="all").values():
+        array[...] = 0
+    second.reset()
+    assert second(steps[0])["y"].ravel().tolist() == WANTED[0]
 
 
 def test_an_error_leaves_the_state(tmp_path):
