@@ -18,7 +18,7 @@ from qops.tools.saturation.retyped import retyped
 from qops.tools.saturation.route import Route
 from qops.tools.saturation.seen import Seen
 from qops.tools.saturation.sums import Sums
-from qops.tools.saturation.worst import Accumulator, Witness
+from qops.tools.saturation.worst import Accumulator, SaturatingInput
 
 __all__ = ["Saturation", "SaturationLayer"]
 
@@ -43,7 +43,7 @@ class SaturationLayer:
         The output channels that have such groups.
     loss : ndarray of int64, (outputs,)
         The most that one sum of each output channel can lose, over all inputs.
-    witness : Witness or None
+    witness : SaturatingInput or None
         An input that saturates; None if no input does.
     accumulator : Accumulator
         What the sums need, and what there is.
@@ -60,7 +60,7 @@ class SaturationLayer:
     unsafe_groups: int
     channels: NDArray[np.int64]
     loss: NDArray[np.int64] = field(repr=False)
-    witness: Witness | None
+    witness: SaturatingInput | None
     accumulator: Accumulator
     seen: Seen | None = None
     unsafe: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_), repr=False)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import int32, shown
 
 __all__ = ["SafeProducts", "safe_products"]
@@ -37,7 +38,8 @@ class SafeProducts(NamedTuple):
     highest: int
 
 
-def safe_products(x: tuple[int, int], w: tuple[int, int], bits: int = 16) -> SafeProducts:
+@refusing_unknown
+def safe_products(x: tuple[int, int], w: tuple[int, int], bits: int = 16, **unknown: Never) -> SafeProducts:
     """Tell how many products of codes a signed lane of so many bits can add for every input.
 
     The products of x in [x0, x1] and w in [w0, w1] lie between the ends p and q of the four products of ends, so
@@ -70,6 +72,8 @@ def safe_products(x: tuple[int, int], w: tuple[int, int], bits: int = 16) -> Saf
     >>> qops.safe_products((0, 255), (-128, 127)).n, qops.safe_products((0, 127), (-128, 127)).n
     (1, 2)
     """
+    if unknown:
+        raise unknown_keyword(safe_products, unknown)
     ends = [(int(a), int(b)) for a, b in (_two(x, "x"), _two(w, "w"))]
     size = int32(bits, "bits", 2, _MOST)
     cells = [(a * b, a, b) for a in ends[0] for b in ends[1]]

@@ -18,7 +18,7 @@ from qops.window import padding_of
 __all__ = ["MADE", "Sums", "of_prepared", "type_of"]
 
 
-class Place(Protocol):
+class Along(Protocol):
     """How a window moves along one axis: how many positions it has, and what a tap reads there."""
 
     @property

@@ -11,10 +11,10 @@ from qops import codes
 from qops.tools.saturation.route import Route
 from qops.tools.saturation.sums import Sums
 
-__all__ = ["Accumulator", "Witness", "Worst", "accumulator", "bits_of", "worst"]
+__all__ = ["Accumulator", "SaturatingInput", "WorstCase", "accumulator", "bits_of", "worst"]
 
 
-class Witness(NamedTuple):
+class SaturatingInput(NamedTuple):
     """An input that saturates, as the machine multiplies it: `machine.dot` gives `there`, and the sum is `exact`.
 
     Attributes
@@ -34,7 +34,7 @@ class Witness(NamedTuple):
     there: int
 
 
-class Worst(NamedTuple):
+class WorstCase(NamedTuple):
     """What the lanes of a layer can meet.
 
     Attributes
@@ -43,13 +43,13 @@ class Worst(NamedTuple):
         Which groups of products can leave their lane.
     loss : ndarray of int64, (outputs,)
         The most that one sum can lose.
-    witness : Witness or None
+    witness : SaturatingInput or None
         An input that saturates, of the group that leaves its lane the farthest.
     """
 
     unsafe: NDArray[np.bool_]
     loss: NDArray[np.int64]
-    witness: Witness | None
+    witness: SaturatingInput | None
 
 
 class Accumulator(NamedTuple):
@@ -123,7 +123,7 @@ def _lanes(sums: NDArray[np.int64], how: Route) -> NDArray[np.int64]:
     return how.machine.groups(sums).sum(axis=-1)
 
 
-def worst(sums: Sums, how: Route) -> Worst:
+def worst(sums: Sums, how: Route) -> WorstCase:
     """Tell which groups of products can leave their lane; this is necessary and sufficient.
 
     Parameters
@@ -135,7 +135,7 @@ def worst(sums: Sums, how: Route) -> Worst:
 
     Returns
     -------
-    Worst
+    WorstCase
     """
     machine = how.machine
     w = how.laid(sums.weights, sums, how.w_shift).reshape(sums.outputs, -1)
@@ -151,8 +151,8 @@ def worst(sums: Sums, how: Route) -> Worst:
         unsafe |= wrong.any(axis=-1)
         loss = loss + wrong.sum(axis=(-1, -2)) * (2 * -ends[0] * -lowest)
     if not unsafe.any():
-        return Worst(unsafe, loss, None)
-    return Worst(unsafe, loss, _witness(w, ends, (low, high), how, how.places(sums) >= 0))
+        return WorstCase(unsafe, loss, None)
+    return WorstCase(unsafe, loss, _witness(w, ends, (low, high), how, how.places(sums) >= 0))
 
 
 def _running(low: NDArray[np.int64], high: NDArray[np.int64], saturates: bool) -> tuple[Any, Any]:
@@ -168,7 +168,7 @@ def _witness(
     reach: tuple[NDArray[np.int64], NDArray[np.int64]],
     how: Route,
     is_product: NDArray[np.bool_],
-) -> Witness:
+) -> SaturatingInput:
     """Give an input that saturates: the ends of codes in the lane that goes the farthest, and 0 elsewhere."""
     machine = how.machine
     excess = np.stack([machine.lowest - reach[0], reach[1] - machine.highest])
@@ -189,12 +189,12 @@ def _witness(
     return _checked(int(o), np.where(is_product, x, 0), row, how)
 
 
-def _checked(channel: int, x: NDArray[np.int64], w: NDArray[np.int64], how: Route) -> Witness:
+def _checked(channel: int, x: NDArray[np.int64], w: NDArray[np.int64], how: Route) -> SaturatingInput:
     machine = how.machine
     left, right = (w, x) if how.swapped else (x, w)
     a, b = left.astype(codes.TABLE[machine.left].dtype), right.astype(codes.TABLE[machine.right].dtype)
     there = int(machine.dot(a, b))
-    return Witness(channel, b if how.swapped else a, a if how.swapped else b, int(x @ w), there)
+    return SaturatingInput(channel, b if how.swapped else a, a if how.swapped else b, int(x @ w), there)
 
 
 def accumulator(sums: Sums, how: Route) -> Accumulator:

@@ -327,6 +327,11 @@ def test_printed_report_is_short():
             ValueError,
             "machine: 'ort' is known on avx2",
         ),
+        (
+            {"what": np.zeros((1, 257), np.int8), "runtime": "openvino"},
+            ValueError,
+            "runtime: openvino splits sums of 257",
+        ),
         ({"what": np.int8([[1, 2]]), "ends": (0, 256)}, ValueError, "ends"),
         ({"what": np.int8([[1, 2]]), "ends": (5, 2)}, ValueError, "ends: 5 > 2"),
         ({"what": np.int8([[1, 2]]), "ends": 5}, TypeError, "ends: expected two codes"),
