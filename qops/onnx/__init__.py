@@ -2,8 +2,8 @@
 
 Each function is an operator of the ONNX standard. Its arguments have the names and the order of the standard, and a
 scalar may be a plain number. By default the results are those of the reference implementation in the package `onnx`
-(`ReferenceEvaluator`, 1.23). `runtime` asks for those of onnxruntime 1.32, which depend on the CPU. Types that numpy lacks
-(4 and 2 bit integers, float8, float4, bfloat16) are arrays and dtypes of the package `ml_dtypes`.
+(`ReferenceEvaluator`, 1.23). `runtime` asks for those of onnxruntime 1.32, which depend on the CPU. Types that numpy
+lacks (4 and 2 bit integers, float8, float4, bfloat16) are arrays and dtypes of the package `ml_dtypes`.
 
 A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, checks them, makes
 the stage and packs the weights; a call takes the data. It has the name of its function in CamelCase. The function does
@@ -24,17 +24,17 @@ ort_arm  on 64-bit ARM with dot products    exact                               
 ort_neon on 64-bit ARM without dot products pairs of lowest codes lose 65,536       fused multiply-adds
 ======== ================================== ======================================= =========================
 
-In ``ort_avx2``, neighbours are the codes (k, k+1) of a matrix. In ``qlinear_conv`` they are the channels of one tap after
-the other, with padding; in ``conv_integer``, whose weights are uint8 and whose image is int8 where it saturates, the taps
-of one channel after the other. Depthwise ``qlinear_conv`` is exact everywhere. ``ort_neon`` has the same orders, and pairs
-(k, k+8) of each 16; in it also ``qlinear_conv`` of int8 by int8 is exact if zero points of weights are 0. On ARM,
-``qlinear_add`` has integers, and ``qlinear_mul`` and products to float32 are fused multiply-adds.
+In ``ort_avx2``, neighbours are the codes (k, k+1) of a matrix. In ``qlinear_conv`` they are the channels of one tap
+after the other, with padding; in ``conv_integer``, whose weights are uint8 and whose image is int8 where it saturates,
+the taps of one channel after the other. Depthwise ``qlinear_conv`` is exact everywhere. ``ort_neon`` has the same
+orders, and pairs (k, k+8) of each 16; in it also ``qlinear_conv`` of int8 by int8 is exact if zero points of weights
+are 0. On ARM, ``qlinear_add`` has integers, and ``qlinear_mul`` and products to float32 are fused multiply-adds.
 
 The option ``session.x64quantprecision`` of onnxruntime makes ``ort_avx2`` exact, as ``ort``, where weights of int8 are
 constants of the file. Weights that are given at run time saturate as before.
 
-Not modelled: ``QAttention``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulNBits``; onnxruntime on GPUs, on CPUs with
-AVX-512 and without VNNI, and its own operators without AVX2.
+Not modelled: ``QAttention``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulNBits``; onnxruntime on GPUs, on CPUs
+with AVX-512 and without VNNI, and its own operators without AVX2.
 """
 
 from typing import TYPE_CHECKING

@@ -199,13 +199,13 @@ def qlinear_conv(
     On x86 without VNNI, two neighbouring products of uint8 by int8 saturate to 16 bits. The channels of a tap are
     neighbours, and with an odd number of channels a pair reaches from one tap into the next. Padding takes part:
 
-    >>> x, w = np.uint8([[[255]]]), np.int8([[[127, 127]]])
+    >>> x, w = np.uint8([[[255]]]), np.int8([[[127, 127]], [[1, 1]]])
     >>> how = {"x_scale": 1.0, "x_zero_point": 255, "w_scale": 1.0, "w_zero_point": 0, "y_scale": 500.0}
     >>> [
-    ...     qops.onnx.qlinear_conv(x, w=w, y_zero_point=128, pads=[1, 0], runtime=r, **how).item()
+    ...     qops.onnx.qlinear_conv(x, w=w, y_zero_point=128, pads=[1, 0], runtime=r, **how).ravel().tolist()
     ...     for r in ("ort", "ort_avx2")
     ... ]
-    [128, 64]
+    [[128, 128], [64, 128]]
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The runtimes whose bits the operators give: a library on a kind of CPU is a column of facts.
 
-`qops.onnx` says what they compute. With AVX-VNNI, AVX-512 VNNI or AMX, and without AVX2, the column is ``ort``. ARM cores
-without dot products are the Cortex-A53, -A57, -A72 and -A73, as in a Raspberry Pi 3 and 4. The Cortex-A55, -A76, the
-Neoverse-N1 and later ones have them.
+`qops.onnx` says what they compute. With AVX-VNNI, AVX-512 VNNI or AMX, and without AVX2, the column is ``ort``. ARM
+cores without dot products are the Cortex-A53, -A57, -A72 and -A73, as in a Raspberry Pi 3 and 4. The Cortex-A55, -A76,
+the Neoverse-N1 and later ones have them.
 """
 
 from __future__ import annotations

@@ -244,9 +244,12 @@ class _Debugger:
         where = tuple(places_of(case))
         self.progress("other runtimes")
         column = column_of(self.graph, self.path, self.inputs, self.dumped, row.output)
-        if column is not None:
-            return First(row.name, row.output, *column, where), case
-        return First(row.name, row.output, *cause_of(case, self._tensors(row.output), self.progress), where), case
+        cause = cause_of(case, self._tensors(row.output), self.progress)
+        if column is None:
+            return First(row.name, row.output, *cause, where), case
+        more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.runtimes} else ""
+        rules = list(dict.fromkeys([*column.runtimes, *cause.rules]))
+        return First(row.name, row.output, column.words + more, rules, where), case
 
     def _tensors(self, output: str) -> Iterator[tuple[str, NDArray[Any]]]:
         """Give all tensors of the whole network, and those of the dump that are not made of `output`."""
