@@ -75,8 +75,8 @@ class FusedNode(Node):
     number of its passes; beyond that it fails if `_fails`, else it labels the codes with the range of another pass.
     """
 
-    __slots__ = ("_added", "_bias", "_factor", "_first", "_given", "_inverse", "_moves", "_packed", "_scales", "_step", "_taps",
-                 "_w_zero", "_zeros")  # fmt: skip
+    __slots__ = ("_added", "_bias", "_factor", "_first", "_given", "_inverse", "_moves", "_packed", "_scales", "_step",
+                 "_taps", "_w_zero", "_zeros")  # fmt: skip
     _given: Given
     _moves: Moves
     _start: ClassVar[Ends] = (0.0, 0.5)

@@ -243,7 +243,7 @@ def test_the_operand_with_the_larger_scale_is_halved_exactly(rng, rule, scales, 
 
 
 def test_what_c_does_not_define_is_refused():
-    """torch 2.13 gave 29 where the exact sum is 30: the mask of the remainder was that of a shift by 0."""
+    """Torch 2.13 gave 29 where the exact sum is 30: the mask of the remainder was that of a shift by 0."""
     codes = np.uint8([0, 255])
     how = {"a_scale": 1.0, "a_zero_point": 128, "b_scale": 0.699, "b_zero_point": 131, "y_zero_point": 30}
     assert rules.add(codes, codes, "torch-qnnpack", **how, y_scale=1024.0).tolist() == [30, 30]
