@@ -57,7 +57,7 @@ class Supernode(FusedNode):
     >>> x = np.full((1, 1, 1, 8), 200, np.uint8), 0.0, 1.0
     >>> op = qops.nnlib.Supernode(w, bias, (1, 1), "VALID", 0.0, 7.0, arch="v60")
     >>> print(op.explain(x, op(x)))
-    v65: 1 differ, by 1 at most, in channels 1
+    v65: 1 differ, by 1 at most, in channels 2
     v60: all 4 integers
     on a v65, channels 1 are rescaled
     """
