@@ -75,8 +75,8 @@ class FusedNode(Node):
     number of its passes; beyond that it fails if `_fails`, else it labels the codes with the range of another pass.
     """
 
-    __slots__ = ("_added", "_bias", "_factor", "_given", "_inverse", "_moves", "_packed", "_scales", "_step", "_taps",
-                 "_w_zero", "_zeros")  # fmt: skip
+    __slots__ = ("_added", "_bias", "_factor", "_first", "_given", "_inverse", "_moves", "_packed", "_scales", "_step",
+                 "_taps", "_w_zero", "_zeros")  # fmt: skip
     _given: Given
     _moves: Moves
     _start: ClassVar[Ends] = (0.0, 0.5)
@@ -94,6 +94,7 @@ class FusedNode(Node):
         small = centred.min() >= -MIDDLE and centred.max() < MIDDLE
         self._w_zero, packs = (0, centred.astype(np.int8)) if small else (zero, w)
         self._packed = pack_weights(packs.transpose(3, 2, 0, 1), groups=groups, neighbours=True)
+        self._first = NodeRange(self._given, self._start)
         self._step, self._bias, self._taps = step, bias, w.shape[:2]
         self._zeros = centred.sum((0, 1, 2), np.int64).reshape(channels)  # times the zero of images, they are a sum
         self._added: Integers | None = self._zeros  # times the zero of images, what float32 subtracts from the words
@@ -223,7 +224,7 @@ class FusedNode(Node):
         return Images(place.image, place.window, place.zero, place.zero)
 
     def _fresh(self) -> NodeRange:
-        return NodeRange(self._given, self._start)
+        return self._first
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         place = self._place((np.broadcast_to(np.uint8(0), shape), 0.0, 1.0), 1)

@@ -68,8 +68,8 @@ class NodeRange:
     def copy(self) -> Self:
         """Give another object with the same range."""
         made = type(self).__new__(type(self))
-        for name in self.__slots__:
-            setattr(made, name, getattr(self, name))
+        made.given, made.fixed, made.is_guess = self.given, self.fixed, self.is_guess
+        made.ends, made._guess = self.ends, self._guess
         return made
 
     def _adjusted(self, lo: float, hi: float) -> Ends:

@@ -14,6 +14,7 @@ from qops.nnlib.node_arguments import Arch, bias_of, filters_of, moves_of, scale
 from qops.nnlib.node_range import given_ends
 from qops.nnlib.node_sums import Watched, watched
 from qops.nnlib.signed_weights import signed_weights
+from qops.nnlib.supernode_dump import explained
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Supernode", "supernode"]
@@ -53,6 +54,12 @@ class Supernode(FusedNode):
     array([False,  True, False, False])
     >>> qops.nnlib.Supernode(w, bias, (1, 1), "VALID", arch="v60").rescaled.any()
     np.False_
+    >>> x = np.full((1, 1, 1, 8), 200, np.uint8), 0.0, 1.0
+    >>> op = qops.nnlib.Supernode(w, bias, (1, 1), "VALID", 0.0, 7.0, arch="v60")
+    >>> print(op.explain(x, op(x)))
+    v65: 1 differ, by 1 at most, in channels 2
+    v60: all 4 integers
+    on a v65, channels 1 are rescaled
     """
 
     __slots__ = ("_is_signed", "_rescaled", "_tap_sums")
@@ -94,6 +101,28 @@ class Supernode(FusedNode):
     def rescaled(self) -> NDArray[np.bool_]:
         """Whether the weights of each channel were multiplied to become signed bytes."""
         return self._rescaled
+
+    def explain(self, x: TensorLike, y: TensorLike) -> str:
+        """Say which chip gave a dump: codes and range of the result `y` for images `x`.
+
+        Both arches run in the range of `y`. For the rule of the multiply, give sums and codes to `qops.explain`.
+
+        Parameters
+        ----------
+        x, y : uint8 tensor
+            Images, and what a device made of them.
+
+        Returns
+        -------
+        str
+            For each arch how many codes differ, and in which channels; and which channels a V65 rescales.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Tensors that do not fit.
+        """
+        return explained(self, x, y)
 
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Any, scales: Any, arch: str) -> None:
         """Pack the weights: signed bytes, which a V65 has if those of 32 channels fit its memory, or codes."""

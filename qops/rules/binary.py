@@ -56,7 +56,11 @@ ADD = {
         derived="ratios of 22 bits",
     ),
     "torch-qnnpack": BinaryRule(
-        "the same as qnnpack", "torch 2.13 and 2.14, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
+        "the same as qnnpack; ra and rb may not both be below 2**-10",
+        "torch 2.13 and 2.14, engine qnnpack",
+        "ratios",
+        "rndna",
+        derived="ratios of 22 bits, shift in C",
     ),
     "ort-x86": BinaryRule(
         "rint(fma(a, ra, fma(b, rb, z - (ra * za + rb * zb)))), a and b with their zero points",

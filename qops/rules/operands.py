@@ -61,7 +61,8 @@ class BinaryRule(NamedTuple):
     scale : str
         How the systems form the real scale of a product, a word of `real_scale`; "" for sums.
     derived : str
-        What the integers are made of: "twice the larger scale", "ratios of 21 bits" or "ratios of 22 bits" of a sum,
+        What the integers are made of: "twice the larger scale", "ratios of 21 bits" or "ratios of 22 bits" of a sum
+        (with "shift in C", shifts of 32 bits and more are refused),
         "real scale" of a product; "" for rules that multiply by floats.
     width : int
         How many elements are computed together; 0 if each is computed by itself. The last elements, which do not fill

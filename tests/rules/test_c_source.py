@@ -102,6 +102,8 @@ def test_bad_input_is_named():
 
 
 SCALES_OF = {"a_scale": 0.031, "a_zero_point": 5, "b_scale": 0.02, "b_zero_point": -7, "y_scale": 0.043}
+
+
 def pairs_of(op, rule):
     """The numbers that the C of a sum or a product takes, with their types; whether it takes whole codes."""
     made = {"add": rules.Add, "mul": rules.Mul}[op](rule, **SCALES_OF, y_zero_point=3, dtype="int8")

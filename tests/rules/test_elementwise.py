@@ -240,3 +240,16 @@ def test_the_operand_with_the_larger_scale_is_halved_exactly(rng, rule, scales, 
         parts[0] + parts[1], rule, scale=2 * max(scales) / (2**left * 0.55), zero_point=zeros[2], dtype=dtype
     )
     np.testing.assert_array_equal(on_every_tier(rules.add, a, b, rule, **how), want)
+
+
+def test_what_c_does_not_define_is_refused():
+    """Torch 2.13 gave 29 where the exact sum is 30: the mask of the remainder was that of a shift by 0."""
+    codes = np.uint8([0, 255])
+    how = {"a_scale": 1.0, "a_zero_point": 128, "b_scale": 0.699, "b_zero_point": 131, "y_zero_point": 30}
+    assert rules.add(codes, codes, "torch-qnnpack", **how, y_scale=1024.0).tolist() == [30, 30]
+    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: .*torch-qnnpack: torch shifts int32 by 32 bits"):
+        rules.add(codes, codes, "torch-qnnpack", **how, y_scale=1025.0)
+    assert rules.add(codes, codes, "qnnpack", **how, y_scale=1025.0).tolist() == [30, 30]
+    given = {name: value for name, value in how.items() if "scale" not in name}
+    with pytest.raises(ValueError, match=r"^integers: .*which C does not define"):
+        rules.add(codes, codes, "torch-qnnpack", **given, integers=((1 << 21, 0), (1 << 20, 0), (1, 32)))

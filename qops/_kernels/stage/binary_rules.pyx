@@ -82,6 +82,9 @@ cdef class Operands:
             return torch_sum(self, row, made)
         p = integers_of(self, row, rule)
         if made == "ratios":
+            if row[DERIVED] == "ratios of 22 bits, shift in C" and p.y.right_shift >= 32:
+                raise ValueError(f"torch shifts int32 by {p.y.right_shift} bits for ratios to y_scale below 2**-10, "
+                                 "which C does not define")
             return sum_of_ratios(self, rule, p)
         if made == "shifted":
             return shifted_sum(self, p, self.left_shift, self.left_shift, rule.integer_rule.second,
