@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis import ops_error, photograph, sweep_error
+from analysis import nnlib_error, ops_error, photograph, sweep_error
 from analysis.network_int8 import EXACT, FRONT_DOOR, SATURATING, VARIANTS, Measured
 from analysis.ranges import hold_zero
 from analysis.requantize_error import RATIOS
@@ -38,6 +38,7 @@ def measured(found: Mapping[str, Any]) -> dict[str, float]:
         **of_sweep(found["sweep_error"]),
         **of_codes(found),
         **of_ops(found["ops_error"]),
+        **of_nnlib(found["nnlib_error"]),
         **of_photograph(found["photograph"]),
         **of_network(found["network_error"]),
         **of_systems(found["systems_apart"]),
@@ -96,6 +97,13 @@ def of_ops(found: Sequence[ops_error.Measured]) -> dict[str, float]:
     errors = by_claim["dequantize"].errors
     parts = max(e.found.max * e.found.lsb / max(map(abs, e.operands[0])) for e in errors)
     return {key: m.largest for key, m in by_claim.items()} | {"dequantize": parts * 2**21}
+
+
+def of_nnlib(found: Sequence[nnlib_error.Measured]) -> dict[str, float]:
+    """Ops of nnlib between products, where 0 is on a code, and what is added where it is not."""
+    by_claim = {m.op.claim: m for m in found}
+    between = by_claim["nnlib_tanh"].largest(nnlib_error.BETWEEN)
+    return {key: m.largest(*nnlib_error.ON_A_CODE) for key, m in by_claim.items()} | {"nnlib_between": between}
 
 
 def of_photograph(scenes: Sequence[photograph.Measured]) -> dict[str, float]:

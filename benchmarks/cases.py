@@ -17,6 +17,8 @@ from benchmarks.memcpy import BYTES
 from benchmarks.mlperf_tiny import MLPERF_TINY
 from benchmarks.network import NETWORK
 from benchmarks.nnlib import NNLIB, A, B
+from benchmarks.nnlib_activations import NNLIB_ACTIVATIONS
+from benchmarks.nnlib_nodes import NODES
 from benchmarks.onnx import ONNX
 from benchmarks.onnx_own import OWN
 from benchmarks.pools import POOLS
@@ -212,6 +214,8 @@ CASES = [
     *QUANTIZED_CONVOLUTIONS,
     *LAYERS,
     *NNLIB,
+    *NODES,
+    *NNLIB_ACTIVATIONS,
     *TENSORFLOW,
     *ONNX,
     *OWN,

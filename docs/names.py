@@ -23,7 +23,7 @@ TITLES = {
     "nouns": "Codes, ranges, fixed point",
 }
 """Room -> title of its page, in the order of the site; a room that is not here comes last, under its own name."""
-NOUNS = ("affine", "fixedpoint", "codes", "plot")
+NOUNS = ("affine", "fixedpoint", "codes", "plot", "testing")
 GROUPS = {
     "frontdoor": {
         "Codes and ranges": ("quantize", "observer", "requantize"),
@@ -36,6 +36,7 @@ GROUPS = {
         "Which layer": ("debug", "hunt"),
         "A port": ("params", "vectors", "add_vectors"),
         "Error": ("sweep", "plot"),
+        "In test suites": ("testing",),
     },
 }
 """Room -> heading in the sidebar -> stems. Those that are in no group come last, under "More"."""
@@ -46,7 +47,9 @@ def place(value: Any) -> tuple[str, str]:
     _, *parts = inspect.unwrap(value).__module__.split(".")
     if not parts:  # isa_tier, which the package itself defines
         return "isa", value.__name__
-    return (parts[0], parts[-1]) if len(parts) > 1 else ("tools" if parts == ["plot"] else "nouns", parts[0])
+    if len(parts) > 1:
+        return parts[0], parts[-1]
+    return "tools" if parts[0] in ("plot", "testing") else "nouns", parts[0]
 
 
 def packages() -> list[ModuleType]:

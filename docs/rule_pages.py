@@ -23,7 +23,12 @@ NUMBERS = {
 PRODUCT = {**NUMBERS, "y_scale": 0.11}
 IMAGES = np.random.default_rng(7).integers(0, 256, (64, 8, 8, 24), dtype=np.uint8)
 WINDOW = {"kernel": (2, 2), "zero_point": 101}
+OF_SCALE, OF_RANGE = {"scale": 1.0, "zero_point": 3}, {"range": (-131.0, 124.0)}
 VALUES = np.arange(-128_000, 128_001, dtype=np.float32) / np.float32(1000)
+SUMS = np.arange(-20_000, 20_001, dtype=np.int32)
+ROWS = np.random.default_rng(7).normal(0, 40, (64, 256)).clip(-126, 126).astype(np.float32)
+ROWS[:, ::2] = np.random.default_rng(8).integers(-126, 126, (64, 128)) + np.float32(0.5)
+ROWS[:, ::32] = 127
 RANGES = ((-1.0, 2.0), (-0.3, 0.7), (0.0, 6.0), (-4.0, 3.9), (-1e-3, 0.002), (0.0, 0.0))
 
 
@@ -49,6 +54,14 @@ def pool(rule: str) -> Any:
     """Means of the images by a rule; with one scale, if it takes scales."""
     scales = {"x_scale": 0.05, "y_scale": 0.05, "y_zero_point": 101} if rules.AVERAGE_POOL[rule].rescales else {}
     return rules.average_pool(IMAGES, rule, **WINDOW, **scales)
+
+
+def biased(rule: str) -> dict[str, Any]:
+    """The numbers of a rule with a real bias."""
+    takes = rules.REAL_BIAS[rule].takes
+    found: dict[str, Any] = {"scales": (0.05, 0.0137, None if "range" in takes else 0.0212)}
+    found |= {"range": (-1.3, 4.1), "dtype": "uint8"} if "range" in takes else {}
+    return found | {name: value for name, value in (("bias", 0.73), ("w_sums", 77)) if name in takes}
 
 
 FAMILIES = {
@@ -78,7 +91,29 @@ FAMILIES = {
         rules.QUANTIZE,
         "quantize(x, RULE, scale=...)",
         f"{VALUES.size:,} values from -128 to 128 in steps of 0.001, scale 1, zero point 3, int8",
-        lambda rule: rules.quantize(VALUES, rule, scale=1.0, zero_point=3, dtype=np.int8),
+        lambda rule: rules.quantize(VALUES, rule, **(OF_RANGE if rule == "openvino" else OF_SCALE), dtype=np.int8),
+    ),
+    "real_bias": Family(
+        "Accumulators to codes, with a real bias",
+        rules.REAL_BIAS,
+        "requantize(acc, RULE, scales=..., bias=...)",
+        f"{SUMS.size:,} accumulators, scales 0.05 and 0.0137, bias 0.73; the result from -1.3 to 4.1 in uint8, or in "
+        "steps of 0.0212 in int8",
+        lambda rule: rules.requantize(SUMS, rule, **biased(rule)),
+    ),
+    "quantize_blocks": Family(
+        "Rows and blocks to codes",
+        rules.QUANTIZE_BLOCKS,
+        "quantize_blocks(x, RULE)",
+        f"{ROWS.size:,} values in rows of 256; the largest of each 32 is 127, and half of the others are ties",
+        lambda rule: rules.quantize_blocks(ROWS, rule).data,
+    ),
+    "dequantize": Family(
+        "Accumulators to real values",
+        rules.DEQUANTIZE,
+        "dequantize(acc, RULE, in_scale=..., w_scale=...)",
+        f"{SUMS.size:,} accumulators, scales 0.0173 and 0.7, bias 0.2507, as bits of float32",
+        lambda rule: rules.dequantize(SUMS, rule, in_scale=0.0173, w_scale=0.7, bias=0.2507).view(np.int32),
     ),
     "choose_range": Family(
         "Scale and zero point of a range", rules.RANGE_RULES, "choose_range(min, max, RULE)", "", lambda rule: None

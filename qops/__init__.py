@@ -25,7 +25,8 @@ vectors, add_vectors                                integers that tell a port of
 isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
-by name. `models` reads model files. `codes` has the code types: what the codes of each dtype stand for.
+by name. `models` reads model files, `testing` has assertions for test suites. `codes` has the code types: what the
+codes of each dtype stand for.
 """
 
 from importlib import import_module
@@ -53,6 +54,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
         plot,
         rules,
         tensorflow,
+        testing,
         tflite,
     )
     from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
@@ -215,6 +217,7 @@ __all__ = [
     "sub",
     "sweep",
     "tensorflow",
+    "testing",
     "tflite",
     "values",
     "vectors",

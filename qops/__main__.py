@@ -145,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_vectors_of_both_kinds(commands)
     text = _command(commands, "emit", "write a rule in C", _rules(TABLE))
     text.add_argument("rule", metavar="NAME", help="a rule of the list below, or of another op")
-    known = ["requantize", *OPS]
+    known = [*dict.fromkeys(["requantize", *OPS])]
     text.add_argument("--op", default=known[0], choices=known, metavar="OP", help=f"one of {', '.join(known)}")
     text.set_defaults(run=_emit)
     own = _command(commands, "selftest", "check this installation: golden cases, and every SIMD tier of this CPU")

@@ -61,11 +61,44 @@ __all__ = [
     "parts",
     "put",
     "real",
+    "renamed",
     "shown",
     "span",
     "two_ends",
     "unshared",
 ]
+
+
+def renamed(error: Exception, name: str) -> Exception:
+    """Give an error of another room, whose text begins with its own name of an argument, with the caller's name of it.
+
+    Parameters
+    ----------
+    error : Exception
+        A ValueError or TypeError of one text.
+    name : str
+        The caller's name of the argument.
+
+    Returns
+    -------
+    Exception
+        An error of the same type, whose attribute ``argument`` is the name.
+
+    Raises
+    ------
+    TypeError
+        An error of a type that is not made of one text.
+
+    Examples
+    --------
+    >>> from qops.checks import renamed
+    >>> error = renamed(ValueError("scale: expected a number above 0"), "y_scale")
+    >>> error, error.argument
+    (ValueError('y_scale: expected a number above 0'), 'y_scale')
+    """
+    made: Any = type(error)(f"{name}: {str(error).partition(': ')[2]}")
+    made.argument = name
+    return made
 
 
 def two_ends(value: Any, name: str) -> tuple[Any, Any]:

@@ -8,18 +8,22 @@ from typing import Literal, NamedTuple, Never, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._fixed_modes import HLS_OVERFLOWS, HLS_ROUNDINGS, convert
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import number as _number
 
 __all__ = [
+    "HLS_OVERFLOWS",
+    "HLS_ROUNDINGS",
     "ROUNDINGS",
     "SINGLE_ROUNDINGS",
     "Multiplier",
     "Rounding",
     "SingleRounding",
     "apply_multiplier",
+    "convert",
     "quantize_multiplier",
 ]
 __dir__ = __all__.copy

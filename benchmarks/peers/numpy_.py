@@ -4,7 +4,20 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks import frontdoor, layers, mlperf_tiny, nnlib, onnx, onnx_own, pools, products, systems, tflite
+from benchmarks import (
+    frontdoor,
+    layers,
+    mlperf_tiny,
+    nnlib,
+    nnlib_activations,
+    nnlib_nodes,
+    onnx,
+    onnx_own,
+    pools,
+    products,
+    systems,
+    tflite,
+)
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, SHARES, STEP, A, B, C
@@ -226,6 +239,8 @@ OF_SYSTEMS = {
 OF_MODELS = [
     *(*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, layers.PRODUCT),
     *(*onnx.ONNX, *onnx_own.OWN, *frontdoor.LAYERS, *tflite.TFLITE, *mlperf_tiny.MLPERF_TINY, *systems.SYSTEMS),
+    *nnlib_nodes.NODES,
+    *nnlib_activations.NNLIB_ACTIVATIONS,
 ]
 """Rows whose numpy form is the reference itself."""
 

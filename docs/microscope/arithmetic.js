@@ -9,22 +9,29 @@
 // become, who computes so
 const ROWS = [
   ["tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift", "",
-   "LiteRT 2.3 reference conv, depthwise, mul, add, quantize; TFLM 90b983c; CMSIS-NN 99f736a; gemmlowp 16e8662"],
+   "LiteRT 2.3 reference conv, depthwise, mul, add, quantize; TFLM 90b983c; CMSIS-NN 99f736a; gemmlowp 16e8662" +
+   "; ExecuTorch 1.5.1 Cortex-M eager ops"],
   ["tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result", "",
-   "TFLM 90b983c and CMSIS-NN 99f736a built with single rounding; reference code of ruy, in LiteRT 2.3"],
+   "TFLM 90b983c and CMSIS-NN 99f736a built with single rounding; reference code of ruy, in LiteRT 2.3" +
+   "; LiteRT 2.3 optimised conv and fully connected of several columns on 64-bit ARM"],
   ["half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift", "",
    "LiteRT 2.3 optimised conv, fully connected, blocks of its depthwise s8 and quantize; ARMv8.1 SQRDMULH, SRSHL"],
   ["double-away", "float64", "half_away", "", "once", "outside", "", "saturates", "LiteRT 2.3 reference fully connected"],
   ["fp32-even", "float32", "half_even", "", "once", "outside", "", "saturates",
-   "XNNPACK 75db3c0, so LiteRT 2.3 by default; QNNPACK 7d2a4e9 fp32; onnxruntime 1.31, 1.32 QLinearConv and MatMul"],
+   "XNNPACK 75db3c0, so LiteRT 2.3 by default; QNNPACK 7d2a4e9 fp32; onnxruntime 1.31, 1.32 QLinearConv and MatMul" +
+   "; LiteRT 2.3 XNNPACK int8 on 64-bit ARM; onnxruntime 1.32 QLinearConv and MatMul on 64-bit ARM; " +
+   "rknn-toolkit2 2.5.0 simulator conv; ExecuTorch 1.5.1 XNNPACK delegate"],
   ["torch-fbgemm", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 and 2.14 linear on fbgemm, x86"],
-  ["torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 and 2.14 linear on qnnpack"],
+  ["torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 and 2.14 linear on qnnpack" +
+   "; torch 2.10 linear and conv2d on qnnpack, 64-bit ARM"],
   ["torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates",
    "torch 2.13 and 2.14 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"],
   ["torch-onednn-conv", "float32", "half_even", "", "once", "inside", "", "saturates",
-   "torch 2.13 and 2.14 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale)"],
+   "torch 2.13 and 2.14 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale)" +
+   "; torch 2.10 conv2d on onednn, 64-bit ARM"],
   ["torch-onednn-amx", "float32", "half_even", "", "once", "inside", "", "saturates",
-   "torch 2.13 and 2.14 linear on oneDNN where that uses AMX: acc * (in_scale * w_scale) * (1 / out_scale)"],
+   "torch 2.13 and 2.14 linear on oneDNN where that uses AMX: acc * (in_scale * w_scale) * (1 / out_scale)" +
+   "; torch 2.10 linear per channel on onednn, 64-bit ARM"],
   ["torch-onednn-conv-amx", "float32", "half_even", "", "once", "inside", "", "saturates",
    "torch 2.13 and 2.14 conv2d on oneDNN, x86, where that uses AMX: as torch-onednn-amx, with w_scale itself"],
   ["fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "onnxruntime 1.31 and 1.32 QLinearMul"],
@@ -32,7 +39,8 @@ const ROWS = [
   ["double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "saturates",
    "onnx 1.23 ReferenceEvaluator QLinearConv, QLinearMatMul"],
   ["rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result", "",
-   "XNNPACK 75db3c0 rndnu: NEON gemm, dwconv, vmul"],
+   "XNNPACK 75db3c0 rndnu: NEON gemm, dwconv, vmul" +
+   "; LiteRT 2.3 XNNPACK uint8 conv, fully connected and depthwise on 64-bit ARM"],
   ["rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "", "QNNPACK 7d2a4e9 precise"],
   ["q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "", "QNNPACK 7d2a4e9 q31"],
   ["q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point", "",

@@ -12,7 +12,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops._kernels.frontdoor.conv2d import Conv2D as Convolution
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import int32, unshared
-from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
+from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, LayerOp, check_length, epilogue, options, weights
 from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 from qops.window import Padding, TwoInts, padding_of, pair
@@ -107,7 +107,7 @@ def conv2d(
     return Conv2D._once(locals())(x, unshared(out, w, bias), num_threads)
 
 
-class Conv2D(Layer):
+class Conv2D(LayerOp):
     """Prepared form of `conv2d`: the filters are packed once, for many images.
 
     Called as ``op(x, out=None, num_threads=1)``, it gives what `conv2d` gives with the same arguments. Each `x` may

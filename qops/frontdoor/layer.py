@@ -17,7 +17,7 @@ from qops.frontdoor.targets import OpenRange
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike, tensor
 
-__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Weights", "check_length", "epilogue"]
+__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "LayerOp", "LayerWeights", "check_length", "epilogue"]
 
 BOUND_LAYER = 0.5 + 2**-16
 """Largest error of int32 codes of `matmul` and `conv2d` against the exact results, in output LSB.
@@ -40,7 +40,7 @@ S8 = np.dtype(np.int8).num
 _MOST = 2**17 - 1
 
 
-class Weights(NamedTuple):
+class LayerWeights(NamedTuple):
     """The second operand of a layer: one range, or one for each output channel."""
 
     given: NDArray[Any]
@@ -62,7 +62,7 @@ class Weights(NamedTuple):
         return tensor(_own(self.given), *(end if isinstance(end, float) else _own(end) for end in (self.min, self.max)))
 
 
-def weights(t: TensorLike, name: str) -> Weights:
+def weights(t: TensorLike, name: str) -> LayerWeights:
     """Check the weights `t`, whose last axis has the output channels; `name` is the caller's word for them."""
     given, lo, hi = read(t, name)
     if isinstance(lo, float):
@@ -77,7 +77,7 @@ def weights(t: TensorLike, name: str) -> Weights:
             wanted = (1,) * (given.ndim - 1) + (channels,)
             raise ValueError(f"{name}: expected one range or ends of shape {wanted}, got ends of shape {lo.shape}")
     signed = given if given.dtype == np.int8 else (given ^ np.uint8(128)).view(np.int8)
-    return Weights(given, signed, lo, hi)
+    return LayerWeights(given, signed, lo, hi)
 
 
 def check_length(k: int, name: str) -> int:
@@ -146,7 +146,7 @@ def _own(given: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-def epilogue(w: Weights, k: int, given: Options, names: str) -> Epilogue:
+def epilogue(w: LayerWeights, k: int, given: Options, names: str) -> Epilogue:
     """Make the epilogue of sums of k products; `names` are the caller's words for both operands."""
     in_steps = given.bias is not None and given.bias.dtype == np.int32
     bias = None if given.bias is None else given.bias.astype(np.float64)
@@ -156,7 +156,7 @@ def epilogue(w: Weights, k: int, given: Options, names: str) -> Epilogue:
     return Epilogue(k, w.codes.shape[-1], *w.ends, bias, in_steps, typenum, clip, given.range, guess, names)
 
 
-class Layer(Prepared):
+class LayerOp(Prepared):
     """The base of the prepared ops `MatMul` and `Conv2D`, which hold packed weights and are called as compiled code."""
 
     __slots__ = ("_run",)

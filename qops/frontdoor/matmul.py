@@ -10,7 +10,7 @@ from qops._kernels.frontdoor.matmul import MatMul as Product
 from qops._kernels.gemm.packed import pack_b
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import unshared
-from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, Layer, check_length, epilogue, options, weights
+from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, LayerOp, check_length, epilogue, options, weights
 from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 
@@ -115,7 +115,7 @@ def matmul(
     return MatMul._once(locals())(a, unshared(out, b, bias), num_threads)
 
 
-class MatMul(Layer):
+class MatMul(LayerOp):
     """Prepared form of `matmul`: the matrix `b` is packed once, for many `a`.
 
     Called as ``op(a, out=None, num_threads=1)``, it gives what `matmul` gives with the same arguments. Each `a` may

@@ -184,17 +184,18 @@ class Observer:
         Returns
         -------
         (float, float) or (ndarray of float32, ndarray of float32)
-            The ends; with an axis, of the shape that broadcasts against the data. They are (0.0, 0.0) of no data.
+            The ends; with an axis, of the shape that broadcasts against the data. Batches without a value give
+            (0.0, 0.0).
 
         Raises
         ------
         ValueError
-            An axis, and no batch that tells how many channels it has; a symmetric range that float32 does not hold.
+            No batch was seen; a symmetric range that float32 does not hold.
         """
+        if not (self._found or self._shape):
+            raise ValueError(f"range: {self!r} has seen no batch, call update first")
         if self.axis is None:
-            return self._ends(self._found[0]) if self._found else (0.0, 0.0)
-        if not self._shape:
-            raise ValueError("axis: no batch was seen, so the number of channels is not known")
+            return self._ends(self._found[0])
         ends = np.array([self._ends(histogram) for histogram in self._found], np.float32).reshape(-1, 2)
         return ends[:, 0].reshape(self._shape), ends[:, 1].reshape(self._shape)
 

@@ -6,18 +6,25 @@ selects the instruction: another dtype is a TypeError, and a last axis that does
 The functions do not use tensors or scales. The systems have their own compiled loops, which tests compare with these
 functions.
 
-x86 (Intel SDM, volume 2): `vpmaddubsw`, `vpmaddwd`, `vpaddd`, `vpdpbusd`, `vpmovzxbw`, `vpmovsxbw`, `vpmulhrsw`.
+x86 (Intel SDM, volume 2): `vpmaddubsw`, `vpmaddwd`, `vpaddd`, `vpdpbusd`, `vpdpbusds`, `vpmovzxbw`, `vpmovsxbw`,
+`vpmulhrsw`, `vpabsb`, `vpsignb`.
+64-bit ARM: `smull`, `smlal`, `sadalp`, `sdot`, `udot`.
 Hexagon HVX: `hvx_vmpy_h_s1_rnd_sat`, `hvx_vmpye_vmpyo_s1_rnd_sat`, `hvx_vmpa`, `hvx_vasr_rnd_sat`, `hvx_vavg`,
 `hvx_vsat_ub`.
 
-Two sequences compute c += a0*b0 + a1*b1 + a2*b2 + a3*b3 with u8 a, s8 b and s32 c:
+Sequences compute dot products where one instruction does not:
 
 =================================  ===================================================================
-`dot4_maddubs` (AVX2, AVX-512)     vpmaddubsw, vpmaddwd by ones, vpaddd: the first of them saturates
-`dot4_widened` (any)               vpmovzxbw and vpmovsxbw, vpmaddwd, vpaddd: exact, half as fast
+`dot4_maddubs` (AVX2, AVX-512)     u8 x s8: vpmaddubsw, vpmaddwd by ones, vpaddd: the first saturates
+`dot4_widened` (any x86)           u8 x s8: vpmovzxbw and vpmovsxbw, vpmaddwd, vpaddd: exact, half as fast
+`dot4_psign` (AVX2, AVX-512)       s8 x s8: vpabsb, vpsignb, then as `dot4_maddubs`
+`dot16_smlal` (ARM without SDOT)   s8 x s8: smull, smlal, sadalp: the second wraps
 =================================  ===================================================================
 
-`vpdpbusd` (VNNI) does the same exactly in one instruction.
+`vpdpbusd` (VNNI) and `sdot` (ARM with dot products) compute them exactly in one instruction.
+
+`MACHINES` says of each machine which lanes add what, and whether they saturate or wrap; a `Machine` computes the dot
+products of its lanes, also those of a kernel that you describe.
 """
 
 from qops.isa.hvx import (
@@ -29,34 +36,52 @@ from qops.isa.hvx import (
     hvx_vsat_ub,
 )
 from qops.isa.lanes import saturate
+from qops.isa.machines import MACHINES, Machine
+from qops.isa.neon import dot16_smlal, sadalp, sdot, smlal, smull, udot
 from qops.isa.x86 import (
     dot4_maddubs,
+    dot4_psign,
     dot4_widened,
+    vpabsb,
     vpaddd,
     vpdpbusd,
+    vpdpbusds,
     vpmaddubsw,
     vpmaddwd,
     vpmovsxbw,
     vpmovzxbw,
     vpmulhrsw,
+    vpsignb,
 )
 
 __all__ = [
+    "MACHINES",
+    "Machine",
     "dot4_maddubs",
+    "dot4_psign",
     "dot4_widened",
+    "dot16_smlal",
     "hvx_vasr_rnd_sat",
     "hvx_vavg",
     "hvx_vmpa",
     "hvx_vmpy_h_s1_rnd_sat",
     "hvx_vmpye_vmpyo_s1_rnd_sat",
     "hvx_vsat_ub",
+    "sadalp",
     "saturate",
+    "sdot",
+    "smlal",
+    "smull",
+    "udot",
+    "vpabsb",
     "vpaddd",
     "vpdpbusd",
+    "vpdpbusds",
     "vpmaddubsw",
     "vpmaddwd",
     "vpmovsxbw",
     "vpmovzxbw",
     "vpmulhrsw",
+    "vpsignb",
 ]
 __dir__ = __all__.copy

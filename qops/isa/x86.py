@@ -1,22 +1,26 @@
-"""x86 instructions, and two sequences of them that compute a dot product of four."""
+"""x86 instructions, and the sequences of them that compute a dot product of four."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from qops.isa.lanes import S16, S32, fit, lanes, pair_sums, saturate
 
 __all__ = [
     "dot4_maddubs",
+    "dot4_psign",
     "dot4_widened",
+    "vpabsb",
     "vpaddd",
     "vpdpbusd",
+    "vpdpbusds",
     "vpmaddubsw",
     "vpmaddwd",
     "vpmovsxbw",
     "vpmovzxbw",
     "vpmulhrsw",
+    "vpsignb",
 ]
 
 
@@ -121,6 +125,78 @@ def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     return np.asarray(acc + sums).astype(np.int32)
 
 
+def vpdpbusds(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
+    """Add four products of u8 and s8 codes to s32, **saturating**: `vpdpbusd` whose sum is cut to s32.
+
+    ``sat32(c[i] + sum of a[4i+j]*b[4i+j], j = 0..3)``
+
+    Parameters
+    ----------
+    c : ndarray of int32, (..., n)
+    a : ndarray of uint8, (..., 4n)
+    b : ndarray of int8, (..., 4n)
+
+    Returns
+    -------
+    ndarray of int32, (..., n)
+
+    Notes
+    -----
+    **Hazards.** The five terms are added exactly, and only the sum is cut. A bias that is added before the products
+    can therefore saturate where one that is added after them wraps.
+
+    >>> a, b, top = np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]), np.int32([2147483647])
+    >>> qops.isa.vpdpbusds(top, a, b), qops.isa.vpdpbusd(top, a, b)
+    (array([2147483647], dtype=int32), array([-2147418879], dtype=int32))
+    """
+    left, right = fit(lanes(a, "a", np.uint8, np.int64, 4), lanes(b, "b", np.int8, np.int64, 4))
+    acc, sums = fit(lanes(c, "c", np.int32, np.int64), pair_sums(pair_sums(left * right)), "c, a, b")
+    return saturate(acc + sums, np.int32)
+
+
+def vpabsb(a: ArrayLike) -> NDArray[np.uint8]:
+    """Give the magnitudes of s8 codes, as u8 codes.
+
+    Parameters
+    ----------
+    a : ndarray of int8
+
+    Returns
+    -------
+    ndarray of uint8
+
+    Notes
+    -----
+    **Hazards.** The magnitude of -128 is 128, which an s8 lane does not hold: read as s8 it is -128 again.
+
+    >>> qops.isa.vpabsb(np.int8([-128, -127, 5]))
+    array([128, 127,   5], dtype=uint8)
+    """
+    return np.asarray(np.abs(lanes(a, "a", np.int8, np.int16))).astype(np.uint8)
+
+
+def vpsignb(a: ArrayLike, b: ArrayLike) -> NDArray[np.int8]:
+    """Give the codes `a` the signs of the codes `b`: ``-a`` where b < 0, 0 where b is 0, else ``a``.
+
+    Parameters
+    ----------
+    a, b : ndarray of int8
+
+    Returns
+    -------
+    ndarray of int8
+
+    Notes
+    -----
+    **Hazards.** -128 negated wraps to -128.
+
+    >>> qops.isa.vpsignb(np.int8([5, 5, -128]), np.int8([-3, 0, -1]))
+    array([  -5,    0, -128], dtype=int8)
+    """
+    left, right = fit(lanes(a, "a", np.int8, np.int16), lanes(b, "b", np.int8, np.int16))
+    return np.asarray(left * np.sign(right)).astype(np.int8)
+
+
 def vpmovzxbw(a: ArrayLike) -> S16:
     """Widen u8 codes to s16 with zeros; the values stay the same.
 
@@ -213,6 +289,35 @@ def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     """
     acc, pairs = lanes(c, "c", np.int32, np.int32), vpmaddubsw(lanes(a, "a", np.uint8, np.uint8, 4), b)
     return vpaddd(*fit(acc, vpmaddwd(pairs, np.ones_like(pairs)), "c, a, b"))
+
+
+def dot4_psign(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
+    """Add four products of s8 codes by the trick of kernels for AVX2: the magnitudes of a, times b with the signs of a.
+
+    vpabsb, vpsignb, vpmaddubsw, vpmaddwd by ones, vpaddd: `dot4_maddubs` of ``vpabsb(a)`` and ``vpsignb(b, a)``
+
+    Parameters
+    ----------
+    c : ndarray of int32, (..., n)
+    a, b : ndarray of int8, (..., 4n)
+
+    Returns
+    -------
+    ndarray of int32, (..., n)
+
+    Notes
+    -----
+    Source: the kernels of block formats of language models, as ggml has them.
+
+    **Hazards.** It is exact where no b is -128: magnitudes are at most 128, and 2 * 128 * 127 is within s16. Where b is
+    -128 and a is negative, the sign is lost:
+
+    >>> a, b = np.int8([-128, -1, 0, 0]), np.int8([-128, -128, 0, 0])
+    >>> qops.isa.dot4_psign(np.int32([0]), a, b), int(a.astype(int) @ b)
+    (array([-16512], dtype=int32), 16512)
+    """
+    left, right = fit(lanes(a, "a", np.int8, np.int8, 4), lanes(b, "b", np.int8, np.int8, 4))
+    return dot4_maddubs(c, vpabsb(left), vpsignb(right, left))
 
 
 def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:

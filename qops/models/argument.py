@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from qops._errors import renamed
-from qops.checks import choice, shown
+from qops.checks import choice, renamed, shown
 from qops.models.graph import Graph
 from qops.models.load import load
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
-from qops._errors import renamed
-from qops.checks import broadcast_shape, put
+from qops.checks import broadcast_shape, put, renamed
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 

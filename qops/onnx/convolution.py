@@ -13,13 +13,13 @@ from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
 from qops.checks import as_array, int32, native, put, shown
 from qops.onnx import _checks as check
-from qops.onnx.window import Moves
+from qops.onnx.window import ConvolutionWindow
 from qops.prepared import Prepared, argument
 
 __all__ = ["ConvInteger", "conv_integer"]
 
 
-class Kernel(NamedTuple):
+class ConvolutionKernel(NamedTuple):
     """The kernel for data of one type. `planes`: the whole convolution, if it has two axes and its padding is known."""
 
     x_zero: int
@@ -39,11 +39,11 @@ class Convolution(Prepared):
         once: no kernel, as the only call makes the one that it needs.
         """
         self._w = native(self.w, "w", check.CODES_8)
-        self._moves = Moves.of(self._w, self._arguments)
+        self._moves = ConvolutionWindow.of(self._w, self._arguments)
         self._packed = weights(self._w, self._moves.group, self._moves.unplaced[-1].dilation == 1)
-        self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
+        self._kernels: dict[np.dtype[Any], ConvolutionKernel] = {} if once else check.of_types(self._kernel)
 
-    def _kernel(self, x: np.dtype[Any]) -> Kernel:
+    def _kernel(self, x: np.dtype[Any]) -> ConvolutionKernel:
         """Make the kernel for data of type `x`; a zero point that is a plain number has that type too."""
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         finish, dtype = self._finish(x)
@@ -51,7 +51,7 @@ class Convolution(Prepared):
         whole = None
         if len(axes) == 2:
             whole = Conv2D(self._packed, window_of(axes), finish, zero, x.num, planes=True)
-        return Kernel(zero, finish, dtype, whole)
+        return ConvolutionKernel(zero, finish, dtype, whole)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
         """Make the epilogue for data of type `x`, and give the type of the result."""

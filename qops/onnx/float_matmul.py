@@ -11,7 +11,7 @@ from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.dynamic_quantize import quantized_over_range
-from qops.onnx.matmul import Product
+from qops.onnx.matmul import MatrixProduct
 from qops.prepared import argument
 
 __all__ = ["DynamicQuantizeMatMul", "MatMulIntegerToFloat", "dynamic_quantize_matmul", "matmul_integer_to_float"]
@@ -20,7 +20,7 @@ F32 = np.float32
 FLOAT32 = np.dtype(np.float32)
 
 
-class _ToFloat(Product):
+class _ToFloat(MatrixProduct):
     """A product whose sums become ``f32(acc) * (a_scale * b_scale) + bias``."""
 
     __slots__ = ("_b_scale", "_bias")

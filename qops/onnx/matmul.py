@@ -63,7 +63,7 @@ def _places(batch: tuple[int, ...], names: str) -> Iterable[tuple[int, ...]]:
     return product(*map(range, batch))
 
 
-class Product(Prepared):
+class MatrixProduct(Prepared):
     """The base of both products: matrices B, which are packed unless the op is for a single call, and the call."""
 
     __slots__ = ("_b", "_is_vector", "_kernels", "_matrices", "_names")
@@ -141,7 +141,7 @@ class Product(Prepared):
         return made
 
 
-class MatMulInteger(Product):
+class MatMulInteger(MatrixProduct):
     """The prepared form of `matmul_integer`: the second matrix is packed once.
 
     Called ``op(A, out=None, num_threads=1)``. The constructor takes all other arguments of `matmul_integer`. A plain

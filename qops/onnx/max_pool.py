@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops.checks import put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
-from qops.onnx.pool_window import Window, taps
+from qops.onnx.pool_window import PoolWindow, taps
 from qops.prepared import Prepared
 
 __all__ = ["MaxPool", "max_pool"]
@@ -44,7 +44,7 @@ class MaxPool(Prepared):
         self._make(locals())
 
     def _prepare(self, once: bool) -> None:
-        self._window = Window.of(self._arguments)
+        self._window = PoolWindow.of(self._arguments)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return (*shape[:2], *(axis.positions for axis in self._window.axes(shape[2:], "X")))

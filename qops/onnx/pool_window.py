@@ -11,7 +11,7 @@ from qops._kernels.conv.axes import Axis
 from qops.checks import integer, integers, shown
 from qops.onnx.window import chosen, sized
 
-__all__ = ["Window", "taps"]
+__all__ = ["Axis", "PoolWindow", "taps"]
 
 _MOST = 2**31 - 1
 """What ONNX's attributes may be here."""
@@ -19,7 +19,7 @@ _MOST_TAPS = 2**20
 """The most taps of a window; each tap is a pass over the result."""
 
 
-class Window(NamedTuple):
+class PoolWindow(NamedTuple):
     """The attributes of a pool, checked."""
 
     auto_pad: str
@@ -57,13 +57,14 @@ class Window(NamedTuple):
         return [self._placed(axis, name) for axis in sized(self.unplaced, sizes, self.auto_pad, cuts=True)]
 
     def _placed(self, axis: Axis, name: str) -> Axis:
-        if axis.room < 0 or not axis.size:
+        room = axis.room
+        if room < 0 or not axis.size:
             window = f"a window of {axis.kernel}, dilation {axis.dilation}"
             place = f"{axis.size} padded by {axis.before}, {axis.after}"
             raise ValueError(f"{name}, kernel_shape: {window}, does not fit {place}")
-        count = (-(-axis.room // axis.stride) if self.ceil_mode else axis.room // axis.stride) + 1
+        count = (-(-room // axis.stride) if self.ceil_mode else room // axis.stride) + 1
         begins_behind = (count - 1) * axis.stride >= axis.size + axis.before
-        return axis._replace(positions=count - begins_behind)
+        return axis.placed(count - begins_behind)
 
 
 def taps(axes: Sequence[Axis]) -> Iterator[tuple[Any, Any]]:

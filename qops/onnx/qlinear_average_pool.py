@@ -13,7 +13,7 @@ from qops._kernels.conv.axes import Axis
 from qops.checks import integer, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
-from qops.onnx.pool_window import Window, taps
+from qops.onnx.pool_window import PoolWindow, taps
 from qops.onnx.requantize import stage
 
 __all__ = ["QLinearAveragePool", "QLinearGlobalAveragePool", "qlinear_average_pool", "qlinear_global_average_pool"]
@@ -96,7 +96,7 @@ class QLinearAveragePool(_Means):
 
     def _check(self) -> None:
         super()._check()
-        self._window = Window.of(self._arguments)
+        self._window = PoolWindow.of(self._arguments)
         integer(self.count_include_pad, "count_include_pad", 0, 1)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import as_array, native, put
 from qops.onnx import _checks as check
-from qops.onnx.matmul import Kernel, Product
+from qops.onnx.matmul import Kernel, MatrixProduct
 from qops.onnx.requantize import combined_scale, requantize, requantizer, stage
 from qops.rules.requantize import Requantize
 
@@ -18,7 +18,7 @@ __all__ = ["QLinearMatMul", "qlinear_matmul"]
 NAMES = "a_scale, b_scale, y_scale"
 
 
-class QLinearMatMul(Product):
+class QLinearMatMul(MatrixProduct):
     """The prepared form of `qlinear_matmul`: the second matrix is packed once.
 
     Called ``op(a, out=None, num_threads=1)``. The constructor takes all other arguments of `qlinear_matmul`. A plain

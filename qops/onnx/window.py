@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from qops._kernels.conv.axes import Axis
 from qops.checks import choice, int32, integers, shown
 
-__all__ = ["Moves", "chosen"]
+__all__ = ["ConvolutionWindow", "chosen"]
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 MOST = sys.maxsize
 """What Py_ssize_t can count, which may have 32 bits."""
 
 
-class Moves(NamedTuple):
+class ConvolutionWindow(NamedTuple):
     """How the kernel moves along each spatial axis: the attributes of a convolution, checked."""
 
     auto_pad: str
@@ -46,12 +46,13 @@ class Moves(NamedTuple):
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
         found = []
         for axis in sized(self.unplaced, sizes, self.auto_pad):
-            place = f"{axis.size} padded by {axis.before}, {axis.after}"
-            if axis.padded > MOST:
-                raise ValueError(f"x, w: {place} is more than memory has")
-            if axis.room < 0:
+            room = axis.room
+            if room < 0 or axis.padded > MOST:
+                place = f"{axis.size} padded by {axis.before}, {axis.after}"
+                if axis.padded > MOST:
+                    raise ValueError(f"x, w: {place} is more than memory has")
                 raise ValueError(f"x, w: a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
-            found.append(axis._replace(positions=axis.room // axis.stride + 1))
+            found.append(axis.placed(room // axis.stride + 1))
         return found
 
 
@@ -73,6 +74,6 @@ def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | Non
 
 def sized(axes: Sequence[Axis], sizes: Sequence[int], auto_pad: str, cuts: bool = False) -> Iterator[Axis]:
     """Give axes of images of these sizes. Padding of SAME may be negative if it `cuts`."""
+    is_same, odd_first = auto_pad.startswith("SAME"), auto_pad == "SAME_LOWER"
     for axis, size in zip(axes, sizes, strict=True):
-        of_size = axis._replace(size=size)
-        yield of_size.same(auto_pad == "SAME_LOWER", cuts) if auto_pad.startswith("SAME") else of_size
+        yield axis.same(size, odd_first, cuts) if is_same else axis.over(size)

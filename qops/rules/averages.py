@@ -96,10 +96,20 @@ def _away_stored(w: Windows) -> Pooled:
     return _by_stage(w, Numbers(WORDS["rndna"], reciprocal(w.size), 0, w.qmin, w.qmax).stage())
 
 
-def _torch(w: Windows, where: str) -> Pooled:
+def _by_integers(w: Windows, rule: str, zero: int) -> Pooled:
+    """The sum of all codes less `zero`, over n, rounded by a rule of `TABLE`; then `zero` is added."""
+    return _by_stage(w, Numbers(WORDS[rule], reciprocal(w.size), zero, w.qmin, w.qmax).stage(), w.size * zero)
+
+
+def _even(w: Windows) -> Pooled:
+    stage = stages.FloatStage(float(w.size), "half_even", w.qmin, w.qmax, shift=w.x_zero_point, form="over")
+    return _by_stage(w, stage, w.size * w.x_zero_point)
+
+
+def _torch(w: Windows, where: str, form: str = "times") -> Pooled:
     """The zero point is a "shift" after the rounding, or "plus" before it."""
     inverse, zero = float32(1 / w.size), {where: w.x_zero_point}
-    stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, **zero)
+    stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, form=form, **zero)
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
@@ -167,9 +177,16 @@ AVERAGE_POOL = {
     ),
     "torch-2.14-nhwc": PoolRule(
         "rint(sum(x - z) * (1 / n)) + z",
-        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW, engines as torch-nchw",
+        "torch 2.12 and 2.14, channels_last, and so one channel of NCHW, engines as torch-nchw; torch 2.10 on 64-bit "
+        "ARM, channels_last",
         False,
         _torch_nhwc,
+    ),
+    "torch-arm-nchw": PoolRule(
+        "rint(fma(sum(x - z), 1 / n, z)) in float32",
+        "torch 2.10 on 64-bit ARM, NCHW, engine onednn, of int8 qnnpack, too",
+        False,
+        partial(_torch, where="plus", form="fused"),
     ),
     "torch-qnnpack": PoolRule(
         "fp32-even of sum(x - z), scale s / (s * n), s the scale of x and of the result",
@@ -191,6 +208,42 @@ AVERAGE_POOL = {
         "onnxruntime 1.31 and 1.32 QLinearGlobalAveragePool, QLinearAveragePool of the whole image",
         True,
         _ort_global,
+    ),
+    "even": PoolRule(
+        "rint(sum(x - z) / n) + z in float32", "ExecuTorch 1.5.1 Cortex-M eager ops, avg_pool2d", False, _even
+    ),
+    "away": PoolRule(
+        "half_away(sum(x - z) / n) + z",
+        "code by hand",
+        False,
+        lambda w: _by_integers(w, "rndna", w.x_zero_point),
+    ),
+    "half-up": PoolRule(
+        "floor((2 * t + n) / (2 * n)), t the sum of the stored codes, for every zero point",
+        "code by hand",
+        False,
+        lambda w: _by_integers(w, "rndna", w.codes.lowest),  # these sums are not negative
+    ),
+    "floor": PoolRule(
+        "floor(t / n), t the sum of the stored codes, for every zero point",
+        "code by hand",
+        False,
+        lambda w: _by_integers(w, "shift-toward-zero", w.codes.lowest),
+        takes_int16=True,
+    ),
+    "truncate": PoolRule(
+        "truncate(sum(x - z) / n) + z",
+        "code by hand",
+        False,
+        lambda w: _by_integers(w, "shift-toward-zero", w.x_zero_point),
+        takes_int16=True,
+    ),
+    "truncate-stored": PoolRule(
+        "t / n, t the sum of the stored codes, C's division",
+        "code by hand",
+        False,
+        lambda w: _by_integers(w, "shift-toward-zero", 0),
+        takes_int16=True,
     ),
 }
 """Rules of average pooling, by name."""

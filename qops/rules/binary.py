@@ -7,7 +7,7 @@ __all__ = ["ADD", "MUL"]
 ADD = {
     "tflite-double": BinaryRule(
         "MBQM((a << 20), ma) + MBQM((b << 20), mb), then MBQM(sum, my) + z; int16: << 15; MBQM by tflite-double",
-        "LiteRT 2.3 reference; CMSIS-NN 99f736a; TFLM 90b983c",
+        "LiteRT 2.3 reference; CMSIS-NN 99f736a; TFLM 90b983c; ExecuTorch 1.5.1 Cortex-M eager ops",
         "shifted",
         "tflite-double",
         derived="twice the larger scale",
@@ -41,13 +41,19 @@ ADD = {
     ),
     "xnnpack": BinaryRule(
         "(a * ma + b * mb + 2**(n-1)) >> n, 21 bits",
-        "XNNPACK 75db3c0, so LiteRT 2.3 by default",
+        "XNNPACK 75db3c0, so LiteRT 2.3 by default, on x86 and 64-bit ARM; torch 2.10 on 64-bit ARM, engine onednn, "
+        "and of int8 qnnpack",
         "ratios",
         "rndnu",
         derived="ratios of 21 bits",
     ),
     "qnnpack": BinaryRule(
-        "the same with 22 bits, half away", "QNNPACK 7d2a4e9", "ratios", "rndna", derived="ratios of 22 bits"
+        "the same with 22 bits, half away",
+        "QNNPACK 7d2a4e9; onnxruntime 1.32 QLinearAdd on 64-bit ARM within its ratios of scales; torch 2.10 on 64-bit "
+        "ARM, engine qnnpack, uint8",
+        "ratios",
+        "rndna",
+        derived="ratios of 22 bits",
     ),
     "torch-qnnpack": BinaryRule(
         "the same as qnnpack", "torch 2.13 and 2.14, engine qnnpack", "ratios", "rndna", derived="ratios of 22 bits"
@@ -79,8 +85,18 @@ ADD = {
     ),
     "torch-2.14-tail": BinaryRule(
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
-        "torch 2.12 and 2.14, the last n % 64 elements",
+        "torch 2.12 and 2.14, the last n % 64 elements; ExecuTorch 1.5.1 add.out, uint8",
         "torch tail, outside",
+    ),
+    "ort-arm-float": BinaryRule(
+        "rint(fma(a, sa, sb * b) / sy + z) in float32",
+        "onnxruntime 1.32 QLinearAdd on 64-bit ARM where a ratio of scales is out of the range of qnnpack",
+        "numpy, divided sum",
+    ),
+    "cadence": BinaryRule(
+        "rint((a * sa + b * sb) * float32(1 / sy)) + z in float32, 1 / sy in double",
+        "ExecuTorch 1.5.1 cadence reference add",
+        "numpy, real sum",
     ),
 }
 """Rules of the sum of two tensors, by name."""
@@ -117,7 +133,7 @@ MUL = {
     ),
     "tflm-double": BinaryRule(
         "tflite-double of a * b, scale double",
-        "TFLM 90b983c; CMSIS-NN 99f736a",
+        "TFLM 90b983c; CMSIS-NN 99f736a; ExecuTorch 1.5.1 Cortex-M eager ops",
         "product",
         "tflite-double",
         "double",
@@ -140,6 +156,14 @@ MUL = {
         "fp32-even",
         "f32",
     ),
+    "rndnu": BinaryRule(
+        "rndnu of a * b, scale f32",
+        "LiteRT 2.3 by default on 64-bit ARM; torch 2.10 on 64-bit ARM, int8",
+        "product",
+        "rndnu",
+        "f32",
+        "real scale",
+    ),
     "ort-x86": BinaryRule(
         "fp32-even-zp-inside of a * b, scale f32",
         "onnxruntime 1.31 and 1.32 QLinearMul",
@@ -160,10 +184,20 @@ MUL = {
     ),
     "torch-tail": BinaryRule(
         "as torch; only results beyond int32 differ",
-        "torch 2.13 and 2.14, the last n % 64 elements",
+        "torch 2.13 and 2.14, the last n % 64 elements; torch 2.10 on 64-bit ARM, uint8",
         "float product",
         "fp32-even",
         "f32-reciprocal",
+    ),
+    "ort-arm": BinaryRule(
+        "rint(fma(a * b, s, z)), scale f32",
+        "onnxruntime 1.32 QLinearMul on 64-bit ARM",
+        "numpy, fused product",
+    ),
+    "cadence": BinaryRule(
+        "rint((a * sa) * (b * sb) * float32(1 / sy)) + z in float32, 1 / sy in double",
+        "ExecuTorch 1.5.1 cadence reference mul",
+        "numpy, real product",
     ),
 }
 """Rules of the product of two tensors, by name."""

@@ -1,4 +1,4 @@
-"""Sums, products and means of codes as portable C, on the functions of `qops.rules.c_source`."""
+"""Sums, products and means of codes as portable C, and rules with a real bias, on `qops.rules.c_source`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from qops.checks import choice
 from qops.rules.averages import AVERAGE_POOL
+from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
+from qops.rules.c_real_bias import REAL_BIAS_C
 from qops.rules.table import TABLE
 
 __all__ = ["OPS", "Text", "text_of"]
@@ -119,7 +121,7 @@ def _sums(op: str, sign: str) -> dict[str, tuple[tuple[str, ...], str]]:
 
 _PRODUCTS = {
     **dict.fromkeys(("tflite-double", "tflm-double"), "tflite-double"),
-    **{"tflite-single": "tflite-single", "fp32-even": "fp32-even", "ort-x86": "fp32-even-zp-inside"},
+    **{"tflite-single": "tflite-single", "fp32-even": "fp32-even", "ort-x86": "fp32-even-zp-inside", "rndnu": "rndnu"},
 }
 _GLOBAL = ("ort-global", "torch-qnnpack")
 OPS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
@@ -130,12 +132,14 @@ OPS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
         "away-stored": ((), _mean("average_pool_away_stored")),
         **{rule: (("fp32-even",), _mean_in_float(f"average_pool_{_c(rule)}", "fp32-even")) for rule in _GLOBAL},
     },
+    "requantize": REAL_BIAS_C,
 }
 """The C of each rule, by op and rule: the rules of requantize that it needs, and its text."""
 _SYSTEMS = {
     **{("add", rule): row.systems for rule, row in ADD.items()},
     **{("mul", rule): row.systems for rule, row in MUL.items()},
     **{("average_pool", rule): row.systems for rule, row in AVERAGE_POOL.items()},
+    **{("requantize", rule): row.systems for rule, row in REAL_BIAS.items()},
 }
 
 
@@ -144,9 +148,9 @@ def text_of(op: str, rule: str) -> Text:
 
     Parameters
     ----------
-    op : {"add", "sub", "mul", "average_pool"}
+    op : {"add", "sub", "mul", "average_pool", "requantize"}
     rule : str
-        One of `OPS` there.
+        One of `OPS` there; of requantize those with a real bias.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from qops.checks import choice
+from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.c_binary import OPS, text_of
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
@@ -164,12 +165,16 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
     ``average_pool`` takes a sum. Then come the numbers of the rule, as the rows of `qops.rules.add` name them, with
     right shifts in place of shifts.
 
+    The functions of the rules of `REAL_BIAS` take ``x``, then the numbers that `Requantize.floats` has, in its order,
+    then ``zero_point`` if their formula has a z, and ``lo, hi``. MNN's z is in its last number already.
+
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 
     Parameters
     ----------
     rule : str
-        A name in `qops.rules.TABLE`; of other ops one in `ADD`, `MUL` or `AVERAGE_POOL` that is no kernel of blocks.
+        A name in `qops.rules.TABLE` or `REAL_BIAS`; of other ops one in `ADD`, `MUL` or `AVERAGE_POOL` that is no
+        kernel of blocks.
         ``add`` and ``sub`` also have ``powers-of-two``, TFLite's form of int16.
     lang : {"c"}
         The language.
@@ -206,8 +211,9 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
     <BLANKLINE>
     """
     choice(lang, "lang", ["c"])
-    is_requantize = choice(op, "op", ["requantize", *OPS]) == "requantize"
-    return emit_all([rule_of(rule).name if is_requantize else f"{op} {rule}"])
+    is_requantize = choice(op, "op", dict.fromkeys(["requantize", *OPS])) == "requantize"
+    has_real_bias = is_requantize and isinstance(rule, str) and rule in REAL_BIAS
+    return emit_all([rule_of(rule).name if is_requantize and not has_real_bias else f"{op} {rule}"])
 
 
 def emit_all(rules: Iterable[str]) -> str:

@@ -9,10 +9,45 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.stage.binary import BinaryKernel
 from qops.codes import of_dtype
 from qops.prepared import Prepared, direct
+from qops.rules.binary_arrays import FORMS, ArrayBinary
 from qops.rules.numbers import WORDS
 from qops.rules.operands import BinaryRule
 
-__all__ = ["BinaryOp"]
+__all__ = ["BinaryOp", "array_op"]
+
+
+def array_op(
+    table: dict[str, BinaryRule],
+    rule: Any,
+    dtype: Any,
+    name: str,
+    zeros: tuple[Any, ...],
+    scales: tuple[Any, ...],
+    *numbers: Any,
+) -> ArrayBinary | None:
+    """Give what computes a rule by numpy; None for rules that have a loop.
+
+    Parameters
+    ----------
+    table : dict of str to BinaryRule
+        `ADD` or `MUL`.
+    rule : str
+        What the caller gave; a name that is not there is refused elsewhere.
+    dtype : dtype
+        Type of the codes.
+    name : str
+        The caller's name of what has this type.
+    zeros, scales : tuple
+        Of a, b and y.
+    *numbers
+        integers, qmin, qmax, as `qops.rules.add` takes them.
+
+    Returns
+    -------
+    ArrayBinary or None
+    """
+    row = table.get(rule) if isinstance(rule, str) else None
+    return ArrayBinary(row, str(rule), dtype, name, zeros, scales, *numbers) if row and row.made in FORMS else None
 
 
 class BinaryOp(Prepared):
@@ -41,7 +76,8 @@ class BinaryOp(Prepared):
     ):
         how, codes = (self._table, WORDS, self._given), of_dtype(dtype).dtype
         zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
-        op = self._kernel = BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
+        by_arrays = array_op(self._table, rule, codes, "dtype", zeros, scales, integers, qmin, qmax)
+        op = self._kernel = by_arrays or BinaryKernel(*how, codes, rule, zeros, scales, integers, qmin, qmax)
         own, given = op.operands, op.operands.given
         a_scale, b_scale, y_scale = (None, None, None) if given else (own.a_scale, own.b_scale, own.y_scale)
         a_zero_point, b_zero_point, y_zero_point = own.a_zero_point, own.b_zero_point, own.y_zero_point

@@ -55,7 +55,7 @@ class BinaryRule(NamedTuple):
     systems : str
         Who computes it.
     made : str
-        What makes the codes: a word of `qops._kernels.stage.binary_rules`.
+        What makes the codes: a word of `qops._kernels.stage.binary_rules`, or of `qops.rules.binary_arrays.FORMS`.
     rule : str
         Name of the rule of `TABLE` by which values are requantized; "" for sums in floats.
     scale : str

@@ -2,89 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.stage.given import row_named
 from qops._kernels.stage.quantize import Quantization
 from qops.codes import of_dtype
+from qops.fixedpoint import SINGLE_ROUNDINGS
 from qops.prepared import Prepared, direct
+from qops.rules.quantize_arrays import ArrayQuantization
+from qops.rules.quantize_rules import QUANTIZE
 
-__all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]
-
-
-class QuantizeRule(NamedTuple):
-    """One row of `QUANTIZE`.
-
-    Attributes
-    ----------
-    formula : str
-        What is computed in float32, one rounding an operation, unless it says double.
-    systems : str
-        Who computes it.
-    product : str
-        What is done with the scale s: "over", x / s; "over in double", the same in double; "times", x * (1 / s);
-        "fused", x * (1 / s) + z rounded once.
-    rounding : str
-        How that becomes an integer.
-    zero_point : str
-        "outside": z is added after the rounding; "inside": before.
-    width : int
-        How many elements are computed together; 0 if each is computed by itself. The last elements, which do not fill
-        a width, are computed by the rule `tail`.
-    tail : str
-        Name of that rule.
-    beyond : str
-        What a rounded result that int32 does not hold becomes, a word of `BinaryRule.beyond`.
-    """
-
-    formula: str
-    systems: str
-    product: str
-    rounding: str
-    zero_point: str
-    width: int = 0
-    tail: str = ""
-    beyond: str = "saturates"
+__all__ = ["Quantize", "quantize"]
 
 
-QUANTIZE = {
-    "div-away": QuantizeRule("half_away(x / s) + z", "LiteRT 2.3 reference", "over", "half_away", "outside"),
-    "inv-even": QuantizeRule(
-        "rint(x * (1 / s)) + z", "XNNPACK 75db3c0, so LiteRT 2.3 by default", "times", "half_even", "outside"
-    ),
-    "tflite-opt": QuantizeRule(
-        "as inv-even",
-        "LiteRT 2.3 optimised",
-        "times",
-        "half_even",
-        "outside",
-        8,
-        "double-div-away",
-    ),
-    "double-div-away": QuantizeRule(
-        "half_away(x / s) + z in double",
-        "LiteRT 2.3 optimised, the last n % 8 elements",
-        "over in double",
-        "half_away",
-        "outside",
-    ),
-    "div-even": QuantizeRule(
-        "rint(x / s) + z", "onnx 1.23 ReferenceEvaluator; onnxruntime 1.31 and 1.32", "over", "half_even", "outside"
-    ),
-    "fma-zp-inside": QuantizeRule(
-        "rint(fma(x, 1 / s, z))", "torch 2.13 quantize_per_tensor", "fused", "half_even", "inside"
-    ),
-    "inv-even-wraps": QuantizeRule(
-        "as inv-even; beyond int32 it is cut, and with z it wraps",
-        "torch 2.12 and 2.14 quantize_per_tensor",
-        "times",
-        "half_even",
-        "outside",
-        beyond="cut, wraps",
-    ),
-}
-"""Rules of float32 to codes, by name."""
+def _kernel(
+    rule: str,
+    scale: Any,
+    zero_point: Any,
+    dtype: DTypeLike,
+    qmin: int | None,
+    qmax: int | None,
+    axis: int | None,
+    block: int | None,
+    range: tuple[float, float] | None,
+) -> Any:
+    """What computes the codes: a loop where one scale and a rounding of the stages do, else numpy."""
+    row, codes = row_named(rule, QUANTIZE), of_dtype(dtype)
+    is_plain = axis is None and block is None and range is None and scale is not None and np.ndim(scale) == 0
+    if is_plain and row.rounding in SINGLE_ROUNDINGS and row.product != "range" and row.beyond != "lowest of int64":
+        return Quantization(QUANTIZE, codes, rule, scale, zero_point, qmin, qmax)
+    return ArrayQuantization(codes, str(rule), scale, zero_point, qmin, qmax, axis, block, range)
 
 
 class Quantize(Prepared):
@@ -94,8 +44,8 @@ class Quantize(Prepared):
 
     Parameters
     ----------
-    rule, scale, zero_point, dtype
-        As `quantize` takes them.
+    rule, scale, zero_point, dtype, qmin, qmax, axis, block, range
+        As `quantize` takes them. Arrays are copied.
 
     Raises
     ------
@@ -115,20 +65,23 @@ class Quantize(Prepared):
 
     __slots__ = ("_kernel",)
 
-    def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
-        op = self._kernel = Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)
-        scale, zero_point, dtype = op.scale, op.zero_point, op.dtype
+    def __init__(
+        self,
+        rule: str,
+        *,
+        scale: ArrayLike | None = None,
+        zero_point: ArrayLike = 0,
+        dtype: DTypeLike = "uint8",
+        qmin: int | None = None,
+        qmax: int | None = None,
+        axis: int | None = None,
+        block: int | None = None,
+        range: tuple[float, float] | None = None,
+    ):
+        op = self._kernel = _kernel(rule, scale, zero_point, dtype, qmin, qmax, axis, block, range)
+        scale, zero_point = None if op.scale is None else _plain(op.scale), _plain(op.zero_point)
+        dtype, range = op.dtype, None if range is None else op.range
         self._keep(locals())
-
-    @property
-    def scale(self) -> float:
-        """Real size of a code step."""
-        return float(self._kernel.scale)
-
-    @property
-    def zero_point(self) -> int:
-        """Code of real 0."""
-        return int(self._kernel.zero_point)
 
     @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -153,31 +106,51 @@ class Quantize(Prepared):
         return self._kernel(x, out)
 
 
+def _plain(value: Any) -> Any:
+    """A number of Python's for an array without axes."""
+    return value if np.ndim(value) else np.asarray(value).item()
+
+
 def quantize(
     x: ArrayLike,
     rule: str,
     *,
-    scale: float,
-    zero_point: int = 0,
+    scale: ArrayLike | None = None,
+    zero_point: ArrayLike = 0,
     dtype: DTypeLike = "uint8",
+    qmin: int | None = None,
+    qmax: int | None = None,
+    axis: int | None = None,
+    block: int | None = None,
+    range: tuple[float, float] | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Quantize float32 values by the rule of a real system, to the bit.
 
-    ``y = saturate(round(x / scale) + zero_point)``; `QUANTIZE` has the formula of each rule.
+    ``y = clamp(round(x / scale) + zero_point, qmin, qmax)``; `QUANTIZE` has the formula of each rule.
 
     Parameters
     ----------
     x : array_like of float32
-        No NaN; infinities saturate, but by inv-even-wraps.
+        No NaN; infinities saturate, but by the rules whose `QuantizeRule.beyond` says otherwise.
     rule : str
         A name in `QUANTIZE`.
-    scale : float
-        Real size of a code step, above 0, used as float32.
-    zero_point : int
-        Code of real 0.
+    scale : float or array_like of float
+        Real size of a code step, above 0, used as float32. An array has one for each index along `axis`; or, with
+        `block`, one for each block: it has the shape of `x` with ``ceil(n / block)`` along `axis`.
+    zero_point : int or array_like of int
+        Code of real 0; an array of the shape of `scale`.
     dtype : data type
         uint8, int8, uint16 or int16.
+    qmin, qmax : int, optional
+        Codes that the result is clamped to; the ends of the type if not given, for narrow rules without the lowest
+        code. Of a rule that casts, only the low bits are kept: then nothing is clamped and these are refused.
+    axis : int, optional
+        The axis along which scales differ: of channels, or of rows, whose scales are along axis 0.
+    block : int, optional
+        How many neighbours along `axis` share a scale.
+    range : (float, float), optional
+        Instead of scale and zero point, for the rule openvino: the real values of the lowest and the highest code.
     out : ndarray of `dtype`, optional
         Where the codes are written; of the shape of `x`. After an error that NaN raises, it may hold anything.
 
@@ -189,23 +162,40 @@ def quantize(
     ------
     TypeError, ValueError
         A rule that is not known, data that are not real numbers or NaN, a scale that is not above 0, a zero point that
-        is no code, an `out` that does not fit or overlaps `x`.
+        is no code, scales that do not fit the axis, an `out` that does not fit or overlaps `x`.
+
+    See Also
+    --------
+    quantize_blocks : rows or blocks whose scales are made of the data.
 
     Notes
     -----
-    Sources: TFLite ``quantize.h``, ONNX QuantizeLinear, onnxruntime ``quantize.cpp``, torch ``quantized/library``.
+    Sources: TFLite ``quantize.h``, ONNX QuantizeLinear, onnxruntime ``quantize.cpp``, torch ``quantized/library``,
+    ncnn ``quantize.cpp``, MNN ``Int8FunctionsOpt``, OpenVINO FakeQuantize, QONNX and Brevitas Quant, ESP-PPQ.
 
     **Hazards.** Each system rounds ties in its own way. With the zero point inside the rounding, ties of the sum go to
     even codes:
 
     >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
-    >>> names = ("div-away", "div-even", "fma-zp-inside")
+    >>> names = ("div-away", "div-even", "fma-zp-inside", "div-half-up")
     >>> {rule: qops.rules.quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
-    {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8]}
+    {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8], 'div-half-up': [3, 5, 6, 8]}
+
+    Code by hand often casts: it truncates, and what the type does not hold wraps:
+
+    >>> x = np.float32([-0.9, 0.9, 127.6, 128.5, 300.0])
+    >>> for rule in ("div-even", "div-truncate", "div-truncate-cast"):
+    ...     print(rule, qops.rules.quantize(x, rule, scale=1.0, dtype="int8"))
+    div-even [ -1   1 127 127 127]
+    div-truncate [  0   0 127 127 127]
+    div-truncate-cast [   0    0  127 -128   44]
 
     Examples
     --------
     >>> qops.rules.quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
     array([ 1,  2, 99], dtype=uint8)
+    >>> qops.rules.quantize([[0.1, 0.2], [1.0, 2.0]], "div-even", scale=[0.1, 1.0], axis=0)
+    array([[1, 2],
+           [1, 2]], dtype=uint8)
     """
-    return Quantization(QUANTIZE, of_dtype(dtype), rule, scale, zero_point)(x, out)
+    return _kernel(rule, scale, zero_point, dtype, qmin, qmax, axis, block, range)(x, out)

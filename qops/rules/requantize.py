@@ -6,12 +6,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.stage.given import row_named
 from qops._kernels.stage.requantize import Requantization
 from qops._kernels.stage.rules import Words
-from qops.codes import of_dtype
+from qops.checks import shown
+from qops.codes import CodeType, of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, direct
+from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.numbers import WORDS
+from qops.rules.real_bias import RealBiasRequantization
 from qops.rules.table import BLOCKS, BlockRule
 
 __all__ = ["Requantize", "requantize"]
@@ -30,7 +34,7 @@ class Requantize(Prepared):
 
     Parameters
     ----------
-    rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis
+    rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis, bias, range, w_sums, x_zero_point
         As `requantize` takes them. Arrays are copied.
 
     Raises
@@ -61,35 +65,69 @@ class Requantize(Prepared):
         *,
         scale: ArrayLike | None = None,
         integers: tuple[ArrayLike, ArrayLike] | None = None,
-        scales: tuple[float, ArrayLike, float] | None = None,
+        scales: tuple[float, ArrayLike, float | None] | None = None,
         in_zero_point: int = 0,
         zero_point: int = 0,
         dtype: DTypeLike = "int8",
         qmin: int | None = None,
         qmax: int | None = None,
         axis: int = -1,
+        bias: ArrayLike | None = None,
+        range: tuple[float, float] | None = None,
+        w_sums: ArrayLike | None = None,
+        x_zero_point: int = 0,
     ):
         factor, numbers = (scale, integers, scales), (in_zero_point, zero_point, qmin, qmax, axis)
+        if isinstance(rule, str) and rule in REAL_BIAS:
+            given = {"bias": bias, "range": range, "w_sums": w_sums, "x_zero_point": x_zero_point}
+            named = zip(_REAL_BIAS_NAMES, (*factor, *numbers), strict=True)
+            self._set_real_bias(rule, of_dtype(dtype), {**dict(named), **given})
+            return
+        _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
         op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
         own = op.numbers.factor  # arrays in it are copies
         scale, integers, scales = (None if scale is None else own), (None if integers is None else own), op.scales
         in_zero_point, zero_point, dtype, axis = op.in_zero_point, op.numbers.zero_point, op.dtype, op.axis
         self._keep(locals())
 
+    def _set_real_bias(self, rule: str, codes: CodeType, given: dict[str, Any]) -> None:
+        op = self._kernel = RealBiasRequantization(rule, codes, given)
+        (a, w, y), ends = op.scales, op.range
+        plain = {name: None if x is None else x if x.ndim else x.item() for name, x in op.of_channels.items()}
+        own = {
+            **{"scales": (float(a), float(w) if w.ndim == 0 else w, None if y is None else float(y))},
+            **{"in_zero_point": op.in_zero_point, "zero_point": op.zero, "x_zero_point": op.x_zero, "axis": op.axis},
+            **{"dtype": op.dtype, "range": None if ends is None else (float(ends[0]), float(ends[1]))},
+        }
+        self._keep({"rule": rule, **given, **plain, **own})
+
     @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest code."""
+        if isinstance(self._kernel, RealBiasRequantization):
+            return self._kernel.ends
         return self._kernel.numbers.lo, self._kernel.numbers.hi
 
     @property
     def integers(self) -> Multiplier:
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
+        if isinstance(self._kernel, RealBiasRequantization):
+            raise ValueError(f"rule: {self.rule} multiplies by real scales, it has no integers")
         multiplier, right_shift = self._kernel.numbers.integers
         return Multiplier(multiplier, right_shift)
 
     @property
+    def floats(self) -> tuple[Any, ...]:
+        """What the C of `emit` takes for a rule of `REAL_BIAS`, in its order; empty for other rules."""
+        return self._kernel.made if isinstance(self._kernel, RealBiasRequantization) else ()
+
+    @property
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one for each channel."""
+        if isinstance(self._kernel, RealBiasRequantization):
+            in_scale, w_scale, out_scale = self._arguments["scales"]
+            lo, hi = self._arguments["range"] or (0.0, 0.0)
+            return in_scale * w_scale / ((hi - lo) / 255 if out_scale is None else out_scale)
         (before, after), scale = self._kernel.numbers.before_after, self._kernel.numbers.scale
         return scale if before == after == 1 else before * scale * after
 
@@ -117,19 +155,41 @@ class Requantize(Prepared):
         return self._kernel(acc, out)
 
 
+_REAL_BIAS_NAMES = "scale", "integers", "scales", "in_zero_point", "zero_point", "qmin", "qmax", "axis"
+
+
+def _refuse_real_bias(rule: Any, bias: Any, range: Any, w_sums: Any, x_zero_point: Any) -> None:
+    """Refuse what only rules of `REAL_BIAS` take."""
+    if bias is not None:
+        row_named(rule, _RULES)
+        raise ValueError(
+            f"bias: {rule} adds no real bias; add it to acc as an integer, rint(bias / (in_scale * w_scale))"
+        )
+    is_zero = type(x_zero_point) is int and x_zero_point == 0
+    given = {"range": range is None, "w_sums": w_sums is None, "x_zero_point": is_zero}
+    for value, (name, is_absent) in zip((range, w_sums, x_zero_point), given.items(), strict=True):
+        if not is_absent:
+            row_named(rule, _RULES)
+            raise ValueError(f"{name}: expected none by {rule}, got {shown(value)}")
+
+
 def requantize(
     acc: ArrayLike,
     rule: str,
     *,
     scale: ArrayLike | None = None,
     integers: tuple[ArrayLike, ArrayLike] | None = None,
-    scales: tuple[float, ArrayLike, float] | None = None,
+    scales: tuple[float, ArrayLike, float | None] | None = None,
     in_zero_point: int = 0,
     zero_point: int = 0,
     dtype: DTypeLike = "int8",
     qmin: int | None = None,
     qmax: int | None = None,
     axis: int = -1,
+    bias: ArrayLike | None = None,
+    range: tuple[float, float] | None = None,
+    w_sums: ArrayLike | None = None,
+    x_zero_point: int = 0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Requantize accumulators by the rule of a real system, to the bit.
@@ -142,7 +202,8 @@ def requantize(
     acc : array_like of int
         Accumulators that int32 holds. Rules in integers or in float32, except rndnu16, also take up to 48 bits.
     rule : str
-        A name in `TABLE`; or in `BLOCKS`, whose rules compute the last elements in another way.
+        A name in `TABLE`; or in `BLOCKS`, whose rules compute the last elements in another way; or in `REAL_BIAS`,
+        whose rules add a real bias between two scales.
     scale : float or 1-D array_like of float, optional
         How many output steps an input step is (`real_scale`): one number, or one for each channel along `axis`.
     integers : (int, int), optional
@@ -163,6 +224,14 @@ def requantize(
         Codes that the result is clamped to; the ends of the type if not given.
     axis : int
         Axis of the channels.
+    bias : float or 1-D array_like of float, optional
+        For rules of `REAL_BIAS`: the real bias, used as float32; one, or one for each channel.
+    range : (float, float), optional
+        For the rules of OpenVINO, whose out_scale is None then: the real values of codes 0 and 255.
+    w_sums : 1-D array_like of int, optional
+        For the rule mnn: the sum of the weights of each channel.
+    x_zero_point : int
+        For the rule mnn: the code of real 0 of the input.
     out : ndarray of `dtype`, optional
         Where the codes are written; of the shape of `acc`.
 
@@ -174,8 +243,8 @@ def requantize(
     ------
     TypeError, ValueError
         A rule that is not known; accumulators that are no integers or too large; a scale that is negative, not finite
-        or out of the rule's range; not one of scale, integers, scales; another number of them than channels; an
-        `out` that does not fit or overlaps `acc`.
+        or out of the rule's range; not one of scale, integers, scales; another number of them than channels; a real
+        bias for a rule that adds none; an `out` that does not fit or overlaps `acc`.
 
     See Also
     --------
@@ -209,11 +278,23 @@ def requantize(
     ... ]
     [255, 0]
 
+    A real bias that is rounded to an accumulator first gives other codes than one that is added after the scale:
+
+    >>> scales, bias = (0.1, 0.1, 0.4), 0.247
+    >>> acc = np.arange(-200, 201)
+    >>> real = qops.rules.requantize(acc, "ncnn", scales=scales, bias=bias)
+    >>> rounded = qops.rules.requantize(acc + round(bias / 0.01), "ncnn", scales=scales, bias=0.0)
+    >>> int(np.count_nonzero(real != rounded))
+    6
+
     Examples
     --------
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
     codes = of_dtype(dtype)
+    if isinstance(rule, str) and rule in REAL_BIAS:
+        return RealBiasRequantization(rule, codes, locals())(acc, out)
+    _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
     op = Requantization(_RULES, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
     return op(acc, out)

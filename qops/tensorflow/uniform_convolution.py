@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, Operands, padding_code
+from qops._kernels.conv.axes import Axis, ImagesAndFilters, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.checks import S32, check_out, int32, integer, integers, shown
 from qops.tensorflow._checks import codes_of, one_of, shape_text
@@ -136,7 +136,7 @@ def uniform_quantized_convolution(
     a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
     _check_ranks(a.shape, b.shape)
     orders, spatial = _orders(dimension_numbers, a.ndim), a.ndim - 2
-    moves = Moves(
+    moves = Spacing(
         _integers(window_strides, "window_strides", spatial, 1),
         _integers(lhs_dilation, "lhs_dilation", spatial, 1),
         _integers(rhs_dilation, "rhs_dilation", spatial, 1),
@@ -166,7 +166,7 @@ class Groups(NamedTuple):
     features: int
 
 
-class Moves(NamedTuple):
+class Spacing(NamedTuple):
     """The strides, and the dilation of data and filters, along each spatial axis."""
 
     strides: tuple[int, ...]
@@ -238,7 +238,7 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> Non
 
 
 def _axes(
-    sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: tuple[int, ...], moves: Moves
+    sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: tuple[int, ...], moves: Spacing
 ) -> list[Axis]:
     """Give the window along each axis of the dilated data."""
     found = []
@@ -246,13 +246,13 @@ def _axes(
         length = (size - 1) * apart + 1 if size else 0
         axis = Axis(taps, stride, dilation, *(pads[2 * i : 2 * i + 2] if pads else (0, 0)), size=length)
         if padding == "SAME":
-            axis = axis.same()
+            axis = axis.same(length)
         room = axis.room + 1
         if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
             raise ValueError(
                 f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {axis.before} + {axis.after}"
             )
-        found.append(axis._replace(positions=max(0, -(-room // stride))))
+        found.append(axis.placed(max(0, -(-room // stride))))
     return found
 
 
@@ -279,7 +279,7 @@ def _sums(
     batches, features = groups
 
     def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: Any, count: int) -> NDArray[np.int32]:
-        operands = Operands(data, filters, axes, affines[0].zero_points[0], count)
+        operands = ImagesAndFilters(data, filters, axes, affines[0].zero_points[0], count)
         return operands.convolved(Finish(w_zero_point))
 
     if batches == 1:

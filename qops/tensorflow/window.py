@@ -30,7 +30,7 @@ def placed(
             lacking = (size - taps + step) // step * step - step + taps - size
             pads.append((int((lacking + 1) / 2), 0))
         else:
-            axis = Axis(taps, step, size=size).same(cuts=True)
+            axis = Axis(taps, step).same(size, cuts=True)
             pads.append((axis.before, max(0, axis.after)))
     first = [max(0, -before) for before, _ in pads]
     (top, bottom), (left, right) = ((max(0, before), after) for before, after in pads)

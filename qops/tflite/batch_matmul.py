@@ -13,12 +13,12 @@ from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import broadcast_shape, int32, native, put
 from qops.tflite import _checks as check
-from qops.tflite.weights import Layer, Rounding, scale_of_pair
+from qops.tflite.weights import Rounding, WeightedOp, scale_of_pair
 
 __all__ = ["BatchMatmul", "batch_matmul"]
 
 
-class BatchMatmul(Layer):
+class BatchMatmul(WeightedOp):
     """The prepared form of `batch_matmul` of int8 or int16, called ``op(a, out=None, num_threads=1)``.
 
     The second batch of matrices is packed once.

@@ -17,13 +17,13 @@ from qops.rules.binary import ADD
 from qops.rules.table import TABLE
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Multiplier, named
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 from qops.tflite.weights import stage
 
 __all__ = ["Binary", "added", "multiplied", "named_factors"]
 
 
-class Binary(Op):
+class Binary(PreparedOp):
     """A prepared op of two arrays. Its stage makes the codes; without a stage numpy does."""
 
     __slots__ = ("_block", "_block_by_one", "_kernel", "_stage", "_zeros")

@@ -13,7 +13,7 @@ from qops.checks import choice, int32
 from qops.joining import joined_shape, listed, looked_up
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 
 __all__ = ["Concatenation", "concatenation"]
 
@@ -21,7 +21,7 @@ Numbers = tuple[float, int]
 """A scale and a zero point."""
 
 
-class Concatenation(Op):
+class Concatenation(PreparedOp):
     """The prepared form of `concatenation` of int8, uint8 or int16, called ``op(tensors, out=None)``."""
 
     __slots__ = ("_axis", "_tables")

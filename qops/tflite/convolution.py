@@ -16,7 +16,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
-from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
+from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
 from qops.tflite.window import Moves, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
@@ -37,7 +37,7 @@ class Parts(NamedTuple):
     """The channel of x that its groups begin at."""
 
 
-class Convolution(Layer):
+class Convolution(WeightedOp):
     """The base of CONV_2D and DEPTHWISE_CONV_2D: packed weights, the window, the stages."""
 
     __slots__ = ("_bias", "_channels", "_count", "_kernel", "_moves", "_packed", "_parts", "_size", "_stage")

@@ -16,13 +16,13 @@ from qops.checks import int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away, wrap
-from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, rule_16, scale_of, weights_of
+from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
 __all__ = ["FullyConnected", "fully_connected"]
 
 
-class FullyConnected(Layer):
+class FullyConnected(WeightedOp):
     """The prepared form of `fully_connected` of int8, uint8 or int16, called ``op(x, out=None, num_threads=1)``.
 
     The weights are packed once, for any number of rows.

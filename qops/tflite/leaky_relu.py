@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import broadcast_shape, integer, native, number, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, named, quantized
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 from qops.tflite.unary import Unary
 
 __all__ = ["LeakyRelu", "Prelu", "leaky_relu", "prelu"]
@@ -50,7 +50,7 @@ class LeakyRelu(Unary):
         return np.where(near >= 0, self._facts.scaled(near, quantized(above)), negative) + zero
 
 
-class Prelu(Op):
+class Prelu(PreparedOp):
     """The prepared form of `prelu` of int8, uint8 or int16, called ``op(x, out=None)``: its integers, and alpha."""
 
     __slots__ = ("_above", "_alpha", "_below", "_zeros")

@@ -13,7 +13,7 @@ from qops.checks import native, number, put
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, scaled_wide, wrap
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 from qops.tflite.tables import sigmoid_16, tanh_16
 
 __all__ = ["LstmSequence", "UnidirectionalSequenceLstm", "unidirectional_sequence_lstm"]
@@ -41,7 +41,7 @@ class LstmSequence(NamedTuple):
     cell: NDArray[np.int16]
 
 
-class UnidirectionalSequenceLstm(Op):
+class UnidirectionalSequenceLstm(PreparedOp):
     """The prepared form of `unidirectional_sequence_lstm` of int8 or int16: weights and integers.
 
     Called ``op(x, hidden=None, cell=None, out=None)``.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import as_array, integer, put, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 
 __all__ = ["Mean", "Sum", "mean", "sum"]
 
@@ -20,7 +20,7 @@ TOGETHER = 16
 """Channels that the optimised MEAN computes together."""
 
 
-class Reduction(Op):
+class Reduction(PreparedOp):
     """The base of the four ops. Axes may be negative, and may be given twice."""
 
     __slots__ = ("_axes", "_keeps", "_scales", "_zeros")

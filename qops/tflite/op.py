@@ -1,4 +1,4 @@
-"""`Op`, the base of this room's prepared ops: it checks arguments by their names, which mean the same in every op."""
+"""`PreparedOp`, the base of this room's prepared ops: it checks arguments by name, which mean the same in all ops."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._errors import renamed
-from qops.checks import as_array, choice, flag, int32, native, number
+from qops.checks import as_array, choice, flag, int32, native, number, renamed
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
 
-__all__ = ["OneArray", "Op"]
+__all__ = ["OneArray", "PreparedOp"]
 
 CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "stride": check.pair,
@@ -41,7 +40,7 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
 """How an argument of this name is checked."""
 
 
-class Op(Prepared):
+class PreparedOp(Prepared):
     """A prepared op of TFLite. A subclass has a `_name`, and defines `_fill`, which prepares what calls need."""
 
     __slots__ = ("_dtype", "_facts")
@@ -106,7 +105,7 @@ class Op(Prepared):
         return check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype, rounding, checks)
 
 
-class OneArray(Op):
+class OneArray(PreparedOp):
     """A prepared op of one array: the array and the result have a scale and a zero point each."""
 
     __slots__ = ()

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.checks import integer, native, shown
 from qops.tflite import _checks as check
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 
 __all__ = ["Pad", "PadV2", "pad", "padv2"]
 
 
-class Padding(Op):
+class Padding(PreparedOp):
     """The base of both ops."""
 
     __slots__ = ("_code", "_pads")

@@ -13,14 +13,14 @@ from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import counts, largest, totals
 from qops.checks import put
 from qops.tflite import _checks as check
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 from qops.tflite.tables import of_8_bits
 from qops.tflite.window import Moves
 
 __all__ = ["AveragePool2D", "MaxPool2D", "average_pool_2d", "max_pool_2d"]
 
 
-class Pool(Op):
+class Pool(PreparedOp):
     """The base of both pools. Codes are those of the result, whatever its scale is."""
 
     __slots__ = ("_ends", "_moves", "_window")

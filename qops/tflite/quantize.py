@@ -14,7 +14,7 @@ from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away, named, quantized, scaled_up, wrap
 from qops.tflite.kernels import KERNELS
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 
 __all__ = ["Dequantize", "Quantize", "dequantize", "quantize"]
 
@@ -98,7 +98,7 @@ class Quantize(Prepared):
         return np.clip(made, *ends)
 
 
-class Dequantize(Op):
+class Dequantize(PreparedOp):
     """The prepared form of `dequantize` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ("_x",)

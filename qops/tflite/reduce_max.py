@@ -13,7 +13,7 @@ from qops.tflite.mean import Reduction
 __all__ = ["ReduceMax", "ReduceMin", "reduce_max", "reduce_min"]
 
 
-class Extreme(Reduction):
+class ReducedExtreme(Reduction):
     """The base of REDUCE_MAX and REDUCE_MIN."""
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class Extreme(Reduction):
         return self._function.reduce(data, axes, keepdims=True)
 
 
-class ReduceMax(Extreme):
+class ReduceMax(ReducedExtreme):
     """The prepared form of `reduce_max` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class ReduceMax(Extreme):
     _function = np.maximum
 
 
-class ReduceMin(Extreme):
+class ReduceMin(ReducedExtreme):
     """The prepared form of `reduce_min` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, half_away
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 
 __all__ = ["ResizeBilinear", "ResizeNearestNeighbor", "resize_bilinear", "resize_nearest_neighbor"]
 
@@ -29,7 +29,7 @@ def _weights(down: Places, across: Places) -> tuple[NDArray[Any], NDArray[Any]]:
     return down.fraction[:, np.newaxis, np.newaxis], across.fraction[:, np.newaxis]
 
 
-class Resize(Op):
+class Resize(PreparedOp):
     """The base of both ops."""
 
     __slots__ = ("_aligns", "_centers", "_size")

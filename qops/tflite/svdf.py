@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import int32, integer, native, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import named, quantized, wrap
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 from qops.tflite.weights import bias_of
 
 __all__ = ["Svdf", "SvdfStep", "svdf"]
@@ -32,7 +32,7 @@ class SvdfStep(NamedTuple):
     state: NDArray[Any]
 
 
-class Svdf(Op):
+class Svdf(PreparedOp):
     """The prepared form of `svdf` of int8, called ``op(x, state=None, out=None)``.
 
     Weights, integers and the shape of the state.

@@ -15,7 +15,7 @@ from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import int32, integer, native, put, shown
 from qops.tflite import _checks as check
-from qops.tflite.weights import Layer, Rounding, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
+from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
 from qops.tflite.window import wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
@@ -23,7 +23,7 @@ __all__ = ["TransposeConv", "transpose_conv"]
 DENSE, INT32 = Window(), np.dtype(np.int32)
 
 
-class TransposeConv(Layer):
+class TransposeConv(WeightedOp):
     """The prepared form of `transpose_conv` of int8 or int16, called ``op(x, out=None, num_threads=1)``.
 
     The weights are packed once, for images of one size of the result.

@@ -12,13 +12,13 @@ from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import output
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes
-from qops.tflite.op import OneArray, Op
+from qops.tflite.op import OneArray, PreparedOp
 from qops.tflite.tables import Function, interpolated, of_8_bits, of_16_bits
 
 __all__ = ["Tabled", "Unary"]
 
 
-class Tabled(Op):
+class Tabled(PreparedOp):
     """A prepared op of one array. A subclass says what the codes become, `_made`."""
 
     __slots__ = ("_least", "_table")

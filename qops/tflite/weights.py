@@ -14,11 +14,11 @@ from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.rules.table import BLOCKS
-from qops.tflite.op import Op
+from qops.tflite.op import PreparedOp
 
 __all__ = [
-    *("Layer", "Rounding", "bias_of", "fit_in_halves", "in_blocks", "rule_16", "scale_of", "scale_of_pair", "stage"),
-    "weights_of",
+    *("Rounding", "WeightedOp", "bias_of", "fit_in_halves", "in_blocks", "rule_16", "scale_of", "scale_of_pair"),
+    *("stage", "weights_of"),
 ]
 
 WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
@@ -117,7 +117,7 @@ class Rounding(NamedTuple):
         )
 
 
-class Layer(Op):
+class WeightedOp(PreparedOp):
     """A prepared op that takes sums to codes by a rule."""
 
     __slots__ = ("_rounding", "_zeros")

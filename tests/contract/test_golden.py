@@ -21,7 +21,7 @@ from qops._kernels.machine import host
 
 OWN = Path(__file__).parents[1] / "golden"
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or OWN)
-SYSTEMS = ("nnlib", "onednn", "rules", "tensorflow", "tflite")
+SYSTEMS = ("nnlib", "onednn", "rules", "rules_arm", "rules_avx2", "runtimes", "tensorflow", "tflite")
 UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
     ("onednn", "reorder"): (lambda inputs: np.isnan(inputs["src"]).all(), "src: expected numbers, got nan"),
 }

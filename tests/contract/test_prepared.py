@@ -15,6 +15,7 @@ from nested import at, paths
 from ops import OPS, PREPARED, ROOMS, call, changed, first_array, function, is_tensor, on_every_tier, same
 from prepared_ops import CALL, FEW, OTHER_CALLS, kind_of, made, parts, room_of
 
+import qops
 from qops.prepared import Prepared
 
 WITH_TYPE = {"rules.Add", "rules.Mul", "rules.AveragePool"} | {*calls.tflite.PREPARED} - {"tflite.Quantize"}
@@ -23,6 +24,8 @@ DIRECT = (
     *(f"rules.{name}" for name in ("Requantize", "Quantize", "Add", "Mul")),
     *(f"tflite.{name}" for name in ("Conv2D", "DepthwiseConv2D", "FullyConnected", "Add", "Mul")),
 )
+LONG = ("nnlib.SuperFC", "nnlib.Supernode3322")
+"""Their smallest weights are too long to be shown whole."""
 NAMED = pytest.mark.parametrize("name", PREPARED)
 CALLED = pytest.mark.parametrize(
     ("name", "changes"),
@@ -156,7 +159,10 @@ def test_an_op_is_shown_as_it_is_typed(name, changes):
     room, kind = room_of(name)
     op, data, want = made(name, FEW.get(name, {}) | changes)
     assert repr(op).startswith(f"{kind}(")
-    again = eval(repr(op), {key: getattr(room, key) for key in room.__all__} | {"np": np})
+    if name in LONG:
+        assert "QTensor(<uint8 (" in repr(op)
+        return
+    again = eval(repr(op), {key: getattr(room, key) for key in room.__all__} | {"np": np, "QTensor": qops.QTensor})
     assert type(again) is type(op)
     assert repr(again) == repr(op)
     same(again(**data), want)

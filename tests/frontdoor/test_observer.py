@@ -167,13 +167,16 @@ def test_memory_does_not_grow(rng):
 
 
 def test_no_data():
-    assert range_of([]) == Observer().range() == (0.0, 0.0)
+    assert range_of([]) == (0.0, 0.0)
     assert range_of(np.zeros((0, 3)), axis=1)[0].tolist() == [[0.0, 0.0, 0.0]]
     assert range_of(np.zeros((3, 0)), axis=1)[0].shape == (1, 0)
     for method in METHODS:
         assert range_of([0.0, -0.0], method) == (0.0, 0.0)
-    with pytest.raises(ValueError, match=r"^axis: no batch was seen"):
-        Observer(axis=0).range()
+    for observer in (Observer(), Observer(axis=0)):
+        with pytest.raises(ValueError, match=r"^range: Observer\(.*\) has seen no batch, call update first"):
+            observer.range()
+    observer.update(np.zeros((1, 0)))
+    assert [end.tolist() for end in observer.range()] == [[[0.0]], [[0.0]]]
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------

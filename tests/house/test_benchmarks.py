@@ -20,7 +20,7 @@ from benchmarks.measure import SEED, measure, placed
 from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
 from benchmarks.timing import Time, microseconds, sample, time_of
-from qops import onnx, tflite
+from qops import nnlib, onnx, tflite
 from qops.prepared import Prepared
 
 NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us"}
@@ -259,8 +259,9 @@ def test_every_prepared_op_has_a_row_and_so_has_its_function(monkeypatch):
         candidate.run()
         assert not made, name
         assert name.removesuffix("_prepared") in BY_NAME
-    # of two rooms of many ops that share kernels, one of each kernel
-    timed = {kind_of(name) for name in PREPARED if not name.startswith(("onnx.", "tflite."))}
+    # of rooms of many ops that share kernels, one of each kernel
+    timed = {kind_of(name) for name in PREPARED if not name.startswith(("onnx.", "tflite.", "nnlib."))}
+    timed |= {nnlib.Supernode, nnlib.DepthwiseSupernode}
     timed |= {tflite.Conv2D, tflite.DepthwiseConv2D, tflite.FullyConnected, tflite.Tanh}
     timed |= {onnx.ConvInteger, onnx.QLinearConv, onnx.MatMulInteger, onnx.QLinearMatMul, onnx.QuantizeLinear}
     assert rows.keys() == timed

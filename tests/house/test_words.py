@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import qops
+from qops import onednn, onnx, rules, tflite
 
 ROOT = Path(qops.__file__).parent
+ROOMS_OF_OPS = (qops, onednn, onnx, rules, tflite)
 SOURCES = sorted(path for path in ROOT.rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".h"})
 PROSE = {".h": r'/\*.*?\*/|"[^"\n]*"'}
 OF_OTHERS = r'""".*?"""|"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*'
@@ -24,6 +26,10 @@ ROOMS = {
 """Where these are names; anywhere else they would name something else."""
 IN_SEVERAL_ROOMS = {"Conv2D", "MatMul", "Divided", "code", "value"}
 """Types that mean the same in each room: kernels of prepared ops, ops in parts, the C types of codes and values."""
+OF_FORMATS = {"Cut", "Site"}
+"""Python classes that mean the same of an operator in a .tflite file and of one in an .onnx file."""
+OF_OTHER_ROOMS = {"Convolution", "Node", "Worst"}
+"""Bases of a room's convolutions; nodes of nnlib and of an .onnx file; the worst element of a report and of a case."""
 TYPE = re.compile(r"^(?:cdef |ctypedef )(?:class|struct|enum|fused|union) (\w+)", re.M)
 
 
@@ -57,3 +63,14 @@ def test_a_type_of_the_kernels_has_one_definition():
             modules[name].add(path.with_suffix("").relative_to(ROOT).as_posix())
     assert len(modules) > 80
     assert {name for name, found in modules.items() if len(found) > 1} == IN_SEVERAL_ROOMS
+
+
+def test_a_class_has_one_definition():
+    """But for ops, which each room exports under the name that they have in its system."""
+    modules = defaultdict(set)
+    for path in SOURCES:
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text("utf-8"), re.M) if path.suffix == ".py" else ():
+            modules[name].add(path.relative_to(ROOT).as_posix())
+    exported = {name for room in ROOMS_OF_OPS for name in room.__all__}
+    several = {name for name, found in modules.items() if len(found) > 1}
+    assert several - exported == (OF_FORMATS | OF_OTHER_ROOMS) - exported

@@ -10,7 +10,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ops import on_every_tier
 
-from qops.fixedpoint import ROUNDINGS, SINGLE_ROUNDINGS, Multiplier, apply_multiplier, quantize_multiplier
+from qops.fixedpoint import (
+    HLS_OVERFLOWS,
+    HLS_ROUNDINGS,
+    ROUNDINGS,
+    SINGLE_ROUNDINGS,
+    Multiplier,
+    apply_multiplier,
+    convert,
+    quantize_multiplier,
+)
 
 S32 = st.integers(-(2**31), 2**31 - 1)
 MULTIPLIERS = st.integers(-(2**31) + 1, 2**31 - 1)
@@ -152,3 +161,47 @@ def test_quantize_multiplier_rejects_what_31_bits_do_not_hold(factor):
 
 def test_roundings_are_all_tested():
     assert ROUNDINGS == ("floor", "truncate", "half_up", "half_away", "half_even", "gemmlowp", "hvx")
+
+
+@pytest.mark.parametrize("overflow", dict.fromkeys(HLS_OVERFLOWS.values()))
+@pytest.mark.parametrize("rounding", dict.fromkeys(HLS_ROUNDINGS.values()))
+def test_conversions_are_those_of_fractions(rounding, overflow):
+    x = np.arange(-700, 701)
+    modes = [mode for mode, word in HLS_ROUNDINGS.items() if word == rounding]
+    for fraction, width, integer_bits, signed in ((4, 6, 5, True), (4, 6, 6, False), (1, 9, 4, True), (-2, 8, 6, True)):
+        how = {"width": width, "integer_bits": integer_bits, "signed": signed, "overflow": overflow}
+        want = [reference.fixedpoint_convert(v, fraction, rounding=rounding, **how) for v in x]
+        np.testing.assert_array_equal(convert(x, fraction, rounding=rounding, **how), want)
+        for mode in modes:
+            np.testing.assert_array_equal(convert(x, fraction, rounding=mode, **how), want)
+    assert len(modes) == (1 if rounding == "half_odd" else 2)
+
+
+def test_conversions_of_wide_numbers():
+    x = np.int64([2**47 - 1, -(2**47), 2**40 + 1, -1])
+    for fraction in (62, 50, 47, 46):
+        for rounding in dict.fromkeys(HLS_ROUNDINGS.values()):
+            how = {"width": 62, "integer_bits": 62, "rounding": rounding}
+            want = [reference.fixedpoint_convert(v, fraction, **how) for v in x]
+            np.testing.assert_array_equal(convert(x, fraction, **how), want)
+    np.testing.assert_array_equal(convert(x, 0, width=62, integer_bits=48), x << 14)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"x": [0.5]}, "x: expected integers"),
+        ({"x": [2**47]}, "x: 48 bits do not hold"),
+        ({"width": 63}, "width: expected an integer"),
+        ({"rounding": "AP_ROUND"}, "rounding: expected one of floor"),
+        ({"overflow": "AP_TRN"}, "overflow: expected one of wrap"),
+        ({"signed": 1}, "signed: expected a bool"),
+        ({"integer_bits": 5, "width": 62, "x": [2**40]}, "fraction_bits, width, integer_bits: a left shift by 57"),
+        ({"out": np.zeros(3, np.int32)}, "out: "),
+        ({"widht": 3}, ".*widht.*width"),
+    ],
+)
+def test_conversions_refuse_what_does_not_fit(change, words):
+    how = {"x": [1, 2, 3], "fraction_bits": 0, "width": 8, "integer_bits": 8} | change
+    with pytest.raises((ValueError, TypeError), match=f"^{words}"):
+        convert(**how)

@@ -151,6 +151,42 @@ void run(int32_t *y, {names})
     np.testing.assert_array_equal(got, want)
 
 
+REAL = {"scales": (0.05, 0.0137, 0.021), "bias": 0.73}
+OPENVINO = {"scales": (0.05, 0.0137, None), "range": (-1.3, 4.1), "dtype": "uint8"}
+BIASED = {
+    **dict.fromkeys(("ncnn", "ncnn-depthwise", "ncnn-requantize"), REAL),
+    "mnn": {**REAL, "w_sums": 77, "x_zero_point": -7, "zero_point": 3},
+    **{key: {**OPENVINO, "bias": 0.73} for key in ("openvino", "openvino-one-channel")},
+    "openvino-no-bias": OPENVINO,
+    "cadence": {"scales": REAL["scales"], "zero_point": 3},
+}
+
+
+@pytest.mark.parametrize("rule", rules.REAL_BIAS)
+def test_c_of_rules_with_a_real_bias_gives_the_codes(rule, tmp_path):
+    op = rules.Requantize(rule, **BIASED[rule])
+    numbers = [number.item() for number in map(np.asarray, op.floats)] + ([3] if rule == "cadence" else [])
+    kinds = ["int32_t" if isinstance(number, int) else "float" for number in numbers]
+    passed = ", ".join(["x[i]", *(f"n{i}" for i in range(len(kinds))), *map(str, op.ends)])
+    loop = f"""
+void run(const int32_t *x, int32_t *y, int64_t n, {", ".join(f"{kind} n{i}" for i, kind in enumerate(kinds))})
+{{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = {rule.replace("-", "_")}({passed});
+}}
+"""
+    (tmp_path / "rule.c").write_text(rules.emit(rule) + loop)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    library = tmp_path / "rule.so"
+    subprocess.run([*compiler, *FLAGS, "-o", str(library), str(tmp_path / "rule.c"), "-lm"], check=True)
+    run, x = ctypes.CDLL(str(library)).run, np.arange(-30_000, 30_000, dtype=np.int32)
+    got, array = np.empty(x.shape, np.int32), np.ctypeslib.ndpointer(np.int32)
+    run.argtypes = [array, array, ctypes.c_int64, *(getattr(ctypes, f"c_{kind.removesuffix('_t')}") for kind in kinds)]
+    run(x, got, x.size, *numbers)
+    np.testing.assert_array_equal(got, op(x))
+    assert len(np.unique(got)) > 250
+
+
 def test_c_of_means(tmp_path):
     text = rules.emit("away-stored", op="average_pool")
     assert "average_pool_away_stored(int32_t sum, int32_t count, int32_t lo, int32_t hi)" in text

@@ -45,12 +45,31 @@ def windows(x, kernel, moves):
 TORCH_BLOCKS = {"torch-nchw": 99, "torch-nhwc": 16, "torch-nhwc-avx2": 8, "torch-2.14-nhwc": 1}
 
 
+def fma(a, b, c):
+    return (np.longdouble(a) * np.longdouble(b) + np.longdouble(c)).astype(F)
+
+
+BY_HAND = {  # the quotients of whole numbers; `//` floors
+    "floor": lambda total, stored, n: stored // n,
+    "half-up": lambda total, stored, n: (2 * stored + n) // (2 * n),
+    "truncate-stored": lambda total, stored, n: np.sign(stored) * (abs(stored) // n),
+    "truncate": lambda total, stored, n: np.sign(total) * (abs(total) // n) + ZX,
+    "away": lambda total, stored, n: np.sign(total) * ((2 * abs(total) + n) // (2 * n)) + ZX,
+    "even": lambda total, stored, n: np.rint(total.astype(F) / F(n)) + ZX,
+}
+
+
 def rounded(rule, taps, n):
     """The result of one window before it is clamped, with the zero point."""
     total = (taps - ZX).sum(0)
+    if rule in BY_HAND:
+        padded = taps.sum(0) + (n - len(taps)) * ZX
+        return BY_HAND[rule](total, padded, n)
     if rule == "away-stored":
         stored = taps.sum(0)
         return np.where(stored > 0, (stored + n // 2) // n, -((-stored + n // 2) // n))
+    if rule == "torch-arm-nchw":
+        return np.rint(fma(total, F(1) / F(n), F(ZX)))
     if rule in TORCH_BLOCKS:
         mean, block = total.astype(F) * (F(1) / F(n)), TORCH_BLOCKS[rule]
         whole = len(total) // block * block

@@ -65,3 +65,43 @@ def test_nnlib_rows_are_its_helpers(rule, rng):
             level = nnlib.level_zero(lo, hi)
         assert rules.choose_range(lo, hi, rule) == (level.step, level.zero, "u8")
         assert rules.choose_range(lo, hi, rule, dtype="int8") == (level.step, level.zero - 128, "s8")
+
+
+REDUCED = {"uint8": (0, 127), "int8": (-64, 64), "uint16": (0, 32767), "int16": (-16384, 16384)}
+
+
+@pytest.mark.parametrize("dtype", REDUCED)
+@pytest.mark.parametrize("is_reduced", [False, True])
+def test_onnxruntime_leaves_codes_out_where_it_is_symmetric_or_reduced(dtype, is_reduced, rng):
+    """compute_scale_zp of the ends that get_qmin_qmax_for_qType gives, written down again."""
+    info = np.iinfo(dtype)
+    whole = (info.min, info.max)
+    balanced = (-info.max, info.max) if info.min else whole
+    for lo, hi in np.sort(rng.normal(size=(50, 2)).astype(np.float32)).tolist():
+        low, high = REDUCED[dtype] if is_reduced else balanced
+        most = max(abs(min(lo, 0)), max(hi, 0))
+        found = rules.choose_range(lo, hi, "ort-reduced-symmetric" if is_reduced else "ort-symmetric", dtype=dtype)
+        assert found[:2] == (float(np.float32(2 * most / (high - low))), round((low + high) / 2))
+        low, high = REDUCED[dtype] if is_reduced else whole
+        scale = (max(hi, 0) - min(lo, 0)) / (high - low)
+        found = rules.choose_range(lo, hi, "ort-reduced" if is_reduced else "ort", dtype=dtype)
+        assert found[:2] == (float(np.float32(scale)), round(low - min(lo, 0) / scale))
+
+
+@pytest.mark.parametrize(("dtype", "zeros"), [("uint8", (76, 152)), ("int8", (12, 24))])
+def test_torch_halves_the_codes_where_the_range_is_reduced(dtype, zeros):
+    """What torch 2.13 returned for this range."""
+    ends = -1.0714716, 0.7227917  # as float32
+    for rule in ("torch", "torch-observer"):
+        reduced, full = (rules.choose_range(*ends, name, dtype=dtype) for name in (f"{rule}-reduced", rule))
+        assert (reduced.zero_point, full.zero_point) == zeros
+        assert reduced.scale == pytest.approx(full.scale * 255 / 127, rel=1e-6)
+
+
+def test_codes_that_a_type_does_not_have_are_refused():
+    with pytest.raises(TypeError, match=r"^dtype: expected uint8 or int8 by tflite, got int16"):
+        rules.choose_range(-1.0, 1.0, "tflite", dtype="int16")
+    with pytest.raises(ValueError, match=r"^qmin: .*-129"):
+        rules.choose_range(-1.0, 1.0, "ort", dtype="int8", qmin=-129)
+    with pytest.raises(ValueError, match=r"^qmax: .* 0"):
+        rules.choose_range(-1.0, 1.0, "ort", qmax=0)

@@ -263,6 +263,7 @@ def test_out_is_written_and_nothing_else():
         ({"qmin": -200}, "^qmin: expected an integer in \\[-128, 127\\]"),
         ({"qmax": 5, "qmin": 6}, "^qmax: expected an integer in \\[6, 127\\]"),
         ({"zero_point": 0.5}, "^zero_point: expected an integer"),
+        ({"zero_point": 128}, r"^zero_point: expected an integer in \[-128, 127\], got 128"),
         ({"rule": "rndnu", "scale": 2.0**-50}, "^scale: .* is out of the range of rndnu"),
         ({"rule": "gemmlowp-legacy"}, "^scale: gemmlowp-legacy makes no integers of a scale"),
         ({"rule": "gemmlowp-legacy", "scale": None, "scales": (1, 1, 1)}, "^scales: the rule makes no integers of"),

@@ -58,6 +58,7 @@ NOT_TENSORS = {
 }
 ALLOWED = {  # what the original takes too
     *(("isa.hvx_vasr_rnd_sat", "shift", kind) for kind in ("huge", "unwritable")),  # it has the lowest bits alone
+    *(("nnlib.quantized_pad_8", "value", end) for end in ("inf", "minus_inf")),  # the ends of the range
     *((f"tensorflow.{name}", key, "inverted") for name, key in calls.tensorflow.RANGES_IN_ANY_ORDER),
     *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
     *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),

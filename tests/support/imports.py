@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 NOUNS = {
     "_errors",
+    "_fixed_modes",
     "_keywords",
     "codes",
     "checks",
@@ -68,7 +69,7 @@ def room(name):
         return parts[0]
     if len(parts) == 1:
         return "qops"
-    if parts[1] in ("__main__", "plot"):
+    if parts[1] in ("__main__", "plot", "testing"):
         return "tools"
     if parts[1] == "_kernels":
         return ".".join(parts[1:3] if len(parts) > 2 and parts[2] in KERNELS else parts[1:2])
@@ -84,7 +85,10 @@ FLOORS = {
         *(("tensor",), ("op",), ("cut", "graph", "operator", "target"), ("code", "noise")),
         *(("onnx", "tflite"), ("load",), ("argument",)),
     ),
-    "tools": (("folder", "pages", "progress"), ("explain", "params", "sweep"), ("debug", "selftest", "vectors")),
+    "tools": (
+        *(("folder", "pages", "progress", "where"), ("explain", "params", "sweep")),
+        ("debug", "selftest", "vectors"),
+    ),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""
 

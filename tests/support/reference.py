@@ -210,6 +210,29 @@ def fixedpoint_apply_multiplier(x, multiplier, right_shift, rounding):
     return clamp(divided(x * multiplier, 2**right_shift, rounding), -(2**31), 2**31 - 1)
 
 
+def fixedpoint_convert(x, fraction_bits, width, integer_bits, signed=True, rounding="floor", overflow="wrap"):
+    real = Fraction(int(x)) * Fraction(2) ** (width - integer_bits - fraction_bits)
+    low = math.floor(real)
+    tie = real - low == Fraction(1, 2)
+    nearest = low + (real - low > Fraction(1, 2))
+    towards = {
+        "half_up": low + 1,
+        "half_down": low,
+        "half_away": low + (real > 0),
+        "half_toward_zero": low + (real < 0),
+    }
+    towards |= {"half_even": low + low % 2, "half_odd": low + 1 - low % 2}
+    raw = {"floor": low, "truncate": math.trunc(real)}.get(rounding, towards.get(rounding, 0) if tie else nearest)
+    lowest, count = (-(2 ** (width - 1)) if signed else 0), 2**width
+    if overflow == "wrap":
+        return (raw - lowest) % count + lowest
+    highest = lowest + count - 1
+    lowest += 1 if overflow == "symmetric" and signed else 0
+    if overflow == "zero":
+        return raw if lowest <= raw <= highest else 0
+    return clamp(raw, lowest, highest)
+
+
 def multiply_shift(x, factor, bits=7, rounding="floor"):
     multiplier = rounded(Fraction(factor) * 2**bits, "half_even")
     return fixedpoint_apply_multiplier(x, multiplier, bits, rounding)

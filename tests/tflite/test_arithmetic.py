@@ -138,7 +138,7 @@ def test_a_table_of_8_bits_adds_the_zero_point_where_it_is_said(where, zero, wan
 def test_each_fact_has_a_column_for_each_library_and_is_read(name):
     assert len(_FACTS[name]) == len(KERNELS) - len(_AS_TFLM) == 4
     rooms = (Path(arithmetic.__file__).parent, Path(arithmetic.__file__).parents[1] / "models")
-    assert any(f".{name}" in path.read_text() for room in rooms for path in room.glob("*.py")), name
+    assert any(f".{name}" in path.read_text() for room in rooms for path in room.rglob("*.py")), name
     assert name in Kernel._fields
 
 

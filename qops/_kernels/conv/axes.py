@@ -2,7 +2,7 @@
 
 import sys
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,20 +37,30 @@ class Axis(NamedTuple):
     @property
     def room(self) -> int:
         """How many pixels the window can move; negative if it does not fit."""
-        return self.padded - self.reach
+        kernel, _, dilation, before, after, _, size = self
+        return size + before + after - (kernel - 1) * dilation - 1
 
-    def same(self, odd_first: bool = False, cuts: bool = False) -> Self:
+    def same(self, size: int, odd_first: bool = False, cuts: bool = False) -> "Axis":
         """Give the axis with padding for ceil(size / stride) positions; an odd pixel goes after the image, or first.
 
         If pixels are left over, there is no padding; or, if it `cuts`, it is negative, truncated toward 0 in front.
         """
-        total = (-(-self.size // self.stride) - 1) * self.stride + self.reach - self.size
-        total = min(total, sys.maxsize - 1 - self.size)  # what no memory has is less, and then no window fits
-        if not cuts:
-            total = max(0, total)
+        kernel, stride, dilation = self[:3]
+        total = (-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size
+        total = min(total, sys.maxsize - 1 - size)  # what no memory has is less, and then no window fits
+        if total < 0 and not cuts:
+            total = 0
         half = total + odd_first
         before = half // 2 if half >= 0 else -(-half // 2)
-        return self._replace(before=before, after=total - before)
+        return Axis(kernel, stride, dilation, before, total - before, 0, size)
+
+    def over(self, size: int) -> "Axis":
+        """Give the axis of images of this size."""
+        return Axis(*self[:5], 0, size)
+
+    def placed(self, positions: int) -> "Axis":
+        """Give the axis with so many positions of the window."""
+        return Axis(*self[:5], positions, self.size)
 
     def seen(self, tap: int) -> tuple[slice, slice]:
         """Give which positions have this tap inside of the image, and which pixels it reads."""
@@ -99,7 +109,7 @@ def planes(x: NDArray[Any], axes: list[Axis], pad_value: int) -> tuple[NDArray[A
     return x, window_of(axes)
 
 
-class Operands(NamedTuple):
+class ImagesAndFilters(NamedTuple):
     """Images (N, C, ...) and filters (OC, C / groups, ...), and how the filters move."""
 
     x: NDArray[Any]

@@ -12,7 +12,7 @@ from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.arrays.walk cimport Loop
 from qops._kernels.frontdoor.passes cimport (
-    Extremes, Into8, Operands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
+    Extremes, Into8, BinaryOperands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
     result_typenum, step, target_of,
 )
 from qops._kernels.machine.tiers cimport tier
@@ -103,13 +103,14 @@ cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogi
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef Wide* s = <Wide*>using
+    cdef int64_t x, low = s.extremes.lowest, high = s.extremes.highest
     cdef Py_ssize_t i
-    cdef int64_t x
     for i in range(n):
         x = s.ta[a[i]] + s.tb[b[i]]
-        s.extremes.lowest = min(s.extremes.lowest, x)
-        s.extremes.highest = max(s.extremes.highest, x)
+        low = min(low, x)
+        high = max(high, x)
         c[i] = saturate_u8(x >> 16) ^ s.flip
+    s.extremes.lowest, s.extremes.highest = low, high
 
 
 cdef union SumNumbers:
@@ -146,7 +147,7 @@ cdef Ends possible_sums(Ends a, Ends b) noexcept nogil:
     return Ends(lo, hi)
 
 
-cdef object add_into_8(type cls, type info, Operands o, Target target, return_info):
+cdef object add_into_8(type cls, type info, BinaryOperands o, Target target, return_info):
     """Add by `in_two_passes`, see `into_8`."""
     cdef SumNumbers numbers
     cdef Into8 op
@@ -154,7 +155,7 @@ cdef object add_into_8(type cls, type info, Operands o, Target target, return_in
     return into_8(cls, info, o, op, target, return_info)
 
 
-cdef Operands with_b_negated(Operands o):
+cdef BinaryOperands with_b_negated(BinaryOperands o):
     """The operands of a + (-b), whose range has 0 instead of -0."""
     o.b = Ends(0 - o.b.max, 0 - o.b.min)
     o.flips.b ^= FLIP
@@ -192,12 +193,12 @@ def add_8p8to32_integers(tuple a, tuple b):
     return {"ka": p.ka, "kb": p.kb, "k": p.k}
 
 
-cdef object add_into_32(type cls, Operands o):
+cdef object add_into_32(type cls, BinaryOperands o):
     cdef WeightedSum p
     return into_32(cls, o, sum_32, weighted_sum, &p)
 
 
-cdef object subtract_into_32(type cls, Operands o):
+cdef object subtract_into_32(type cls, BinaryOperands o):
     cdef WeightedSum p
     return into_32(cls, o, difference_32, weighted_sum, &p)
 
@@ -228,7 +229,7 @@ def add(type cls, type info, a, b, dtype, guess, range, out, return_info):
     """Add uint8 or int8 codes into int32 codes, or into codes of 8 bits with 0 on a code."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
     cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
-    cdef Operands o = operands(a, b, out, typenum, cnp.NPY_INT8)
+    cdef BinaryOperands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
         return add_into_32(cls, o)
     return add_into_8(cls, info, o, target, return_info)
@@ -238,7 +239,7 @@ def sub(type cls, type info, a, b, dtype, guess, range, out, return_info):
     """Subtract uint8 or int8 codes into int32 codes, or into codes of 8 bits with 0 on a code."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
     cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
-    cdef Operands o = operands(a, b, out, typenum, cnp.NPY_INT8)
+    cdef BinaryOperands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
         return subtract_into_32(cls, o)
     return add_into_8(cls, info, with_b_negated(o), target, return_info)

@@ -8,7 +8,7 @@ from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.arrays.walk cimport Loop
 from qops._kernels.frontdoor.passes cimport (
-    Extremes, Into8, Operands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
+    Extremes, Into8, BinaryOperands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
     result_typenum, step, target_of,
 )
 from qops._kernels.machine.tiers cimport tier
@@ -88,7 +88,7 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
         c[i] = <int32_t>(product(a[i] ^ f.a, b[i] ^ f.b, p) >> FRACTION_32)
 
 
-cdef object multiply_into_32(type cls, Operands o):
+cdef object multiply_into_32(type cls, BinaryOperands o):
     cdef MulLoop32 products
     return into_32(cls, o, prepare_32, mul_u8u8_s32, &products)
 
@@ -140,7 +140,7 @@ cdef Loop prepare_products(Ends a, Ends b, Ends c, code_flips flips, void* numbe
     return mul_u8u8_u8
 
 
-cdef object multiply_into_8(type cls, type info, Operands o, Target target, return_info):
+cdef object multiply_into_8(type cls, type info, BinaryOperands o, Target target, return_info):
     """Multiply by `in_two_passes`, see `into_8`."""
     cdef ProductNumbers numbers
     cdef Into8 op
@@ -163,7 +163,7 @@ def mul(type cls, type info, a, b, dtype, guess, range, out, return_info):
     """Multiply uint8 or int8 codes into int32 codes, or into codes of 8 bits with 0 on a code."""
     cdef int typenum = result_typenum(dtype, guess, range, return_info)
     cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
-    cdef Operands o = operands(a, b, out, typenum, cnp.NPY_INT8)
+    cdef BinaryOperands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
         return multiply_into_32(cls, o)
     return multiply_into_8(cls, info, o, target, return_info)

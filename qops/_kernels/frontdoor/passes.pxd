@@ -11,7 +11,7 @@ cdef extern from "frontdoor/passes.h":
         uint8_t a, b, c  # the codes of a, b and the result are xored with these: 0x80 for int8 codes
 
 
-cdef class Operands:
+cdef class BinaryOperands:
     cdef cnp.ndarray x, y, codes  # the codes of a, of b and of the result
     cdef Ends a, b
     cdef code_flips flips
@@ -58,8 +58,8 @@ cdef inline double step(Ends r) noexcept nogil:
     """The step of uint8 codes in the range r."""
     return width(r) / code_type_of(False, 1).steps
 
-cdef Operands operands(a, b, out, int typenum, int or_typenum=*)
+cdef BinaryOperands operands(a, b, out, int typenum, int or_typenum=*)
 cdef Target target_of(guess, kept, ZeroPoint zero) except *
 cdef int result_typenum(dtype, guess, kept, return_info) except -1
-cdef object into_8(type cls, type info, Operands o, Into8 op, Target target, return_info)
-cdef object into_32(type cls, Operands o, Prepare32 prepare, Loop loop, void* numbers)
+cdef object into_8(type cls, type info, BinaryOperands o, Into8 op, Target target, return_info)
+cdef object into_32(type cls, BinaryOperands o, Prepare32 prepare, Loop loop, void* numbers)

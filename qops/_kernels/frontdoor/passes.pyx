@@ -24,7 +24,7 @@ cdef enum:
     SIGN = 0x80  # an int8 code ^ SIGN is the uint8 code of the same value
 
 
-cdef Written in_two_passes(Operands o, Into8 op, Target target) except *:
+cdef Written in_two_passes(BinaryOperands o, Into8 op, Target target) except *:
     """Write the codes of the results and find their range, in at most two passes over the data.
 
     The ranges of a and b tell which results are possible, not which there are. So the first pass writes in a range that
@@ -53,7 +53,7 @@ cdef Written written(Ends range, Ends seen, int passes) noexcept nogil:
     return w
 
 
-cdef Ends possible_range(Operands o, Into8 op) except *:
+cdef Ends possible_range(BinaryOperands o, Into8 op) except *:
     """The range of all results that the ranges of a and b allow, rounded outward to float32."""
     cdef Ends r = op.possible(o.a, o.b)
     if not isfinite(<double>above(r.max) - below(r.min)):
@@ -76,13 +76,13 @@ cdef Ends range_to_try(Target* target, Ends possible) except *:
     return tried if target.has_min and target.has_max else with_zero_point(tried, target[0])
 
 
-cdef int write_lowest_codes(Operands o) except -1:
+cdef int write_lowest_codes(BinaryOperands o) except -1:
     """All results have one value, for which the lowest code stands, or there are none."""
     (<object>o.codes).fill(-SIGN if o.flips.c else 0)
     return 0
 
 
-cdef Extremes one_pass(Operands o, Into8 op, Ends c) except *:
+cdef Extremes one_pass(BinaryOperands o, Into8 op, Ends c) except *:
     """Write the codes of all results in the range c, saturated, and give the extremes of the results."""
     cdef Extremes* extremes = <Extremes*>op.numbers
     cdef Loop loop = op.prepare(o.a, o.b, c, o.flips, op.numbers)
@@ -150,20 +150,20 @@ cdef Target target_of(guess, kept, ZeroPoint zero) except *:
 @cython.no_gc
 @cython.freelist(4)
 @cython.auto_pickle(False)
-cdef class Operands:
+cdef class BinaryOperands:
     """What a binary op reads and writes, checked: two tensors, and the codes of the result."""
 
 
-cdef Operands operands(a, b, out, int typenum, int or_typenum=-1):
+cdef BinaryOperands operands(a, b, out, int typenum, int or_typenum=-1):
     """Check two tensors of codes of uint8, or of `or_typenum`, and `out`; or make the codes of the result."""
-    cdef Operands o = Operands.__new__(Operands)
-    o.x, o.y = data_of(a, "a", &o.a), data_of(b, "b", &o.b)
-    take(o.x, "a", cnp.NPY_UINT8, or_typenum)
-    take(o.y, "b", cnp.NPY_UINT8, or_typenum)
-    o.flips.a = SIGN if cnp.PyArray_TYPE(o.x) == cnp.NPY_INT8 else 0
-    o.flips.b = SIGN if cnp.PyArray_TYPE(o.y) == cnp.NPY_INT8 else 0
+    cdef BinaryOperands o = BinaryOperands.__new__(BinaryOperands)
+    cdef cnp.ndarray x = data_of(a, "a", &o.a), y = data_of(b, "b", &o.b)
+    take(x, "a", cnp.NPY_UINT8, or_typenum)
+    take(y, "b", cnp.NPY_UINT8, or_typenum)
+    o.flips.a = SIGN if cnp.PyArray_TYPE(x) == cnp.NPY_INT8 else 0
+    o.flips.b = SIGN if cnp.PyArray_TYPE(y) == cnp.NPY_INT8 else 0
     o.flips.c = SIGN if typenum == cnp.NPY_INT8 else 0
-    o.codes = output(out, typenum, o.x, o.y)
+    o.x, o.y, o.codes = x, y, output(out, typenum, x, y)
     return o
 
 
@@ -178,7 +178,7 @@ cdef int result_typenum(dtype, guess, kept, return_info) except -1:
     return typenum
 
 
-cdef object into_8(type cls, type info, Operands o, Into8 op, Target target, return_info):
+cdef object into_8(type cls, type info, BinaryOperands o, Into8 op, Target target, return_info):
     """Run an op into 8 bits; give a tensor of the class `cls`, and `info(passes, min seen, max seen)` if wanted."""
     cdef bint with_info = flag(return_info, "return_info")
     cdef Written w = in_two_passes(o, op, target)
@@ -186,7 +186,7 @@ cdef object into_8(type cls, type info, Operands o, Into8 op, Target target, ret
     return (result, info(w.passes, w.seen.min, w.seen.max)) if with_info else result
 
 
-cdef object into_32(type cls, Operands o, Prepare32 prepare, Loop loop, void* numbers):
+cdef object into_32(type cls, BinaryOperands o, Prepare32 prepare, Loop loop, void* numbers):
     """Run an op into int32 codes; give a tensor of the class `cls`. `numbers` is memory for the numbers of the loop."""
     cdef double top = prepare(o.a, o.b, o.flips, numbers)
     if not isfinite(top):

@@ -8,6 +8,8 @@ from libc.string cimport memcpy
 from qops._kernels.arrays.checks cimport as_array
 from qops._kernels.arrays.numbers cimport choice, number, shown
 
+from difflib import get_close_matches
+
 import numpy as np
 
 cnp.import_array()
@@ -16,12 +18,22 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
 
 
+cdef enum:
+    MOST_NAMES = 40  # an error does not list more
+
+
 def rule_named(rule, table):
-    """Give the name of a rule of a table; a ValueError tells the right name if the op stands before it."""
+    """Give the name of a rule of a table; a ValueError tells the right name if the op stands before it.
+
+    Of a long table it tells the names that are nearest.
+    """
     if isinstance(rule, str) and rule not in table:
         alone = rule.rpartition("/")[2]
         if alone in table:
             raise ValueError(f"rule: {rule!r} is spelt {alone!r}, without its op")
+    if len(table) > MOST_NAMES and not (isinstance(rule, str) and rule in table):
+        near = ", ".join(get_close_matches(rule, table, 5, 0) if isinstance(rule, str) else list(table)[:5])
+        raise ValueError(f"rule: expected one of {len(table)} names, such as {near}, got {shown(rule)}")
     return choice(rule, "rule", table)
 
 

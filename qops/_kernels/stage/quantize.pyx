@@ -3,9 +3,10 @@
 cimport cython
 cimport numpy as cnp
 from libc.math cimport INFINITY
+from libc.stdint cimport INT32_MAX, INT32_MIN
 
 from qops._kernels.arrays.checks cimport array_of, float32s, output
-from qops._kernels.arrays.numbers cimport int32, number, real
+from qops._kernels.arrays.numbers cimport int32, integer, number, real
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.given cimport row_named, row_of
 from qops._kernels.stage.prepared cimport BEYONDS, FORMS, ROUNDINGS, PreparedStage
@@ -22,7 +23,7 @@ cdef double BELOW_INFINITY = 2.0**128 - 2.0**103  # where float32 begins to roun
 
 @cython.final
 cdef class Quantization:
-    """All arguments of `qops.rules.quantize` but the data, checked, and the stage that they make.
+    """All arguments of `qops.rules.quantize` but the data, checked, and the stage that they make; of one scale.
 
     rules: the rows of `qops.rules.QUANTIZE`. codes: the `qops.codes.CodeType` of the result. The other arguments
     are explained in `quantize`.
@@ -39,27 +40,35 @@ cdef class Quantization:
     cdef Py_ssize_t width
     cdef Quantization tail
 
-    def __init__(self, dict rules, codes, rule, scale, zero_point):
+    def __init__(self, dict rules, codes, rule, scale, zero_point, qmin=None, qmax=None):
         cdef FloatParams p
         cdef double factor
         cdef tuple row = row_of(row_named(rule, rules)), of_codes = row_of(codes)
         product, rounding, zero_place, width, tail, beyond = row[2], row[3], row[4], row[5], row[6], row[7]
-        self.dtype, self.lowest, self.highest = of_codes[1], of_codes[2], of_codes[3]
+        self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
         self.rule, self.typenum = str(rule), (<cnp.dtype>self.dtype).type_num  # numpy's strings too
-        self.zero_point = int32(zero_point, "zero_point", self.lowest, self.highest)
+        self.zero_point = int32(zero_point, "zero_point", lowest, highest)
+        self.lowest = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
+        self.highest = highest if qmax is None else integer(qmax, "qmax", self.lowest, highest)
         self.scale = number(scale, "scale")
         self.step = real(self.scale, "scale")
         if not self.step > 0:
             raise ValueError(f"scale: expected a number above 0, got {scale}")
         self.width = width or 1
         if tail:
-            self.tail = Quantization(rules, codes, tail, scale, zero_point)
+            self.tail = Quantization(rules, codes, tail, scale, zero_point, qmin, qmax)
         # the quotient is rounded to double, then to float32: with 53 bits that is one rounding to 24
         factor = 1 / <double>self.step if product == "times" or product == "fused" else self.step
+        if product == "times, inverse in double":
+            factor, product = 1 / self.scale, "times"
         self.has_inverse = factor < BELOW_INFINITY
         if product == "over in double":
             return
         p = float_params(0, ROUNDINGS[rounding], self.lowest, self.highest)
+        if beyond == "cast" and (qmin is not None or qmax is not None):
+            raise ValueError(f"qmin, qmax: {rule} clamps to nothing, it keeps the low bits; got {qmin}, {qmax}")
+        if beyond == "cast":  # to int32, of which the codes are the low bits
+            p.lowest, p.highest, beyond = INT32_MIN, INT32_MAX, "lowest, wraps"
         p.form, p.beyond = FORMS[product], BEYONDS[beyond]
         if zero_place == "inside":
             p.plus = self.zero_point

@@ -92,7 +92,7 @@ cdef class Requantization:
             self.given, self.scales = "scales", three_scales(scales)
             factor, before_after = formed(self.scales, row.rule.scales.split(", ")[0])
         self.numbers = Numbers.__new__(Numbers)
-        self.numbers.set(row, factor, int32(zero_point, "zero_point"), lo, hi, before_after)
+        self.numbers.set(row, factor, integer(zero_point, "zero_point", lowest, highest), lo, hi, before_after)
         if self.numbers.count:
             self.stage = self.numbers.stage()
             self.wide = self.numbers.stage(True) if self.numbers.can_wrap else self.stage

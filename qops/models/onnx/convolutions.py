@@ -21,7 +21,7 @@ from qops.models.onnx.shapes import bounded
 from qops.models.onnx.windows import grid_of
 from qops.models.tensor import Values
 from qops.onnx.pool_window import taps
-from qops.onnx.window import Moves
+from qops.onnx.window import ConvolutionWindow
 
 __all__ = ["KINDS"]
 
@@ -100,7 +100,7 @@ def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) 
     x, w, o = data[of_x.tensor], data[of_w.tensor], index[1]
     if node.get("channels_last"):
         return None
-    moves = Moves.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
+    moves = ConvolutionWindow.of(w, {name: node.get(name, otherwise) for name, otherwise in _WINDOW.items()})
     zeros = zero_at(given_at(data, of_x.zero_point)), zero_at(given_at(data, of_w.zero_point), o)
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each

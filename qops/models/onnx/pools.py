@@ -20,7 +20,7 @@ from qops.models.onnx.windows import grid_of
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values, zero_of
-from qops.onnx.pool_window import Window, taps
+from qops.onnx.pool_window import PoolWindow, taps
 
 __all__ = ["KINDS"]
 
@@ -66,7 +66,7 @@ def _cut_window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
         return None
     x = data[0]
     names = ("kernel_shape", "strides", "dilations", "pads", "auto_pad")
-    axes = Window.of({name: node.get(name) for name in names if node.get(name) is not None})
+    axes = PoolWindow.of({name: node.get(name) for name in names if node.get(name) is not None})
     if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
         return None
     few = x[index[0], index[1]]

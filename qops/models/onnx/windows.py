@@ -8,7 +8,7 @@ from qops._kernels.conv.axes import Axis
 from qops.models.onnx.file import Node
 from qops.models.onnx.shapes import bounded
 from qops.models.tensor import Values
-from qops.onnx.pool_window import Window
+from qops.onnx.pool_window import PoolWindow
 
 __all__ = ["grid_of", "window_of"]
 
@@ -16,7 +16,7 @@ __all__ = ["grid_of", "window_of"]
 _FARTHEST = 2**20  # the most pixels of padding, strides and dilations
 
 
-def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
+def window_of(node: Node, kernel: Sequence[int] | None = None) -> PoolWindow:
     """Give the window of a pool or a convolution.
 
     Parameters
@@ -28,7 +28,7 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
 
     Returns
     -------
-    Window
+    PoolWindow
 
     Raises
     ------
@@ -41,7 +41,7 @@ def window_of(node: Node, kernel: Sequence[int] | None = None) -> Window:
     how = node.get("auto_pad", "NOTSET")
     moves |= {"kernel_shape": list(kernel or node.get("kernel_shape") or ()), "auto_pad": how}
     moves |= {"ceil_mode": node.get("ceil_mode", 0)} | ({"pads": None} if how != "NOTSET" else {})
-    return Window.of(moves, is_pool=kernel is None)
+    return PoolWindow.of(moves, is_pool=kernel is None)
 
 
 def grid_of(node: Node, x: Values, kernel: Sequence[int] | None = None) -> list[Axis]:

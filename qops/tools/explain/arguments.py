@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from qops.checks import as_array, choice, integer, number, shown
 from qops.rules.numbers import given_integers
 from qops.rules.operands import of_add, of_mul
+from qops.rules.real_bias import per_channel
 from qops.tools.explain.op_dump import KINDS, Dump
 
 __all__ = ["NEEDED", "OPTIONAL", "check_spelling", "checked_kind", "dump_of"]
@@ -24,8 +25,9 @@ NEEDED = {  # numbers that must be given; requantize and quantize also need a sc
     "average_pool": ("kernel", "zero_point"),
 }
 _ENDS = ("qmin", "qmax")
+_BIASED = "bias", "rmin", "rmax", "w_sums", "x_zero_point"
 OPTIONAL = {
-    "requantize": ("scale", *_MADE_OF, "integers", "zero_point", "axis", "in_zero_point", *_ENDS),
+    "requantize": ("scale", *_MADE_OF, "integers", "zero_point", "axis", "in_zero_point", *_ENDS, *_BIASED),
     "add": ("integers", *_ENDS),
     "mul": ("integers", *_ENDS),
     "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
@@ -68,8 +70,10 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     scales = [word for word in _SCALES if word in given]
     if "integers" in given and scales:
         raise ValueError(f"integers: given beside {', '.join(scales)}; expected the integers, or scales")
-    if kind == "requantize" and "integers" not in given:
-        _one_of(given, ("scale",), _MADE_OF)
+    if kind == "requantize":
+        given = _with_range(given)
+        if "integers" not in given:
+            _one_of(given, ("scale",), _MADE_OF)
     if kind == "quantize":
         _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
     if kind == "average_pool" and ("y_scale" in given or "y_zero_point" in given):
@@ -79,12 +83,38 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     source, result = as_array(x, name), as_array(y, "y")
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
-    data, checked = _by_element(_typed(kind, source, name), _checked(kind, given))
+    data, checked = _by_element(_typed(kind, source, name), _spread_bias(_checked(kind, given)))
     _check_codes(checked, np.iinfo(result.dtype))
     dump = Dump(kind, data, result, second, checked)
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
         raise ValueError("in_scale, w_scale, out_scale: in_scale * w_scale / out_scale is beyond every float")
     return dump
+
+
+def _with_range(given: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a requantization with a range, or a real bias; a range also has a scale and a zero point."""
+    if "bias" in given and "in_scale" not in given:
+        raise ValueError("bias: a real bias is added between scales, expected in_scale, w_scale and out_scale as well")
+    if "rmin" not in given and "rmax" not in given:
+        return given
+    for word in ("rmin", "rmax", "in_scale", "w_scale"):
+        if word not in given:
+            raise ValueError(f"{word}: missing beside a range")
+    lo, hi = number(given["rmin"], "rmin"), number(given["rmax"], "rmax")
+    if not lo < hi:
+        raise ValueError(f"rmin: {lo} is not below rmax, {hi}")
+    step = (hi - lo) / 255
+    return {"out_scale": step, "zero_point": min(max(round(-lo / step), 0), 255)} | given
+
+
+def _spread_bias(numbers: dict[str, Any]) -> dict[str, Any]:
+    """Where each channel has a bias or a sum of weights, each has a scale as well."""
+    sizes = {np.size(numbers[name]) for name in ("bias", "w_sums", "w_scale") if np.ndim(numbers.get(name, 0))}
+    if len(sizes) > 1:
+        raise ValueError(f"bias, w_sums, w_scale: expected one for each channel, got {sorted(sizes)} of them")
+    if sizes and "w_scale" in numbers and np.ndim(numbers["w_scale"]) == 0:
+        return {**numbers, "w_scale": np.full(sizes.pop(), numbers["w_scale"])}
+    return numbers
 
 
 def checked_kind(word: str) -> str:
@@ -202,6 +232,9 @@ def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
             found[name] = tuple(integer(k, name) for k in np.ravel(item).tolist())
         elif name in ("rmin", "rmax"):
             found[name] = number(value, name)
+        elif name in ("bias", "w_sums"):
+            values = per_channel(value, name, np.float32 if name == "bias" else np.int64)
+            found[name] = values if values.ndim else values.item()
         elif name not in _SCALES:
             found[name] = integer(value, name)
         else:

@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 
 from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
+from qops.rules.bias_rules import REAL_BIAS, BiasRule
 from qops.rules.binary import ADD, MUL
 from qops.rules.mul import mul
 from qops.rules.numbers import FLOATS, SINGLES, Numbers
 from qops.rules.operands import BinaryRule
 from qops.rules.pooling import average_pool
-from qops.rules.quantize import QUANTIZE, quantize
-from qops.rules.ranges import RANGE_RULES, choose_range
+from qops.rules.quantize import quantize
+from qops.rules.quantize_rules import QUANTIZE
+from qops.rules.range_rules import RANGE_RULES
+from qops.rules.ranges import choose_range
 from qops.rules.requantize import requantize
 from qops.rules.scales import Derivation
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 from qops.tools.explain.op_dump import Dump
 
-__all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]
+__all__ = ["Candidate", "by_hand", "choices", "of", "of_another_scale", "of_the_other_side"]
 
 
 class Candidate(NamedTuple):
@@ -45,8 +48,10 @@ class Candidate(NamedTuple):
 
 
 def of(dump: Dump) -> Iterator[Candidate]:
-    """Give every candidate for a dump."""
+    """Give every candidate for a dump, but those `by_hand`."""
     for c in _RULES[dump.kind](dump):
+        if dump.kind == "average_pool" and AVERAGE_POOL[c.rule].systems == _BY_HAND:
+            continue
         yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
 
 
@@ -73,17 +78,11 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
     Rules that round half up, or down, are left out, as they give the same codes then. So is fp32-even, as that is a
     rule of its own then.
     """
-    if not dump.numbers.get("zero_point"):
-        return
-    if dump.kind == "requantize":
+    if dump.numbers.get("zero_point") and dump.kind == "requantize":
         for rule in _MOVES_TIES:
             side = "outside" if TABLE[rule].zero_point == "inside" else "inside"
             for derive in _derivations(rule, dump):
                 yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
-    if dump.kind == "quantize" and "scale" in dump.numbers:
-        for rule, row in QUANTIZE.items():
-            if row.zero_point == "outside" and row.beyond == "saturates" and not row.width and rule not in _TAILS:
-                yield Candidate(rule, "zero_point inside of the rounding", _quantized_inside(rule))
 
 
 _TAILS = "torch-tail", "torch-2.14-tail", "double-div-away"  # rows that only compute the last elements of others
@@ -99,7 +98,7 @@ def _on_the_other_side(rule: str, derive: Derivation) -> Callable[[Dump], NDArra
     row = TABLE[rule]
 
     def codes(d: Dump) -> NDArray[Any]:
-        x = d.x.astype(np.int64) - d.numbers.get("in_zero_point", 0)
+        x = d.acc.astype(np.int64) - d.numbers.get("in_zero_point", 0)
         scale = d.scales[derive]
         if row.multiplier in FLOATS:
             found = _in_floats(row, d.along_axis(scale), x, d.numbers["zero_point"])
@@ -133,17 +132,6 @@ def _in_integers(row: Rule, m: Any, n: Any, x: NDArray[Any], zero: int) -> NDArr
     return np.asarray(np.sign(total) * ((np.abs(total) + half) >> rest))
 
 
-def _quantized_inside(rule: str) -> Callable[[Dump], NDArray[Any]]:
-    row, f32 = QUANTIZE[rule], np.float32
-
-    def codes(d: Dump) -> NDArray[Any]:
-        scale = f32(d.numbers["scale"])
-        near = d.x / scale if row.product == "over" else d.x * (f32(1) / scale)
-        return np.asarray(np.clip(_ROUND[row.rounding](near + f32(d.numbers["zero_point"])), *d.ends))
-
-    return codes
-
-
 _FORMED = {
     rule: cast("list[Derivation]", ["double"] if row.is_stepwise else row.scales.split(", "))
     for rule, row in TABLE.items()
@@ -163,11 +151,11 @@ def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[A
     def codes(d: Dump) -> NDArray[Any]:
         n, how = d.numbers, d.how
         if "integers" in n:
-            return requantize(d.x, rule, dtype=d.y.dtype, integers=n["integers"], **how)
+            return requantize(d.acc, rule, dtype=d.y.dtype, integers=n["integers"], **how)
         if is_stepwise and n.get("scale") is None:
             scales = n["in_scale"], n["w_scale"], n["out_scale"]
-            return requantize(d.x, rule, dtype=d.y.dtype, scales=scales, **how)
-        return requantize(d.x, rule, dtype=d.y.dtype, scale=d.scales[derive], **how)
+            return requantize(d.acc, rule, dtype=d.y.dtype, scales=scales, **how)
+        return requantize(d.acc, rule, dtype=d.y.dtype, scale=d.scales[derive], **how)
 
     return codes
 
@@ -181,6 +169,37 @@ def _requantized(dump: Dump) -> Iterator[Candidate]:
         if _has_blocks_and_tail(row, dump):
             for derive in _derivations(row.whole, dump):
                 yield Candidate(name, "", _requantized_by(name, derive))
+    for name, biased in REAL_BIAS.items():
+        if _takes_numbers_of(biased, name, dump):
+            yield Candidate(name, "", _biased_by(name))
+
+
+def _takes_numbers_of(row: BiasRule, rule: str, dump: Dump) -> bool:
+    """Whether a rule with a real bias takes what a dump has."""
+    n = dump.numbers
+    given = {"bias": "bias" in n, "range": "rmin" in n, "w_sums": "w_sums" in n}
+    if "in_scale" not in n or given["bias"] != ("bias" in row.takes) or not all(given[word] for word in row.takes):
+        return False
+    return np.ndim(n["w_scale"]) == 0 or rule != "openvino-one-channel"
+
+
+def _biased_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
+    takes = REAL_BIAS[rule].takes
+
+    def codes(d: Dump) -> NDArray[Any]:
+        n, has_range = d.numbers, "range" in takes
+        how: dict[str, Any] = {name: value for name, value in d.how.items() if name != "zero_point"}
+        how |= {name: n[name] for name in ("bias", "w_sums") if name in takes}
+        if has_range:
+            how["range"] = n["rmin"], n["rmax"]
+        elif n.get("zero_point"):
+            how["zero_point"] = n["zero_point"]
+        if "w_sums" in takes:
+            how["x_zero_point"] = n.get("x_zero_point", 0)
+        scales = n["in_scale"], n["w_scale"], None if has_range else n["out_scale"]
+        return requantize(d.x, rule, scales=scales, dtype=d.y.dtype, **how)
+
+    return codes
 
 
 def _has_blocks_and_tail(row: BlockRule, dump: Dump) -> bool:
@@ -208,6 +227,26 @@ def _pairs(table: dict[str, BinaryRule], call: Callable[..., NDArray[Any]]) -> C
     return rules
 
 
+_BY_HAND = "code by hand"
+_WITH_RANGES = "div-away", "inv-even", "tflite-opt", "div-even", "fma-zp-inside", "inv-even-wraps"
+"""Quantizers that are tried with each range rule."""
+
+
+def by_hand(dump: Dump) -> Iterator[Candidate]:
+    """Give candidates that no system is known to compute; `of` leaves them out.
+
+    They are for data that no rule of a system gives.
+    """
+    if dump.kind == "quantize" and "scale" in dump.numbers:
+        found = [Candidate(rule, "", _quantized_by(rule)) for rule, row in QUANTIZE.items() if row.systems == _BY_HAND]
+    elif dump.kind == "average_pool":
+        found = [c for c in _pooled(dump) if AVERAGE_POOL[c.rule].systems == _BY_HAND]
+    else:
+        return
+    for c in found:
+        yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
+
+
 def _quantized_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
     return lambda d: quantize(d.x, rule, scale=d.numbers["scale"], zero_point=d.numbers["zero_point"], dtype=d.y.dtype)
 
@@ -231,12 +270,16 @@ def choices(dump: Dump) -> set[tuple[float, int]]:
 
 
 def _quantized(dump: Dump) -> Iterator[Candidate]:
-    for rule in [rule for rule in QUANTIZE if rule not in _TAILS]:
-        if "scale" in dump.numbers:
-            yield Candidate(rule, "", _quantized_by(rule))
-        else:
-            for choice in RANGE_RULES:
-                yield Candidate(f"{choice}, {rule}", "", _quantized_in(choice, rule))
+    if "scale" in dump.numbers:
+        for rule, row in QUANTIZE.items():
+            if rule not in _TAILS and row.product != "range" and row.systems != _BY_HAND:
+                yield Candidate(rule, "", _quantized_by(rule))
+        return
+    for rule in _WITH_RANGES:
+        for choice in RANGE_RULES:
+            yield Candidate(f"{choice}, {rule}", "", _quantized_in(choice, rule))
+    ends = dump.numbers["rmin"], dump.numbers["rmax"]
+    yield Candidate("openvino", "", lambda d: quantize(d.x, "openvino", range=ends, dtype=d.y.dtype))
 
 
 def _pooled(dump: Dump) -> Iterator[Candidate]:

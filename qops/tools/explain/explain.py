@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -95,12 +95,12 @@ class _Tried(NamedTuple):
     sums: set[int]  # of the codes of each candidate
 
 
-def _tried(dump: Dump, progress: Callable[[str], None]) -> _Tried:
+def _tried(dump: Dump, rules: Iterable[Candidate], progress: Callable[[str], None]) -> _Tried:
     best: dict[str, Verdict] = {}
     alike: dict[bytes, tuple[Verdict, list[str]]] = {}
     refused: dict[str, Exception] = {}
     sums: set[int] = set()
-    for c in candidates.of(dump):
+    for c in rules:
         progress(c.rule)
         try:
             wanted = c.codes(dump)
@@ -171,7 +171,8 @@ def rules_of(dump: Dump) -> list[str]:
     """
     with np.errstate(all="ignore"):  # scales beyond float32
         parts = _parts(dump)
-        return list(dict.fromkeys(c.rule for c in candidates.of(dump) if _gives_all(c, parts)))
+        found = dict.fromkeys(c.rule for c in candidates.of(dump) if _gives_all(c, parts))
+        return list(found) or [c.rule for c in candidates.by_hand(dump) if _gives_all(c, parts)]
 
 
 def _by_names_given(dump: Dump, why: Exception) -> Exception:
@@ -204,7 +205,11 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
         Numbers that no rule takes.
     """
     with np.errstate(all="ignore"):  # scales beyond float32
-        found, groups, refused, sums = _tried(dump, progress)
+        found, groups, refused, sums = _tried(dump, candidates.of(dump), progress)
+        if all(v.differs for v in found):
+            by_hand = _tried(dump, candidates.by_hand(dump), progress)
+            found, groups = found + by_hand.verdicts, groups + by_hand.groups
+            refused, sums = refused | by_hand.refused, sums | by_hand.sums
         exact = [v.rule for v in found if v.differs == 0]
         mistakes = [] if exact else _mistakes(dump, sums, progress)
     excluded = sorted((v for v in found if v.differs), key=lambda v: v.differs)
@@ -256,7 +261,10 @@ def explain(
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``,
         or ``integers``, the multiplier and the right shift of a port, each one or one for each channel;
         ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last one of ``x`` that has as many
-        elements as there are scales, which `Explanation.axis` says. quantize: ``zero_point``; or
+        elements as there are scales, which `Explanation.axis` says; a real ``bias``, one or one for each channel, which
+        the rules of `qops.rules.REAL_BIAS` add after scaling and all others as an integer, ``rint(bias / (in_scale *
+        w_scale))``; for OpenVINO ``rmin`` and ``rmax`` of its FakeQuantize instead of ``out_scale``; for MNN ``w_sums``
+        and ``x_zero_point``. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``;
         or ``integers`` instead of the scales, as `qops.rules.add` and `qops.rules.mul` take them, for rules of

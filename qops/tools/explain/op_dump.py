@@ -39,6 +39,8 @@ class Dump:
         channels.
     how : dict
         The other arguments of a requantization, where they are given.
+    acc : ndarray
+        What rules of integers requantize: `x`, and a real bias as an integer.
     """
 
     kind: str
@@ -48,12 +50,14 @@ class Dump:
     numbers: dict[str, Any]
     scales: dict[Derivation, Any] = field(init=False, repr=False, compare=False)
     how: dict[str, Any] = field(init=False, repr=False, compare=False)
+    acc: NDArray[Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         scaled = get_args(Derivation) if self.kind == "requantize" else ()
         object.__setattr__(self, "scales", {derive: self.scale(derive) for derive in scaled})
         given = {name: self.numbers[name] for name in _HOW if self.numbers.get(name) is not None}
         object.__setattr__(self, "how", given)
+        object.__setattr__(self, "acc", self._sums())
 
     def but(self, **numbers: Any) -> "Dump":
         """Give the same dump with other numbers."""
@@ -94,7 +98,20 @@ class Dump:
                 )
             elif np.ndim(values):
                 found[name] = np.asarray(values)[channels] if np.ndim(channels) else float(values[channels])
+        for name in ("bias", "w_sums"):
+            if np.ndim(self.numbers.get(name, 0)):
+                found[name] = self.numbers[name][channels]
         return self.but(**found)
+
+    def _sums(self) -> NDArray[Any]:
+        """Accumulators with a real bias as an integer: ``rint(bias / (in_scale * w_scale))``."""
+        n = self.numbers
+        if "bias" not in n:
+            return self.x
+        bias = np.rint(np.asarray(n["bias"], np.float64) / (n["in_scale"] * n["w_scale"]))
+        sums = np.asarray(self.x + self.along_axis(bias.clip(-(2.0**31), 2.0**31)).astype(np.int64))
+        fits = sums.size and -(2**31) <= sums.min() <= sums.max() < 2**31
+        return sums.astype(np.int32) if fits else sums
 
     def scale(self, derive: Derivation = "double") -> Any:
         """Give the real scale of a requantization, or the scales of channels, formed as a system does it."""
@@ -114,16 +131,17 @@ class Dump:
         if self.kind == "quantize":
             return np.asarray(x / n["scale"]) if "scale" in n else None
         if self.b is None:
-            return np.asarray((x - n.get("in_zero_point", 0)) * self._scales_at(where))
+            found = np.asarray((x - n.get("in_zero_point", 0)) * self._at(where, self.scale()))
+            return found + self._at(where, n["bias"]) / n["out_scale"] if "bias" in n else found
         b = (self.b.reshape(-1)[where].astype(np.float64) - n["b_zero_point"]) * n["b_scale"]
         a = (x - n["a_zero_point"]) * n["a_scale"]
         return np.asarray((a + b if self.kind == "add" else a * b) / n["y_scale"])
 
-    def _scales_at(self, where: NDArray[np.intp]) -> Any:
-        scale = self.scale()
-        if not self.is_by_channel:
-            return scale
-        return np.asarray(scale)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
+    def _at(self, where: NDArray[np.intp], numbers: Any) -> Any:
+        """Numbers of channels, of some elements; one number stays as it is."""
+        if np.ndim(numbers) == 0:
+            return numbers
+        return np.asarray(numbers)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
 
     def along_axis(self, numbers: Any) -> Any:
         """Give numbers of channels in a shape that broadcasts against `x`; one number stays as it is."""

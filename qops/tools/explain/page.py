@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.binary import ADD, MUL
-from qops.rules.quantize import QUANTIZE
+from qops.rules.quantize_rules import QUANTIZE
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
 from qops.tools.explain.explanation import Explanation, all_integers

@@ -78,13 +78,141 @@ def quantize_scalar(i, attrs):
     return {name: op(i["x"], i["min"], i["max"]) for name, op in ops.items()}
 
 
+def ends(i):
+    return i.get("guess_min"), i.get("guess_max")
+
+
+def layer(i):
+    """Filters and bias."""
+    return tensor(i, "w", "w"), tensor(i, "bias", "bias")
+
+
+def in_session(make):
+    """A new node each, of which the set has the passes; and the op, where the set has them not."""
+
+    def run(i, attrs):
+        session = nnlib.Session(make(i, attrs))
+        if "x1" in i:
+            return replayed(session, i)
+        found = result(session(tensor(i))) | {"passes": session.passes}
+        np.testing.assert_array_equal(make(i, attrs)(tensor(i)).data, found["out"])
+        return found
+
+    return run
+
+
+def replayed(session, i):
+    """Three calls of one node, in the order of the set."""
+    found = [result(session(tensor(i, name))) for name in ("x1", "x", "x2")]
+    return {f"{key}{step}": value for step, one in enumerate(found) for key, value in one.items()}
+
+
+def supernode(i, attrs):
+    more = {"channel_scale": i.get("channel_scale"), "arch": attrs["arch"]}
+    return nnlib.Supernode(*layer(i), attrs["stride"], attrs["padding"], *ends(i), **more)
+
+
+def depthwise_supernode(i, attrs):
+    more = {"channel_scale": i.get("channel_scale")}
+    return nnlib.DepthwiseSupernode(*layer(i), attrs["stride"], attrs["padding"], *ends(i), **more)
+
+
+def input_supernode(i, attrs):
+    return nnlib.InputSupernode(*layer(i), attrs["stride"], attrs["padding"], *ends(i))
+
+
+def supernode3322(i, attrs):
+    return nnlib.Supernode3322(*layer(i), attrs["padding"], *ends(i))
+
+
+def super_fc(i, attrs):
+    return nnlib.SuperFC(*layer(i), *ends(i))
+
+
+def transposed(i, attrs):
+    where = attrs["stride"], attrs["pads"], attrs["out_size"]
+    return nnlib.QuantizedTransposeConv2d8x8p32to8(*layer(i), *where, *ends(i))
+
+
+REJECTED = (
+    r"bias, guess_min: .* steps of the sums, beyond int32, which the original refuses",  # supernodes
+    r"min, max: 0 is between two codes of .*, which the original refuses",  # Requantize_8to8
+    r"t: the range .* begins below 0, which the original refuses",  # QuantizedSqrt_8
+    r"value: .* is code .* of the range .*, which the original refuses",  # QuantizedPad_8
+    r"start, stop: (axis .* has no codes at .*|no codes along axis .*), which the original refuses",  # StridedSlice
+)
 REFUSALS = {
     "diverges": "a, b: .* the output range never settles",
-    "rejected": r"min, max: 0 is between two codes of .*, which the original refuses",  # by Requantize_8to8
+    "rejected": "|".join(REJECTED),
 }
 """How nnlib fails, or does not end -> how qops says so."""
 
+
+def resize(op):
+    return lambda i, attrs: result(op(tensor(i), attrs["size"], align_corners=bool(attrs["align_corners"])))
+
+
+def batch_norm(op):
+    def run(i, attrs):
+        guess = {end: i[end] for end in ("guess_min", "guess_max") if end in i}
+        return result(op(tensor(i), tensor(i, "scale", "scale"), tensor(i, "bias", "bias"), **guess))
+
+    return run
+
+
+def split(i, attrs):
+    parts = nnlib.quantized_split_8(tensor(i), attrs["axis"], attrs["parts"])
+    return {f"out{k}": part.data for k, part in enumerate(parts)} | result(parts[-1])
+
+
+def strided_slice(i, attrs):
+    names = ("start", "stop", "step", "begin_mask", "end_mask", "shrink_mask")
+    return result(nnlib.quantized_strided_slice_8(tensor(i), *(attrs[name] for name in names)))
+
+
+NODES = {
+    "Supernode": supernode,
+    "DepthwiseSupernode": depthwise_supernode,
+    "InputSupernode": input_supernode,
+    "Supernode3322": supernode3322,
+}
+
 ADAPTORS = {
+    **{f"{op}_8x8p{bits}to8": in_session(make) for op, make in NODES.items() for bits in (8, 32)},
+    "SuperFC_8x8p32to8": in_session(super_fc),
+    "QuantizedTransposeConv2d_8x8p32to8": in_session(transposed),
+    "QuantizedDepthwiseConv2d_8x8to32": lambda i, attrs: result(
+        nnlib.quantized_depthwise_conv2d_8x8to32(tensor(i), tensor(i, "w", "w"), attrs["stride"], attrs["padding"])
+    ),
+    "QuantizedL2Pool_8": pool(nnlib.quantized_l2_pool_8),
+    "QuantizedBatchNorm_8x8p32to8": batch_norm(nnlib.quantized_batch_norm_8x8p32to8),
+    "QuantizedBatchNorm_8x8p8to8": batch_norm(nnlib.quantized_batch_norm_8x8p8to8),
+    "QuantizedDiv_8": lambda i, attrs: result(
+        nnlib.quantized_div_8(tensor(i, "a", "a"), tensor(i, "b", "b"), i.get("want_min"), i.get("want_max"))
+    ),
+    "QuantizedInstanceNorm_8": unary(nnlib.quantized_instance_norm_8),
+    "QuantizedLRN_8": lambda i, attrs: result(
+        nnlib.quantized_lrn_8(tensor(i), attrs["window"], i["bias"], i["alpha"], i["beta"], size=attrs["size"])
+    ),
+    "QuantizedMean_8": lambda i, attrs: result(
+        nnlib.quantized_mean_8(tensor(i), attrs["axes"], i.get("want_min"), i.get("want_max"))
+    ),
+    "QuantizedPRelu_8": unary(nnlib.quantized_prelu_8, "alpha"),
+    "QuantizedPad_8": lambda i, attrs: result(
+        nnlib.quantized_pad_8(tensor(i), attrs["pads"], **{key: i[key] for key in ("value",) if key in i})
+    ),
+    "QuantizedRecip_8": unary(nnlib.quantized_recip_8),
+    "QuantizedResizeBilinear_8": resize(nnlib.quantized_resize_bilinear_8),
+    "QuantizedSigmoid_8": unary(nnlib.quantized_sigmoid_8),
+    "QuantizedSoftmax_8": lambda i, attrs: result(
+        nnlib.quantized_softmax_8(tensor(i), **{key: i[key] for key in ("beta",) if key in i})
+    ),
+    "QuantizedSplit_8": split,
+    "QuantizedSqrt_8": unary(nnlib.quantized_sqrt_8),
+    "QuantizedStridedSlice_8": strided_slice,
+    "QuantizedSum_8to32": lambda i, attrs: result(nnlib.quantized_sum_8to32(tensor(i), attrs["axes"])),
+    "QuantizedTanh_8": unary(nnlib.quantized_tanh_8),
+    "ResizeNearestNeighbor_8": resize(nnlib.resize_nearest_neighbor_8),
     "AutoQuantize": float_op(nnlib.auto_quantize),
     "AutoQuantize_ref": float_op(nnlib.auto_quantize_ref),
     "Dequantize": lambda i, attrs: {"out": nnlib.dequantize(tensor(i))},

@@ -144,7 +144,8 @@ def choose(i, attrs):
     }
     rule = name.get(attrs["rule"], attrs["rule"].removeprefix("choose/"))
     ends = zip(i["rmin"].tolist(), i["rmax"].tolist(), strict=True)
-    found = [rules.choose_range(lo, hi, rule, dtype=TYPES[attrs["dtype"]]) for lo, hi in ends]
+    lowest = {"qmin": -128} if attrs.get("symmetric") and attrs["dtype"] == "s8" else {}  # as the set called it
+    found = [rules.choose_range(lo, hi, rule, dtype=TYPES[attrs["dtype"]], **lowest) for lo, hi in ends]
     scale_type = np.float32 if rule.startswith("ort") else np.float64
     return {
         "scale": exact([p.scale for p in found], scale_type),

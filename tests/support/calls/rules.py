@@ -8,12 +8,23 @@ REVERSED = CODES[::-1].copy()
 SUMS = np.arange(6, dtype=np.int32).reshape(2, 3) * 250_000_000 - 700_000_000
 IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.uint8).reshape(2, 4, 5, 3)
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 9, "y_scale": 0.7, "y_zero_point": 20}
+BLOCKS = (np.arange(256, dtype=np.uint8).reshape(2, 2, 64) * 7).view(np.int8)
 REQUANTIZE = {"acc": SUMS, "rule": "tflite-double", "scale": 1e-7, "zero_point": 5}
 POOL = {"x": IMAGE, "rule": "torch-nchw", "kernel": (2, 2), "zero_point": 9}
 QUANTIZE = {"x": np.float32(CODES) / 100 - 1, "rule": "div-even", "scale": 0.01, "zero_point": 100}
 
 CALLS = {
     "rules.requantize": Op(REQUANTIZE, np.int8),
+    "rules.dequantize": Op(
+        {
+            "acc": SUMS,
+            "rule": "fma",
+            "in_scale": np.array([[0.5], [0.25]]),
+            "w_scale": np.array([0.25, 0.5, 1.0]),
+            "bias": np.float32([1, 2, 3]),
+        },
+        np.float32,
+    ),
     "rules.integers": Op({"rule": "rndnu", "scale": 0.3}),
     "rules.real_scale": Op({"in_scale": 0.3, "w_scale": 0.2, "out_scale": 0.1}),
     "rules.tflite_multiplier": Op({"scale": 0.3}),
@@ -30,6 +41,12 @@ CALLS = {
     "rules.mul": Op({"a": CODES, "b": REVERSED, "rule": "ort-x86", **PAIR}, np.uint8),
     "rules.average_pool": Op(POOL, np.uint8, each=False),
     "rules.quantize": Op(QUANTIZE, np.uint8),
+    "rules.quantize_blocks": Op({"x": np.float32(CODES) / 100 - 1, "rule": "127-over-max"}, each=False),
+    "rules.block_sums": Op({"a": BLOCKS[0], "b": BLOCKS[1]}, each=False),
+    "rules.block_dot": Op(
+        {"a": BLOCKS[0], "b": BLOCKS[1], "a_scale": np.float32([0.5, 0.25]), "b_scale": np.float32([2.0, 3.0])},
+        each=False,
+    ),
 }
 PREPARED = {
     "rules.Accumulate": ("rules.accumulate", ("x",)),

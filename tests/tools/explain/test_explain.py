@@ -54,7 +54,14 @@ def test_other_kinds_are_named(rng):
     x = rng.normal(0, 3, 2000).astype(np.float32)
     x[:400] = np.arange(-200, 200) / 16  # ties
     y = rules.quantize(x, "fma-zp-inside", scale=0.125, zero_point=101)
-    assert qops.explain(x, y, kind="quantize", scale=0.125, zero_point=101).exact == ["fma-zp-inside"]
+    assert qops.explain(x, y, kind="quantize", scale=0.125, zero_point=101).exact == [
+        *(
+            "fma-zp-inside",
+            "inv-even-zp-inside",
+            "div-even-zp-inside",
+            "div-even-or-up-zp-inside",
+        )  # with a scale of 1 / 8 they are one function
+    ]
     image = rng.integers(0, 256, (1, 9, 9, 28)).astype(np.uint8)
     y = rules.average_pool(image, "torch-nhwc", kernel=(2, 2), zero_point=9)
     found = qops.explain(image, y, kind="average_pool", kernel=(2, 2), zero_point=9)
@@ -68,6 +75,24 @@ def test_other_kinds_are_named(rng):
     assert str(found).endswith("probe: no inputs, as there are no two rules to tell apart")
     other = qops.explain(image, y, kind="average_pool", **same | {"y_zero_point": 8})
     assert {v.rule for v in other.excluded} == {"ort", "ort-global"}
+
+
+def test_code_by_hand_is_named_where_no_system_fits():
+    x = np.arange(-160, 161) / 32
+    found = qops.explain(x, np.trunc(x * 4).astype(np.int8), kind="quantize", scale=0.25, zero_point=0)
+    assert not found.mistakes
+    assert found.exact == ["div-truncate-zp-inside"]  # QONNX's DOWN; with a zero point of 0 there is no other side
+    y = (np.trunc(x * 4) + 5).astype(np.int8)
+    found = qops.explain(x, y, kind="quantize", scale=0.25, zero_point=5)
+    assert found.exact == ["div-truncate", "inv-truncate", "div-truncate-cast", "inv-truncate-cast"]
+    y = np.floor(x * 40 + 0.5).astype(int).astype(np.int8)  # 200 wraps
+    found = qops.explain(x, y, kind="quantize", scale=0.025, zero_point=0)
+    assert found.exact == ["div-half-up-cast"]
+    image = np.arange(64, dtype=np.int8).reshape(1, 8, 8, 1) - 30
+    y = np.trunc(image.reshape(1, 8, 4, 2, 1).sum(3) / 2).astype(np.int8)
+    how = {"kernel": (1, 2), "zero_point": 0, "kind": "average_pool"}
+    found = qops.explain(np.ascontiguousarray(image[:, :, :2]), y[:, :, :1], **how)
+    assert found.exact == ["truncate", "truncate-stored"]
 
 
 def test_values_beyond_float32_are_clamped():
@@ -400,3 +425,54 @@ def test_integers_of_products_stand_for_three_scales(rng):
 def test_bad_integers_are_named(given, text):
     with pytest.raises((ValueError, TypeError), match=f"^{text}"):
         qops.explain(np.arange(5), np.zeros(5, np.int8), **given)
+
+
+def layer_with_bias(rng):
+    acc, scales = rng.integers(-3000, 3000, (8, 500)), rng.uniform(0.001, 0.01, 8)
+    return acc, {"in_scale": 0.05, "w_scale": scales, "bias": rng.normal(0, 3, 8), "axis": 0}
+
+
+@pytest.mark.parametrize("rule", ["ncnn", "mnn", "openvino", "openvino-no-bias"])
+def test_rules_with_a_real_bias_are_named(rule, rng):
+    acc, given = layer_with_bias(rng)
+    if "openvino" in rule:
+        given |= {"rmin": -1.3, "rmax": 4.0}
+        made = {"scales": (0.05, given["w_scale"], None), "range": (-1.3, 4.0), "dtype": "uint8"}
+    else:
+        given |= {"out_scale": 0.02}
+        made = {"scales": (0.05, given["w_scale"], 0.02)}
+    if rule == "mnn":
+        made |= {"w_sums": rng.integers(-300, 300, 8), "x_zero_point": -7, "zero_point": 4}
+        given |= {name: made[name] for name in ("w_sums", "x_zero_point", "zero_point")}
+    if rule == "openvino-no-bias":
+        del given["bias"]
+    y = rules.requantize(acc, rule, axis=0, bias=given.get("bias"), **made)
+    found = qops.explain(acc, y, **given)
+    assert rule in found.exact
+    assert all(name.startswith(rule[:3]) for name in found.exact)
+    assert not found.mistakes
+
+
+def test_a_bias_that_was_rounded_to_an_integer_is_told_from_a_real_one(rng):
+    acc, given = layer_with_bias(rng)
+    rounded = np.rint(given["bias"] / (0.05 * given["w_scale"])).astype(int)[:, np.newaxis]
+    y = rules.requantize(acc + rounded, "fp32-even", scales=(0.05, given["w_scale"], 0.02), axis=0)
+    found = qops.explain(acc, y, out_scale=0.02, **given)
+    assert "fp32-even" in found.exact
+    assert not {*found.exact} & {*rules.REAL_BIAS}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"in_scale": None, "w_scale": None, "out_scale": None, "scale": 0.5}, "^bias: a real bias is added between"),
+        ({"bias": [1.0, 2.0]}, r"^bias, w_sums, w_scale: expected one for each channel, got \[2, 8\]"),
+        ({"bias": "1"}, "^bias: expected numbers"),
+        ({"rmin": 0.0}, "^rmax: missing beside a range"),
+        ({"rmin": 1.0, "rmax": 0.0, "out_scale": None}, "^rmin: 1.0 is not below rmax"),
+    ],
+)
+def test_a_bias_that_does_not_fit_is_refused_by_name(change, message, rng):
+    acc, given = layer_with_bias(rng)
+    with pytest.raises((ValueError, TypeError), match=message):
+        qops.explain(acc, np.zeros((8, 500), np.int8), **given | {"out_scale": 0.02} | change)

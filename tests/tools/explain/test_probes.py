@@ -82,8 +82,9 @@ def test_values():
     found = qops.explain(
         x, rules.quantize(x, "div-even", scale=0.1), kind="quantize", scale=0.1, zero_point=0, probe=True
     )
-    assert len(found.exact) == 5 + 1  # two values are all tail of tflite-opt
-    assert len({rules.quantize(found.probe, r, scale=0.1).tobytes() for r in rules.QUANTIZE}) >= 3
+    by_hand = {r for r, row in rules.QUANTIZE.items() if row.systems == "code by hand"}
+    assert set(found.exact) == {*rules.QUANTIZE} - by_hand - {"openvino", "double-div-away"}  # all tail of tflite-opt
+    assert len({rules.quantize(found.probe, r, scale=0.1).tobytes() for r in found.exact}) >= 5
 
 
 @pytest.mark.parametrize("numbers", [{}, {"x_scale": 0.5, "y_scale": 0.3, "y_zero_point": 9}])
@@ -91,7 +92,8 @@ def test_values():
 def test_windows(rng, numbers, channels):
     numbers = {"kernel": (2, 2), "zero_point": 3, **numbers}
     image = np.full((1, 3, 3, channels), 3, np.uint8)  # means that every rule rounds alike
-    kept = {name: rule for name, rule in rules.AVERAGE_POOL.items() if rule.rescales == ("y_zero_point" in numbers)}
+    pools = {name: rule for name, rule in rules.AVERAGE_POOL.items() if rule.systems != "code by hand"}
+    kept = {name: rule for name, rule in pools.items() if rule.rescales == ("y_zero_point" in numbers)}
     y = rules.average_pool(image, next(iter(kept)), **numbers)
     found = qops.explain(image, y, kind="average_pool", probe=True, **numbers)
     assert 0 < len(found.probe) <= 256

@@ -1,0 +1,176 @@
+"""nnlib's InputSupernode: the first layer of a network, of images with up to four channels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.nnlib.ranges import level
+from qops.checks import U8, operand, unshared
+from qops.nnlib.fused_node import FusedNode, Place
+from qops.nnlib.node_arguments import bias_of, filters_of, moves_of
+from qops.nnlib.node_range import given_ends
+from qops.nnlib.node_sums import Watched, watched
+from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["InputSupernode", "input_supernode"]
+
+DEPTH = 4  # of an image in memory, and columns of a vector
+
+
+class InputSupernode(FusedNode):
+    """Prepared form of `input_supernode`: the weights are packed once, for images of any size and range.
+
+    Called as ``op(x, out=None, num_threads=1)``, it gives what `input_supernode` gives: each call is that of a node
+    that has not run before. `Session` is a node that remembers its range.
+
+    Parameters
+    ----------
+    w, bias, stride, padding, guess_min, guess_max
+        As `input_supernode` takes them. Arrays are copied.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that `input_supernode` refuses.
+
+    Examples
+    --------
+    >>> w, bias = (np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> op = qops.nnlib.InputSupernode(w, bias, (2, 2), "SAME", 0.0, 255.0)
+    >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
+    [8, 7, 13, 8]
+    """
+
+    __slots__ = ()
+    _start = (-1 / 128, 1 / 128)
+    _fails = True
+
+    def __init__(
+        self,
+        w: TensorLike,
+        bias: TensorLike,
+        stride: tuple[int, int],
+        padding: str,
+        guess_min: float | None = None,
+        guess_max: float | None = None,
+    ) -> None:
+        self._keep(locals())
+        self._prepare(once=False)
+
+    def _prepare(self, once: bool) -> None:
+        w, bias, stride, padding = self.w, self.bias, self.stride, self.padding
+        guess_min, guess_max = self.guess_min, self.guess_max
+        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
+        moves = self._moves
+        kept, codes, lo, hi = filters_of(w, "(KH, KW, C, O)")
+        if codes.shape[2] > DEPTH:
+            raise ValueError(f"w: expected filters of up to {DEPTH} channels, got shape {codes.shape}; see supernode")
+        if moves[0][1] > DEPTH:
+            raise ValueError(f"stride: expected at most {DEPTH} across, got {moves[0][1]}; see supernode")
+        if moves[0][1] == 3:
+            raise ValueError("stride: 3 across runs on older code, which is not modelled")
+        kept_bias, added = bias_of(bias, codes.shape[3], U8)
+        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
+        if codes.shape == (3, 3, 2, 2) and moves[0] == (1, 1) and None not in self._given:
+            raise ValueError("w: filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
+        zero, step = level(lo, hi)
+        self._ready(codes, zero, step, added)
+        self._factor = zero * codes.shape[0] * codes.shape[1] * DEPTH
+        self._added = self._zeros + self._factor
+        if not once:
+            (stride, padding), (guess_min, guess_max) = moves, self._given
+            w, bias = kept, kept_bias
+            self._keep(locals())
+
+    def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
+        """Give the sums of whole vectors of four columns; without a left shift, a kernel forgets each third maximum."""
+        more = -place.size[1] % DEPTH
+        if more:
+            sums = np.concatenate([sums, self._columns(place, place.size[1], more)], axis=2)
+        (down, across), taps = self._moves[0], self._taps[1]
+        if across == 1 or (down, across, taps) == (2, 2, 3):
+            return [watched(sums)]
+        third = np.arange(sums.shape[2]) % DEPTH == 2
+        return [watched(sums[:, :, ~third]), watched(sums[:, :, third], needs_shift=True)]
+
+
+def input_supernode(
+    x: TensorLike,
+    w: TensorLike,
+    bias: TensorLike,
+    stride: tuple[int, int],
+    padding: str,
+    guess_min: float | None = None,
+    guess_max: float | None = None,
+    *,
+    out: NDArray[np.uint8] | None = None,
+    num_threads: int = 1,
+) -> QTensor:
+    """InputSupernode_8x8p8to8 and _8x8p32to8: what nnlib makes of a supernode of images with up to four channels.
+
+    The integers are those of `supernode` on a V60, exact sums of unsigned weights, whose channels fill up vectors of 4.
+    Free ends begin with (-1/128, 1/128), and a fourth pass is an error.
+
+    Parameters
+    ----------
+    x : uint8 tensor
+        Images (N, H, W, C), up to 4 channels.
+    w : uint8 tensor
+        Filters (KH, KW, C, O).
+    bias : uint8 or int32 tensor
+        One code for each output channel, (O,).
+    stride : (int, int)
+        How many pixels a window moves, down and across: 1, 2 or 4 across.
+    padding, guess_min, guess_max
+        As `supernode` takes them.
+    out : uint8 array, optional
+        Where the codes are written, of the shape of the result.
+    num_threads : int, optional
+        How many threads share the work; the bits are the same.
+
+    Returns
+    -------
+    QTensor
+        uint8 codes of shape (N, OH, OW, O).
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `supernode` refuses; images and strides other than above; filters (3, 3, 2, 2) with stride 1 and both ends
+        given, which run as `supernode3322`; results that three passes do not hold.
+
+    See Also
+    --------
+    InputSupernode : the same with filters that are packed once.
+    Session : a node that remembers its range.
+
+    Notes
+    -----
+    Source: ``op_supernode_new.c``, ``inconv2dbbb_d32_v60_h.S``, ``inconv2dbbb_s1_d32_v60_h.S``,
+    ``inconv2dbbb332_d32_v60_h.S``. To find a free range, whole vectors of four columns are watched, whose last ones
+    may lie beyond the result, on the zero code.
+
+    **Hazards.** The kernel of strides above 1, except for 3 wide filters with stride (2, 2), forgets the maximum of
+    column 2 of each four if the left shift is 0. Such a column saturates, and the range stays too narrow:
+
+    >>> x = np.zeros((1, 1, 7, 1), np.uint8)
+    >>> w, bias = (np.full((1, 1, 1, 1), 255, np.uint8), 0.0, 0.25), (np.int32([0]), -1.0, 1.0)
+    >>> for column in (2, 4):
+    ...     x[...] = 0
+    ...     x[:, :, column] = 255
+    ...     t = qops.nnlib.input_supernode((x, 0.0, 1.0), w, bias, (1, 2), "VALID", 0.0)
+    ...     print(t.data.ravel().tolist(), round(t.max, 3))
+    [0, 180, 0, 0] 0.354
+    [0, 0, 255, 0] 0.008
+
+    Examples
+    --------
+    >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
+    >>> w, bias = (np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> qops.nnlib.input_supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.ravel().tolist()
+    [8, 12, 20, 24]
+    """
+    image = operand(x, "x", U8)
+    op = InputSupernode._once(locals())
+    return op(image, unshared(out, w, bias), num_threads)

@@ -1,0 +1,70 @@
+"""Requantization with a real bias as portable C. Products that a sum must not fuse are volatile."""
+
+from __future__ import annotations
+
+from qops.rules.bias_rules import REAL_BIAS
+
+__all__ = ["REAL_BIAS_C"]
+
+_HALF_ADDED = "    const float near = truncf(steps + copysignf(0.5f, steps));"
+_HALF_EVEN = "    const float near = rintf(steps);"
+_CODE = "    return near < (float)lo ? lo : near > (float)hi ? hi : (int32_t)near;"
+_ENDS = "int32_t lo, int32_t hi"
+_FUSED_REAL = "    const float real = fmaf((float)x, scale, bias);"
+_ADDED_REAL = [
+    "    const volatile float scaled = (float)x * scale;",
+    "    const float real = scaled + bias;",
+]
+_OF_NCNN = "float scale, float bias, float codes_per_unit"
+_TEXTS: dict[str, tuple[str, list[str]]] = {
+    "ncnn": (_OF_NCNN, [_FUSED_REAL, "    const volatile float steps = real * codes_per_unit;", _HALF_ADDED]),
+    "ncnn-depthwise": (
+        _OF_NCNN,
+        [*_ADDED_REAL, "    const volatile float steps = real * codes_per_unit;", _HALF_ADDED],
+    ),
+    "mnn": (
+        "int32_t raised, float scale, float ratio, float shift",
+        [
+            "    const float sum = (float)((int64_t)x + raised);",
+            "    const float real = sum * scale;",
+            "    const volatile float scaled = real * ratio;",
+            "    const float steps = scaled + shift;",
+            _HALF_ADDED,
+        ],
+    ),
+    "openvino": (
+        "float scale, float bias, float factor, float shift",
+        [*_ADDED_REAL, "    const float steps = fmaf(real, factor, shift);", _HALF_EVEN],
+    ),
+    "openvino-no-bias": (
+        "float factor, float shift",
+        [
+            "    const volatile float scaled = (float)x * factor;",
+            "    const float steps = scaled + shift;",
+            _HALF_EVEN,
+        ],
+    ),
+    "openvino-one-channel": (
+        "float factor, float shift",
+        ["    const float steps = fmaf((float)x, factor, shift);", _HALF_EVEN],
+    ),
+    "cadence": (
+        "float scale, float inverse, int32_t zero_point",
+        [
+            "    const float real = (float)x * scale;",
+            "    const float steps = real * inverse;",
+            "    const float near = rintf(steps) + (float)zero_point;",
+        ],
+    ),
+}
+_TEXTS["ncnn-requantize"] = _TEXTS["ncnn"]
+
+
+def _function(rule: str) -> str:
+    arguments, lines = _TEXTS[rule]
+    head = f"static int32_t {rule.replace('-', '_')}(int32_t x, {arguments}, {_ENDS})"
+    return "\n".join([head, "{", *lines, _CODE, "}", ""])
+
+
+REAL_BIAS_C: dict[str, tuple[tuple[str, ...], str]] = {rule: ((), _function(rule)) for rule in REAL_BIAS}
+"""The C of each rule of `REAL_BIAS`, as `OPS` of `qops.rules.c_binary` has that of others."""
