@@ -71,8 +71,8 @@ class Quantize(Prepared):
                 tail = half_away(data[whole:].astype(np.float64) / step)
                 values = np.append(values[:whole].astype(np.float64), tail)
         fits = (values >= -(2.0**31)) & (values < 2.0**31)  # others become the lowest integer
-        whole = np.where(fits, values, -(2.0**31)).astype(np.int64)
-        return np.clip(wrap(whole + zero), *ends)
+        near = np.where(fits, values, -(2.0**31)).astype(np.int64)
+        return np.clip(wrap(near + zero), *ends)
 
     @property
     def integers(self) -> dict[str, Any]:
