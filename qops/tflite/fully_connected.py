@@ -274,8 +274,10 @@ def fully_connected(
     >>> qops.tflite.fully_connected(x, w, **how, y_scale=4.0)
     array([[25, 95]], dtype=int8)
 
-    **Hazards.** XNNPACK leaves weights of 4 bits to the optimised kernel if `w` has an odd number of columns. A sum
-    that is beyond int32 in steps of the result gives the lowest code in the reference:
+    **Hazards.** A sum times the scale below -2**31 gives the lowest code in XNNPACK on CPUs with AVX2 alone, and so
+    here; its kernels for AVX-512 wrap it to the highest code where the zero point is below 0. XNNPACK leaves weights
+    of 4 bits to the optimised kernel if `w` has an odd number of columns. A sum that is beyond int32 in steps of the
+    result gives the lowest code in the reference:
 
     >>> x = np.full((1, 1000), 127, np.int8)
     >>> [qops.tflite.fully_connected(x, x, **how, y_scale=0.004, kernel=k).item() for k in ("reference", "xnnpack")]

@@ -132,7 +132,8 @@ def _moves_behind(net: Net, node: Node) -> Iterator[tuple[Node, bool]]:
     The one that a QuantizeLinear reads is not among them, nor a Transpose that a Gemm takes over.
     """
     for reader in net.readers[node.outputs[0]]:
-        moves, move = list[Node](), reader
+        moves: list[Node] = []
+        move: Node | None = reader
         while move is not None and move.kind in MOVED:
             moves.append(move)
             move = net.data_reader(move)

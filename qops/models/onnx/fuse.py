@@ -180,7 +180,7 @@ class _Fuser:
             return self._net.only_reader(readers[0]) is None
         while len(readers) == 1 and readers[0].kind in MOVED and name not in self._net.outputs:
             name = readers[0].outputs[0]
-            readers = self._net.readers[name]
+            readers = [] if name in self._net.outputs else self._net.readers[name]
         return not any(reader.kind == "QuantizeLinear" for reader in readers)
 
     def _refuse_blocks(self, node: Node, data: Source | None, weights: Source | None) -> None:

@@ -98,7 +98,7 @@ def _gemm(node: Node, a: Shape, b: Shape, *more: Any) -> Shape:
 
 def _window(node: Node, x: Shape, *more: Any) -> Shape:
     """A pool, or a convolution, whose weights are the second input."""
-    image = np.broadcast_to(np.int8(0), x)
+    image = np.broadcast_to(np.float64(0), x)
     axes = grid_of(node, image, more[0][2:]) if more else grid_of(node, image)
     return (x[0], more[0][0] if more else x[1], *(axis.positions for axis in axes))
 

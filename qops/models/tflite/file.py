@@ -29,6 +29,7 @@ NO_ARRAYS = ("string", "resource", "variant", "bfloat16")
 """Types of which there are no arrays."""
 _MOST_BYTES = 2**31  # of a file and of a tensor; flatbuffers hold no more
 _BUILTIN_CODE = 10  # where the offset of this field of OperatorCode stands in its vtable
+_KEPT = {"int4": "int8"}  # in what codes of 4 bits are kept
 _ABSENT = -1  # the index of an optional input that is left out
 
 
@@ -211,6 +212,7 @@ class _Reader:
         if scale.size == 1:
             return scale.reshape(()), zero[:1].reshape(()), None
         axis = given.QuantizedDimension()
+        axis = 0 if shape == (scale.size,) else axis  # converters leave that of the weights on a bias
         if not (0 <= axis < len(shape) and shape[axis] == scale.size) or zero.size not in (1, scale.size):
             raise ValueError(f"tensor {name!r} of shape {shape} has {scale.size} scales along axis {axis}")
         return scale, np.broadcast_to(zero, scale.shape).copy(), axis
@@ -223,7 +225,8 @@ class _Reader:
         if buffer.Size() or buffer.Offset() > 1:
             raise _Refused(f"tensor {name!r} is stored outside of the flatbuffer, which qops does not read")
         if buffer.DataLength() == 0:
-            return None
+            is_empty = index > 0 and prod(shape) == 0 and dtype != "string"  # buffer 0 is that of no constant
+            return np.zeros(shape, _KEPT.get(dtype, dtype)) if is_empty else None
         data = buffer.DataAsNumpy()
         if dtype in NO_ARRAYS:
             return None

@@ -95,8 +95,8 @@ def _strided_slice(op: Operator, given: Arrays) -> Moved:
             where.append(b)
         else:
             first = None if o.get("BeginMask", 0) >> i & 1 else b
-            end = None if o.get("EndMask", 0) >> i & 1 else _end(x.shape[i], first or 0, e, bool(o.get("Offset")))
-            where.append(slice(first, end, s))
+            last = None if o.get("EndMask", 0) >> i & 1 else _end(x.shape[i], first or 0, e, bool(o.get("Offset")))
+            where.append(slice(first, last, s))
     return (np.asarray(x[tuple(where)], order="C"),)
 
 

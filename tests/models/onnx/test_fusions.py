@@ -5,11 +5,8 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_networks import Network
 
-F32 = np.float32
+F32, ZERO = np.float32, np.int8(0)
 X = F32([[-3, 0, 5, 7]])
-
-
-INT8_ZERO = np.int8(0)
 
 
 class Case(Network):
@@ -18,7 +15,7 @@ class Case(Network):
     def scale(self, value):
         return self.constant(F32(value))
 
-    def pair(self, x, scale=1.0, zero=INT8_ZERO, *, dequantize=True):
+    def pair(self, x, scale=1.0, zero=ZERO, *, dequantize=True):
         """Quantize with a zero point, and dequantize with it or without one."""
         s, z = self.scale(scale), self.constant(zero)
         q = self.node("QuantizeLinear", x, s, z)

@@ -159,3 +159,13 @@ def test_types_that_are_not_read_are_named(path, monkeypatch):
     monkeypatch.setattr(reader, "TYPES", {})
     with pytest.raises(ValueError, match=r"tensor 'x' is of type INT8, which qops does not read$"):
         load(path)
+
+
+def test_a_bias_may_have_the_axis_of_the_weights(path):
+    x, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xy")
+    each = np.float32([0.5, 0.25])
+    w = Tensor("w", (2, 2), "int8", each, np.int64([0, 0]), 0, np.int8([[1, 2], [3, 4]]))
+    b = Tensor("b", (2,), "int32", each, np.int64([0, 0]), 3, np.int32([4, 8]))
+    path.write_bytes(tflite_bytes([x, w, b, y], [Operator("FULLY_CONNECTED", [x, w, b], [y], {}, [])], [x], [y]))
+    assert read_tflite(path).tensors[2].axis == 0
+    assert load(path).run(np.int8([[2, 4]]))["y"].tolist() == [[7, 8]]
