@@ -28,7 +28,8 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
         The runtime whose bits the graph gives. For a .tflite file it is "reference" (the default), "optimized",
         "xnnpack", "xnnpack_arm", "tflm" or another kernel library: `qops.tflite` says what each of them is. For an
         .onnx file it is "onnx" (the default), which runs each node as it is written, as the package ``onnx`` does, or
-        "ort", which gives what onnxruntime gives on x86 with all its optimisations; `Graph.fused` names those that change bits.
+        "ort", which gives what onnxruntime gives on x86 with all its optimisations; `Graph.fused` names those that
+        change bits.
 
     Returns
     -------
