@@ -23,10 +23,11 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
         The file.
     runtime : str, optional
         The runtime whose bits the graph gives. For a .tflite file it is "reference" (the default), "optimized",
-        "xnnpack" or "tflm": `qops.tflite` says what each of them is. For an .onnx file it is "onnx" (the default),
-        which runs each node as it is written, as the package ``onnx`` does; or what onnxruntime gives with all its
-        optimisations, of which `Graph.fused` names those that change bits: "ort" on x86 with VNNI, "ort_avx2" on x86
-        without it, "ort_arm" on 64-bit ARM, "ort_neon" on ARM cores without dot products. See `qops.onnx`.
+        "xnnpack", "xnnpack_arm", "tflm" or another kernel library: `qops.tflite` says what each of them is. For an
+        .onnx file it is "onnx" (the default), which runs each node as it is written, as the package ``onnx`` does; or
+        what onnxruntime gives with all its optimisations, where `Graph.fused` names those that change bits: "ort" on
+        x86 with VNNI, "ort_avx2" on x86 without it, "ort_arm" on 64-bit ARM, "ort_neon" on ARM cores without dot
+        products. See `qops.onnx`.
     gaps : bool
         Whether an operator that qops does not have stands in the graph as a *gap*: ``graph.gaps`` names them, and why.
         `Graph.run` computes what does not depend on them, and the rest where it is given their results. By default such

@@ -11,17 +11,19 @@ points of 0. Images are NHWC. Arguments mean the same in all ops:
   (LiteRT's default, which takes what XNNPACK has not from the optimised kernels), "tflm" (TFLite Micro; the plain C of
   CMSIS-NN gives the same in convolutions, FULLY_CONNECTED, ADD, MUL and average pools), "tflm_until_2026_06" (TFLite
   Micro before sums of 16 by 8 bits without a bias had 48 bits) or "single_rounding" (TFLite Micro built with
-  TFLITE_SINGLE_ROUNDING). What differs is a table of facts, `qops.tflite.kernels`, which says what each column rests
-  on. The optimised kernels and XNNPACK are those of x86.
+  TFLITE_SINGLE_ROUNDING). These kernels of LiteRT are those of x86; where a sum of int8 is far below int32, XNNPACK's
+  are those of AVX-512. On 64-bit ARM LiteRT is "reference_arm", "optimized_arm" and "xnnpack_arm" (cores with dot
+  products, also with i8mm), or "optimized_neon" and "xnnpack_neon" (cores without, as in a Raspberry Pi 3 or 4). What
+  differs is a table of facts, `qops.tflite.kernels`, which says what each column rests on.
 
 A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, and `dtype`, the
 type of the codes; it checks them, makes the integers and tables, and packs the weights. It has the name of its function
 in CamelCase. The function does all of that for a single call, and keeps nothing.
 
 Not modelled: ``BIDIRECTIONAL_SEQUENCE_LSTM``, ``CUMSUM``, ``DIV``, ``EQUAL``, ``GREATER``, ``LESS``, ``PACK``,
-``RESHAPE``, ``SLICE``, ``SPLIT``, ``SPLIT_V``, ``STRIDED_SLICE``, ``TRANSPOSE``, ``UNPACK``; the kernels of ARM; float
-activations with quantized weights (hybrid); blockwise weights, weights of 2 bits, sparse weights; LSTMs with peepholes,
-projection or layer norm.
+``RESHAPE``, ``SLICE``, ``SPLIT``, ``SPLIT_V``, ``STRIDED_SLICE``, ``TRANSPOSE``, ``UNPACK``; LiteRT on
+32-bit ARM, and on cores with SME; float activations with quantized weights (hybrid); blockwise weights, weights of 2
+bits, sparse weights; LSTMs with peepholes, projection or layer norm.
 """
 
 from typing import TYPE_CHECKING

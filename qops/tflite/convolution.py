@@ -69,7 +69,8 @@ class Convolution(WeightedOp):
         window, same = Window(given.stride, given.dilation), given.padding == "SAME"
         zero, typenum = given.x_zero_point, self._dtype.num
         self._losses: Losses | None = None
-        self._single = self._many = self._sums = None
+        self._single: Any = None
+        self._many = self._sums = None
         self._wraps = self._is_dense and self._dtype == np.int8 and self._rounding.may_wrap(facts)
         if self._dtype != np.int16:
             finish = Finish(w_zero, self._bias, self._stage, typenum)
@@ -143,7 +144,7 @@ class Convolution(WeightedOp):
         return self._convolved(x, out, num_threads)
 
     def _convolved(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
-        if self._single is not None and prod(self._shape(np.shape(x))[:3]) == 1:
+        if self._is_single(np.shape(x)):
             return self._single(x, out, num_threads)
         if self._many is not None and self._sums is None:
             return self._many(x, out, num_threads)
@@ -153,6 +154,15 @@ class Convolution(WeightedOp):
         codes: NDArray[Any] = whole(x, out, num_threads)
         codes[..., first:] = tail(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
         return codes
+
+    def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+        """See `WeightedOp.kept`."""
+        if self._losses is None or self._is_single(x.shape):
+            return sums
+        return self._losses.of(sums, lambda: self._moves.taps(x, self._size, self._zeros[0]))
+
+    def _is_single(self, shape: tuple[int, ...]) -> bool:
+        return self._single is not None and prod(self._shape(shape)[:3]) == 1
 
     def _of_sums(self, x: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Convolve to sums first, those of codes of 16 bits and those that lose something; then make codes."""
@@ -164,8 +174,7 @@ class Convolution(WeightedOp):
             sums: NDArray[Any] = wide_sums(data, self._packed, window, self._bias, self._rounding.rule, threads)
         else:
             sums = self._sums(data, None, threads)
-        if self._losses is not None:
-            sums = self._losses.of(sums, lambda: self._moves.taps(data, self._size, self._zeros[0]))
+        sums = self.kept(sums, data)
         self._stage.run(sums, made)
         if self._wraps:
             self._rounding.wrap(sums, made)
@@ -288,8 +297,10 @@ def conv_2d(
         How many groups the channels are divided into.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced.
+    kernel : {"reference", "optimized", "xnnpack", "reference_arm", "optimized_arm", "optimized_neon", "xnnpack_arm", \
+            "xnnpack_neon", "tflm", "tflm_until_2026_06", "single_rounding"}
+        The kernel library whose results are reproduced, on x86 or on 64-bit ARM: "_arm" is of cores with dot products,
+        "_neon" of cores without. The reference is the same on both, and 32 operators are as on x86.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray, optional
@@ -323,5 +334,23 @@ def conv_2d(
     ...     for k in ("reference", "optimized", "xnnpack")
     ... ]
     [[1, 0, -1], [1, 0, -1], [1, -1, -1]]
+
+    **Hazard.** On 64-bit ARM the optimised kernels round a single pixel twice, and several pixels once:
+
+    >>> how |= {"y_scale": 2.0, "y_zero_point": 0, "kernel": "optimized_arm"}
+    >>> x, w, bias = np.ones((2, 1, 1, 8), np.int8), np.ones((4, 1, 1, 8), np.int8), np.full(4, -35, np.int32)
+    >>> [qops.tflite.conv_2d(x[:n], w, bias, **how).ravel()[0].item() for n in (1, 2)]
+    [-6, -7]
+
+    **Hazard.** On ARM without dot products, two products of -128 by -128 that lie 8 codes apart make a sum 65536 too
+    small:
+
+    >>> low, zero = np.full((2, 1, 1, 16), -128, np.int8), np.zeros(4, np.int32)
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 4096.0, "y_zero_point": 0}
+    >>> [
+    ...     qops.tflite.conv_2d(low, low[:1].repeat(4, 0), zero, **how, kernel=k).ravel()[0].item()
+    ...     for k in ("xnnpack_arm", "xnnpack_neon")
+    ... ]
+    [64, -64]
     """
     return Conv2D._on(locals(), x, out, num_threads)

@@ -30,7 +30,19 @@ class FullyConnected(WeightedOp):
     """
 
     __slots__ = (
-        *("_bias", "_count", "_depth", "_is_odd", "_keeps", "_kernel", "_losses", "_many", "_matrix", "_packed"),
+        *(
+            "_bias",
+            "_count",
+            "_depth",
+            "_factor",
+            "_is_odd",
+            "_keeps",
+            "_kernel",
+            "_losses",
+            "_many",
+            "_matrix",
+            "_packed",
+        ),
         *("_single", "_stage", "_w", "_wraps"),
     )
     _name = "FULLY_CONNECTED"
@@ -72,8 +84,8 @@ class FullyConnected(WeightedOp):
         scale = scale_of(given, w_scale, self._dtype, self._derive(given, has_channels), below)
         rule, last = self._rule(given), (given.y_zero_point, self._limits(given, not self._is_odd))
         self._rounding = own = Rounding(rule, scale, *last)
-        if given.w_type == "int4" and not self._is_odd:
-            factor = facts.connected_int4_factor
+        self._factor = factor = facts.connected_int4_factor if given.w_type == "int4" and not self._is_odd else 1
+        if factor > 1:
             w, own = w * np.int8(factor), Rounding(rule, scale / factor, *last)
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
@@ -83,7 +95,8 @@ class FullyConnected(WeightedOp):
             self._stage = own.stage()
         self._losses: Losses | None = None
         self._wraps = self._dtype == np.int8 and given.w_type == "int8" and own.may_wrap(facts)
-        self._kernel = self._many = self._single = None
+        self._kernel = self._many = None
+        self._single: Any = None
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
             self._packed = pack_b(w.T)
@@ -175,7 +188,7 @@ class FullyConnected(WeightedOp):
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
         rows = data.reshape(-1, self._depth)
-        if self._single is not None and len(rows) == 1:
+        if self._is_single(data.shape):
             return self._single(data, out, threads)
         if self._many is not None and self._losses is None and not self._wraps:
             return self._many(data, out, threads)
@@ -190,10 +203,22 @@ class FullyConnected(WeightedOp):
                 self._rounding.wrap(sums, flat)
         return put(codes, out)
 
+    def _losing(self, sums: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        return sums if self._losses is None else self._losses.of(sums, lambda: rows[:, np.newaxis])
+
+    def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+        """See `WeightedOp.kept`."""
+        if self._losses is None or self._is_single(x.shape):
+            return sums
+        made = self._losing(sums.reshape(-1, self._count) * self._factor, x.reshape(-1, self._depth))
+        return (made // self._factor).reshape(sums.shape)
+
+    def _is_single(self, shape: tuple[int, ...]) -> bool:
+        return self._single is not None and prod(shape) == self._depth
+
     def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:
         if self._dtype != np.int16:
-            made = self._matrix(rows, self._zeros[0], None, threads)
-            return made if self._losses is None else self._losses.of(made, lambda: rows[:, np.newaxis])
+            return self._losing(self._matrix(rows, self._zeros[0], None, threads), rows)
         if self._w is None:
             halves = (rows >> 8).astype(np.int8), (rows & 255).astype(np.uint8)
             upper, lower = (product(half, self._packed, num_threads=threads) for half in halves)

@@ -87,7 +87,8 @@ def hard_swish(
 ) -> NDArray[Any]:
     """Give x * relu6(x + 3) / 6.
 
-    In fixed point of 16 bits, with a high product that is truncated; all kernels give the same codes.
+    In fixed point of 16 bits, with a high product that is truncated; all kernels of x86 give the same codes. On
+    64-bit ARM the optimised kernels and XNNPACK floor that product in whole blocks of 8, and shifts round half up.
 
     Parameters
     ----------

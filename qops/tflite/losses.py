@@ -42,7 +42,7 @@ class Losses(NamedTuple):
 
     def of(self, sums: NDArray[Any], taps: Callable[[], NDArray[Any]]) -> NDArray[np.int32]:
         """Give what is left of sums (..., outputs); `taps` gives the codes that they are of, (..., taps, channels)."""
-        made = sums.astype(np.int64)
+        made = wrap(sums)
         if self.pairs is not None:
             dtype, zero = self.x
             codes = _in_lanes(taps(), self.in_taps, check.ends(dtype)[0], zero)

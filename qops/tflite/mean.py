@@ -167,7 +167,8 @@ def mean(
 
     The sum of n codes, less n zero points, times a multiplier of ``x_scale / y_scale`` that is divided by n beforehand.
     The optimised kernel over height and width rounds whole blocks of 16 channels half up twice. XNNPACK computes
-    in float32, ``sum * s + (y_zero_point - n * x_zero_point * s)`` with s of ``x_scale / y_scale * (1 / n)``.
+    in float32, ``sum * s + (y_zero_point - n * x_zero_point * s)`` with s of ``x_scale / y_scale * (1 / n)``; on 64-bit
+    ARM by fused multiply-adds, with s of ``x_scale / y_scale / n``.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def sum(
     """Add codes along axes.
 
     ``(sum - n * x_zero_point) * x_scale / y_scale``: by a multiplier in the reference and TFLM, in float32 in the
-    others.
+    others, and by fused multiply-adds in XNNPACK on 64-bit ARM.
 
     Parameters
     ----------

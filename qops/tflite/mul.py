@@ -145,8 +145,8 @@ def mul(
     ``(a - a_zero_point) * (b - b_zero_point)`` times ``a_scale * b_scale / y_scale``, which is float32 in LiteRT and
     double in TFLM, rounded twice. The optimised kernel of 8 bits saturates to 16 bits in whole blocks of 16 elements (8
     of uint8), and wraps when it adds the zero point. If shapes broadcast, it has blocks in each row of neighbours of
-    both operands, or by one number, where uint8 wraps to 16 bits. XNNPACK rounds in float32; if the scale is not in
-    [2**-16, 2**8), the optimised kernel runs.
+    both operands, or by one number, where uint8 wraps to 16 bits. XNNPACK rounds in float32, half to even,
+    but on 64-bit ARM in integers, half up (rndnu); if the scale is not in [2**-16, 2**8), the optimised kernel runs.
 
     Parameters
     ----------

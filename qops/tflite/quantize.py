@@ -177,10 +177,10 @@ def quantize(
     [[1, 2, 3], [0, 2, 2]]
 
     **Hazard.** Floats are cast to int32 before they are clamped, so +inf and values of 2**31 steps or more give the
-    lowest code; not in XNNPACK:
+    lowest code; not in XNNPACK, and not on ARM, where a cast saturates:
 
     >>> x = np.float32([np.inf, 1e30])
-    >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("tflm", "xnnpack")]
+    >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("tflm", "optimized_arm")]
     [[-128, -128], [127, 127]]
     """
     return Quantize._once(locals())(x, out)
@@ -197,7 +197,7 @@ def dequantize(
     """Make floats of codes.
 
     ``f(x_scale * (x - x_zero_point))``, rounded once. The optimised kernel computes ``f(x * x_scale) + f(-x_zero_point
-    * x_scale)`` in whole blocks of 8.
+    * x_scale)`` in whole blocks of 8; on 64-bit ARM the first product is not rounded.
 
     Parameters
     ----------

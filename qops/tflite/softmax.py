@@ -170,7 +170,8 @@ def softmax(
 
     The reference and TFLM compute in fixed point: exp with 26 bits behind the point, and one over the sum by Newton's
     method; of int16 both are read from tables of 513 points, which LiteRT makes in double, and TFLM in float32. The
-    optimised kernels of 8 bits and XNNPACK add floats of a table.
+    optimised kernels of 8 bits and XNNPACK add floats of a table; on 64-bit ARM the table has integers of 16 bits, and
+    each is multiplied by one over their sum, as a multiplier of 31 bits that rounds twice.
 
     Parameters
     ----------

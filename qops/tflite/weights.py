@@ -144,3 +144,18 @@ class WeightedOp(PreparedOp):
     def requantize(self) -> Requantize:
         """The stage from sums, whose last axis has the output channels, to codes."""
         return self._rounding.requantize(self._dtype)
+
+    def requantize_for(self, shape: tuple[int, ...]) -> Requantize:
+        """Give the stage for data of this shape: a call that makes a single pixel, or row, may have another rule."""
+        rounding = self._rounding
+        if self._is_single(shape):
+            rounding = rounding._replace(rule=self._facts.one_column[rounding.rule])
+        return rounding.requantize(self._dtype)
+
+    def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+        """Give what kernels keep of the sums of data `x`: on 64-bit ARM, some lose pairs of codes or high bits."""
+        return sums
+
+    def _is_single(self, shape: tuple[int, ...]) -> bool:
+        """Whether a call with data of this shape makes one pixel, or row, by a rule of its own."""
+        return False

@@ -50,7 +50,8 @@ def sums_made(
     Missing
         A bias that LiteRT refuses, or would read past its end.
     """
-    (x, w), requantize = places, op.requantize
+    (x, w), shape = places, site.tensor(places[0]).shape
+    requantize = op.requantize_for(shape) if shape else op.requantize
     _check_bias(site, op, places)
     (zero, w_zero), ends = op.zero_points, dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
     centred = site.constant(w).astype(np.float64) - w_zero
@@ -58,7 +59,7 @@ def sums_made(
     def exact(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
         by = centred if weights is None else weights.astype(np.float64) - w_zero
         made = np.rint(sums(site.operator, codes.astype(np.float64) - zero, by)).astype(np.int64)
-        return made if bias is None else made + bias.astype(np.int64)
+        return np.asarray(op.kept(made if bias is None else made + bias.astype(np.int64), codes))
 
     scales = {"in_scale": op.x_scale, "w_scale": op.w_scale, "out_scale": op.y_scale}
     numbers = {**scales, "zero_point": op.y_zero_point, **ends}

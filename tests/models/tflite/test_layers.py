@@ -15,14 +15,15 @@ WIDE = ("tflite-int64acc", "double-away")
 """Rules whose sums have 48 bits where the data have 16, but for a bias of int32; all others wrap to 32."""
 
 
-def away(layer, acc):
-    """Codes of FULLY_CONNECTED by double-away, of sums of 48 bits too; beyond int32 it has the lowest int32, and wraps.
+def away(layer, acc, casts):
+    """Codes of FULLY_CONNECTED by double-away, of sums of 48 bits too: beyond int32 the cast differs, then it wraps.
 
     The rule of `qops.rules` saturates there; the C of `params` has a function of its own for it.
     """
     values = acc * layer.requantize.scale
     near = np.sign(values) * np.floor(np.abs(values) + 0.5)
-    whole = np.where(np.abs(values) + 0.5 < 2.0**31, near, -(2.0**31)).astype(np.int64)
+    beyond = np.where((values > 0) & (casts == "saturates"), 2.0**31 - 1, -(2.0**31))
+    whole = np.where(np.abs(values) + 0.5 < 2.0**31, near, beyond).astype(np.int64)
     wrapped = (whole + layer.numbers["zero_point"] + 2**31) % 2**32 - 2**31
     codes = np.clip(wrapped, *layer.requantize.ends)
     fits = (np.abs(near) < 2**31 - 2**16) & (np.abs(acc) < 2**31)
@@ -67,7 +68,7 @@ def test_the_sums_and_the_rule_of_a_layer_give_the_codes_of_the_op(kind, tmp_pat
         factor = factor_of(graph, kind)
         acc = acc if is_wide else (acc * factor).astype(np.int32) // factor
         is_away = kind == "FULLY_CONNECTED" and layer.requantize.rule == "double-away"
-        codes = away(layer, acc.astype(np.int64)) if is_away else layer.requantize(acc)
+        codes = away(layer, acc.astype(np.int64), KERNELS[graph.runtime].casts) if is_away else layer.requantize(acc)
         np.testing.assert_array_equal(codes, y, err_msg=where)
         assert layer.requantize.ends == (layer.numbers["qmin"], layer.numbers["qmax"]), where
         assert op.rule == layer.requantize.rule

@@ -1,0 +1,82 @@
+"""LiteRT on 64-bit ARM: what is not as on x86, beside the golden vectors."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from adaptors import tflite as golden
+from npz import read_npz
+
+from qops import isa, tflite
+from qops.tflite.losses import lefts
+from qops.tflite.types import ARM
+
+ROOT = Path(__file__).parents[1] / "golden"
+LAYER = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 2.0, "y_zero_point": 0}
+UNIT = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 4096.0, "y_zero_point": 0}
+
+
+def of_arm():
+    """The cases that ARM computes otherwise, by op."""
+    files = (ROOT / "tflite_arm").glob("*.json")
+    return {(case["op"], case["id"]) for file in files for case in json.loads(file.read_text())}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("op", sorted(golden.ADAPTORS))
+def test_all_other_cases_of_x86_are_those_of_arm(op):
+    arrays, others, seen = read_npz(ROOT / f"tflite/{op}.npz"), of_arm(), 0
+    for case in json.loads((ROOT / f"tflite/{op}.json").read_text()):
+        inputs = {name: key if key is None else arrays[key] for name, key in case["inputs"].items()}
+        attrs = case["attrs"] | {"steps": case.get("steps"), "options": case.get("options")}
+        for x86, keys in golden.expected(case) if (op, case["id"]) not in others else ():
+            want = arrays[keys["y"]]
+            for kernel in [arm for arm in ARM if ARM[arm] == x86]:
+                got = golden.ADAPTORS[op](inputs, attrs | {"library": kernel, "y_dtype": want.dtype})["y"]
+                assert got.tobytes() == want.tobytes(), f"{case['id']} {kernel}"
+                seen += 1
+    assert seen > 5
+
+
+@pytest.mark.parametrize("kernel", ["optimized_arm", "optimized_neon"])
+@pytest.mark.parametrize(("outputs", "depth", "single"), [(4, 8, -6), (3, 8, -7), (4, 7, -7)])
+def test_one_row_or_pixel_has_a_rule_of_its_own_from_4_results_and_8_products_on(kernel, outputs, depth, single):
+    x, w, bias = (
+        np.ones((2, depth), np.int8),
+        np.ones((outputs, depth), np.int8),
+        np.full(outputs, -27 - depth, np.int32),
+    )
+    got = [tflite.fully_connected(x[:n], w, bias, **LAYER, kernel=kernel)[0, 0] for n in (1, 2)]
+    images, filters = x[:, None, None], w[:, None, None]
+    conv = [tflite.conv_2d(images[:n], filters, bias, **LAYER, kernel=kernel)[0, 0, 0, 0] for n in (1, 2)]
+    assert got == conv == [single, -7]
+    op = tflite.FullyConnected(w, bias, **LAYER, kernel=kernel)
+    assert [op.requantize_for((n, depth)).rule for n in (1, 2)] == [
+        "half-up-double" if single == -6 else "tflite-single",
+        "tflite-single",
+    ]
+
+
+@pytest.mark.parametrize("depth", [16, 33, 40])
+def test_sums_on_plain_neon_are_those_of_its_instructions(depth, rng):
+    x, w = (rng.choice(np.int8([-128, -128, 5]), (n, depth)) for n in (6, 5))
+    sums = isa.MACHINES["neon"].dot(x[:, None], w[None])
+    assert (sums != x.astype(int) @ w.T.astype(int)).any()
+    for kernel in ("xnnpack_neon", "optimized_neon"):
+        got = tflite.FullyConnected(w, **UNIT, kernel=kernel)
+        np.testing.assert_array_equal(got(x), got.requantize(sums))
+        np.testing.assert_array_equal(got.kept(x.astype(np.int32) @ w.T.astype(np.int32), x), sums)
+
+
+def test_a_convolution_of_groups_with_pairs_is_refused_on_plain_neon():
+    w, x = np.full((2, 1, 1, 16), -128, np.int8), np.zeros((1, 1, 1, 32), np.int8)
+    with pytest.raises(
+        ValueError, match=r"^kernel: xnnpack_neon has no known result of pairs of -128 in w of 2 groups"
+    ):
+        tflite.conv_2d(x, w, np.zeros(2, np.int32), **UNIT, groups=2, kernel="xnnpack_neon")
+
+
+def test_a_shift_to_the_left_before_the_product_is_by_the_exponent_and_one():
+    assert lefts(0.4999).tolist() == [0]
+    assert lefts(np.array([0.5, 1.0, 2.0**7])).tolist() == [1, 2, 9]
