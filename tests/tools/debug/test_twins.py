@@ -70,7 +70,7 @@ def test_every_tensor_has_its_twin(files, form, runtime):
     x = np.random.default_rng(3).uniform(-2.2, 2.2, (2, 4, 6, 6)).astype(np.float32)
     found = qops.debug(load(quantized[form], runtime=runtime), x, float_model=plain)
     assert not [note for note in found.notes if "no tensor in the float model" in note]
-    assert len(found.layers) == {"QDQ": 4 if runtime == "ort" else 10, "QOperator": 4}[form]
+    assert len(found.layers) == {"QDQ": 4 if runtime == "ort" else 8, "QOperator": 4}[form]
     for row in found.layers:
         if not row.output.startswith("w"):
             assert row.sqnr > 25, row
