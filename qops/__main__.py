@@ -70,8 +70,11 @@ _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that n
 def _explain(options: argparse.Namespace) -> int:
     dump = read_dump(options.dump)
     with Progress() as progress:
-        found = explained(dump, options.probe is not None, progress)
-    if found.separated is not None:
+        found = explained(dump, options.probe is not None, progress, options.fit)
+    if options.probe is not None and found.fit is not None and found.fit.probe.size:
+        given = {name: v for name, v in dump.numbers.items() if v is not None and name != "scale_is_seen"}
+        np.savez(options.probe, kind=dump.kind, acc=found.fit.probe, **given)
+    elif found.separated is not None:
         numbers = {name: value for name, value in found.separated.numbers.items() if value is not None}
         parts: dict[str, Any] = {"kind": dump.kind, **found.separated.inputs, **numbers}
         np.savez(options.probe, **parts)
@@ -190,6 +193,7 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "--probe", type=Path, metavar="FILE.npz", help="write inputs that tell the remaining rules apart"
     )
+    explain.add_argument("--fit", action="store_true", help="fit a rule by its parts where no known rule fits")
     form = explain.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer as JSON")
     form.add_argument("--html", action="store_true", help="print the answer as an HTML page with pictures")

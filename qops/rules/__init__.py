@@ -14,6 +14,7 @@ its numbers, then called with data as often as one likes.
 * `quantize_blocks` makes the scale of each row or block of its own values, by a rule of ``QUANTIZE_BLOCKS``, as
   language models are quantized; `block_dot` multiplies such blocks, `block_sums` gives their exact sums.
 * `real_scale`, `tflite_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
+* `FittedRule` says a rule by its parts, for hardware that no table has; `qops.explain` fits one to integers.
 * `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
 The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
@@ -52,6 +53,7 @@ from qops.rules.block_rules import QUANTIZE_BLOCKS, BlockCodes, BlockQuantizeRul
 from qops.rules.c_source import emit
 from qops.rules.dequantize import DEQUANTIZE, DequantizeRule, dequantize
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
+from qops.rules.fitted import FittedRule
 from qops.rules.mul import Mul, mul
 from qops.rules.operands import AddIntegers, BinaryRule
 from qops.rules.pooling import AveragePool, average_pool
@@ -87,6 +89,7 @@ __all__ = [
     "BlockRule",
     "DequantizeRule",
     "FewestBits",
+    "FittedRule",
     "Mul",
     "PoolRule",
     "Quantize",

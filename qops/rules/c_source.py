@@ -6,6 +6,7 @@ from typing import Literal
 from qops.checks import choice
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.c_binary import OPS, text_of
+from qops.rules.fitted import FittedRule
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
 
@@ -116,6 +117,40 @@ def _head(rule: Rule, name: str) -> list[str]:
     return [first, " " * first.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)", "{"]
 
 
+def _fitted(rule: FittedRule) -> str:
+    name = rule.name.replace("-", "_")
+    first = f"static int32_t {name}(int64_t x, int64_t multiplier, int right_shift,"
+    lines = [first, " " * first.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)", "{"]
+    value, rest = "product", "right_shift"
+    if rule.split != "once":
+        k = rule.first_shift
+        wanted = f"right_shift - {-k}" if k < 0 else str(k)
+        lines.append(f"    const int wanted = {wanted};")
+        lines.append("    const int part = wanted < 0 ? 0 : wanted > right_shift ? right_shift : wanted;")
+        lines.append("    const int rest = right_shift - part;")
+        rest = "rest"
+    if rule.split == "before":
+        lines.append(f"    const int64_t near = {_shifted('x', 'part', rule.first)};")
+        lines.append("    const int64_t product = near * multiplier;")
+    else:
+        lines.append("    const int64_t product = x * multiplier;")
+    if rule.split == "after":
+        lines.append(f"    const int64_t high = {_shifted('product', 'part', rule.first)};")
+        value = "high"
+    if rule.zero_point == "inside":
+        lines.append(f"    const int64_t sum = {value} + (int64_t)zero_point * ((int64_t)1 << {rest});")
+        lines.append(f"    const int64_t y = {_shifted('sum', rest, rule.second)};")
+    else:
+        lines.append(f"    int64_t y = {_shifted(value, rest, rule.second)};")
+        if rule.clamp == "before":
+            lines.append("    y = y < OWN_LO ? OWN_LO : y > OWN_HI ? OWN_HI : y; /* the ends of the type of codes */")
+        lines.append("    y += zero_point;")
+    text = "\n".join([*lines, _CLAMPED, "}", ""])
+    if rule.clamp == "before":
+        text = "#ifndef OWN_LO /* int8 */\n#define OWN_LO -128\n#define OWN_HI 127\n#endif\n" + text
+    return text
+
+
 def _floats(rule: Rule, name: str) -> str:
     kind, suffix = ("double", "") if rule.multiplier.startswith("float64") else ("float", "f")
     given = "double scale" if rule.multiplier == "float64" else "float scale"
@@ -152,7 +187,7 @@ def _sum(kind: str, product: str) -> list[str]:
     ]
 
 
-def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
+def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
     """Write a rule as a function in portable C11, with the functions that it calls.
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
@@ -179,9 +214,9 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
 
     Parameters
     ----------
-    rule : str
-        A name in `qops.rules.TABLE` or `REAL_BIAS`; of other ops one in `ADD`, `MUL` or `AVERAGE_POOL` that is no
-        kernel of blocks.
+    rule : str or FittedRule
+        A rule by its parts; or a name in `qops.rules.TABLE` or `REAL_BIAS`; of other ops one in `ADD`, `MUL` or
+        `AVERAGE_POOL` that is no kernel of blocks.
         ``add`` and ``sub`` also have ``powers-of-two``, TFLite's form of int16.
     lang : {"c"}
         The language.
@@ -218,6 +253,9 @@ def emit(rule: str, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
     <BLANKLINE>
     """
     choice(lang, "lang", ["c"])
+    if isinstance(rule, FittedRule):
+        choice(op, "op", ["requantize"])
+        return f"/* {rule} */\n#include <stdint.h>\n\n{_SHIFT}\n{_fitted(rule)}"
     is_requantize = choice(op, "op", dict.fromkeys(["requantize", *OPS])) == "requantize"
     has_real_bias = is_requantize and isinstance(rule, str) and rule in REAL_BIAS
     return emit_all([rule_of(rule).name if is_requantize and not has_real_bias else f"{op} {rule}"])

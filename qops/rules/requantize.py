@@ -14,6 +14,7 @@ from qops.codes import CodeType, of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, direct
 from qops.rules.bias_rules import REAL_BIAS
+from qops.rules.fitted import FittedRequantization, FittedRule
 from qops.rules.numbers import WORDS
 from qops.rules.real_bias import RealBiasRequantization
 from qops.rules.table import BLOCKS, BlockRule
@@ -61,7 +62,7 @@ class Requantize(Prepared):
 
     def __init__(
         self,
-        rule: str,
+        rule: str | FittedRule,
         *,
         scale: ArrayLike | None = None,
         integers: tuple[ArrayLike, ArrayLike] | None = None,
@@ -84,6 +85,13 @@ class Requantize(Prepared):
             self._set_real_bias(rule, of_dtype(dtype), {**dict(named), **given})
             return
         _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
+        if isinstance(rule, FittedRule):
+            fitted: Any = FittedRequantization(rule, of_dtype(dtype), locals())
+            self._kernel = fitted
+            dtype, in_zero_point, zero_point = fitted.dtype, fitted.in_zero_point, fitted.zero
+            scale, integers = (None, fitted.numbers.integers) if scale is None else (fitted.scale, None)
+            self._keep(locals())
+            return
         op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
         own = op.numbers.factor  # arrays in it are copies
         scale, integers, scales = (None if scale is None else own), (None if integers is None else own), op.scales
@@ -91,7 +99,8 @@ class Requantize(Prepared):
         self._keep(locals())
 
     def _set_real_bias(self, rule: str, codes: CodeType, given: dict[str, Any]) -> None:
-        op = self._kernel = RealBiasRequantization(rule, codes, given)
+        op: Any = RealBiasRequantization(rule, codes, given)
+        self._kernel = op
         (a, w, y), ends = op.scales, op.range
         plain = {name: None if x is None else x if x.ndim else x.item() for name, x in op.of_channels.items()}
         own = {
@@ -161,7 +170,7 @@ _REAL_BIAS_NAMES = "scale", "integers", "scales", "in_zero_point", "zero_point",
 def _refuse_real_bias(rule: Any, bias: Any, range: Any, w_sums: Any, x_zero_point: Any) -> None:
     """Refuse what only rules of `REAL_BIAS` take."""
     if bias is not None:
-        row_named(rule, _RULES)
+        _ = isinstance(rule, FittedRule) or row_named(rule, _RULES)
         raise ValueError(
             f"bias: {rule} adds no real bias; add it to acc as an integer, rint(bias / (in_scale * w_scale))"
         )
@@ -169,13 +178,13 @@ def _refuse_real_bias(rule: Any, bias: Any, range: Any, w_sums: Any, x_zero_poin
     given = {"range": range is None, "w_sums": w_sums is None, "x_zero_point": is_zero}
     for value, (name, is_absent) in zip((range, w_sums, x_zero_point), given.items(), strict=True):
         if not is_absent:
-            row_named(rule, _RULES)
+            _ = isinstance(rule, FittedRule) or row_named(rule, _RULES)
             raise ValueError(f"{name}: expected none by {rule}, got {shown(value)}")
 
 
 def requantize(
     acc: ArrayLike,
-    rule: str,
+    rule: str | FittedRule,
     *,
     scale: ArrayLike | None = None,
     integers: tuple[ArrayLike, ArrayLike] | None = None,
@@ -201,9 +210,9 @@ def requantize(
     ----------
     acc : array_like of int
         Accumulators that int32 holds. Rules in integers or in float32, except rndnu16, also take up to 48 bits.
-    rule : str
+    rule : str or FittedRule
         A name in `TABLE`; or in `BLOCKS`, whose rules compute the last elements in another way; or in `REAL_BIAS`,
-        whose rules add a real bias between two scales.
+        whose rules add a real bias between two scales. Or a rule by its parts, which ``explain(fit=True)`` gives.
     scale : float or 1-D array_like of float, optional
         How many output steps an input step is (`real_scale`): one number, or one for each channel along `axis`.
     integers : (int, int), optional
@@ -296,5 +305,7 @@ def requantize(
     if isinstance(rule, str) and rule in REAL_BIAS:
         return RealBiasRequantization(rule, codes, locals())(acc, out)
     _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
+    if isinstance(rule, FittedRule):
+        return FittedRequantization(rule, codes, locals())(acc, out)
     op = Requantization(_RULES, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
     return op(acc, out)

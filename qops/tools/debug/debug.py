@@ -25,7 +25,8 @@ from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 from qops.tools.debug.places import places_of
-from qops.tools.debug.walk import States, WalkedLayer, matched, walk
+from qops.tools.debug.twins import matched, unmatched
+from qops.tools.debug.walk import States, WalkedLayer, walk
 from qops.tools.progress import Progress
 
 __all__ = ["debug"]
@@ -70,8 +71,9 @@ def debug(
         tensors may be missing. A list holds the dumps of steps that follow each other, the first one first: variables
         and memories of SVDF and LSTM are kept from step to step, and what is told is the first step that differs.
     float_model : str, Path or Graph, optional
-        The float network, whose tensors have the same names. By default the model itself in real numbers, without
-        rounding between its layers. Not with a list of steps.
+        The float network, whose tensors have the same names, or these with what onnxruntime's ``quantize_static`` adds;
+        a ReLU that it removed is taken into account, and a note says what has no tensor there. By default the model
+        itself in real numbers, without rounding between its layers. Not with a list of steps.
     runtime : str, optional
         The runtime whose bits the model is expected to give, as in `qops.models.load`.
     client : distributed.Client, optional
@@ -202,6 +204,7 @@ class _Debugger:
         if twin is not None:
             self.progress("running the float model")
             real = matched(graph, twin, {name: graph.tensors[name].values(x) for name, x in self.inputs.items()})
+            self.notes += unmatched(graph, real)
         rows: list[LayerRow] = []
         first, case = self._unlike_inputs(), None
         worst: WalkedLayer | None = None

@@ -17,7 +17,7 @@ from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.layer_row import LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
 
-__all__ = ["LayerResult", "States", "WalkedLayer", "matched", "walk"]
+__all__ = ["LayerResult", "States", "WalkedLayer", "walk"]
 
 Arrays = Mapping[str, NDArray[Any]]
 Results = tuple[NDArray[Any], ...]
@@ -250,35 +250,3 @@ def _against(tensor: Tensor, got: NDArray[Any], real: NDArray[Any] | None) -> tu
             float(np.abs(off).max() / float(tensor.scale)) if tensor.scale is not None and tensor.axis is None else None
         )
     return lsb if lsb is not None and np.isfinite(lsb) else None, sqnr if np.isfinite(sqnr) else None
-
-
-def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]]:
-    """Run a float model; tensors belong together by their names, or by their places if all ops are the same.
-
-    Parameters
-    ----------
-    graph, twin : Graph
-        The model and the float model.
-    values : dict of str to ndarray
-        Real values of the model's inputs, in their order.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Real values by the names of the model's tensors.
-
-    Raises
-    ------
-    ValueError
-        Another number of inputs, or a tensor of other shape.
-    """
-    if len(twin.inputs) != len(graph.inputs):
-        raise ValueError(f"float_model: {twin.name} has {len(twin.inputs)} inputs, {graph.name} {len(graph.inputs)}")
-    run = twin.real(dict(zip(twin.inputs, (values[name] for name in graph.inputs), strict=True)), keep="all")
-    found = {name: value for name, value in run.items() if name in graph.tensors}
-    ours, theirs = ([op for op in g.ops if op.kind not in ("QUANTIZE", "DEQUANTIZE")] for g in (graph, twin))
-    if [op.kind for op in ours] == [op.kind for op in theirs]:
-        for a, b in zip(ours, theirs, strict=True):
-            for name, other in zip(a.outputs, b.outputs, strict=True):
-                found.setdefault(name, run[other])
-    return found

@@ -16,6 +16,8 @@ from qops.tools.explain import candidates
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.candidates import Candidate
 from qops.tools.explain.explanation import Explanation, Verdict, Witness
+from qops.tools.explain.fitting import fit as fitted
+from qops.tools.explain.fitting import scale_seen
 from qops.tools.explain.mistakes import tails, undone
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import Probe, probe_for
@@ -184,7 +186,9 @@ def _by_names_given(dump: Dump, why: Exception) -> Exception:
     return ValueError(f"rmin, rmax: no range rule gives {lo} to {hi} a scale that float32 holds")
 
 
-def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] = lambda words: None) -> Explanation:
+def explained(
+    dump: Dump, probe: bool = False, progress: Callable[[str], None] = lambda words: None, fit: bool = False
+) -> Explanation:
     """Explain a dump; see `explain`.
 
     Parameters
@@ -195,6 +199,8 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
         Whether to look for inputs that tell the rules apart.
     progress : callable
         Called with words that say what is tried next.
+    fit : bool
+        Whether to fit a rule by its parts if no rule of a table gives all integers.
 
     Returns
     -------
@@ -221,7 +227,10 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
         separated = probe_for(dump, exact or [v.rule for v in excluded[:_NEAREST]])
     reasons = {rule: str(why) for rule, why in refused.items()}
     axis = dump.numbers.get("axis", -1) if dump.is_by_channel else None
-    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis)
+    more = None
+    if fit and dump.kind == "requantize" and not exact:
+        more = fitted(dump, progress, not dump.numbers.get("scale_is_seen", False))
+    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis, more)
 
 
 def explain(
@@ -232,6 +241,7 @@ def explain(
     scale: ArrayLike | None = None,
     b: ArrayLike | None = None,
     probe: bool = False,
+    fit: bool = False,
     **numbers: Any,
 ) -> Explanation:
     """Find the rules that produced the integers `y`, and for each other rule the first integer that it gets wrong.
@@ -258,6 +268,11 @@ def explain(
     probe : bool
         Also look for at most 256 inputs that separate every two of the rules in `exact`, or of the nearest rules if
         there are none.
+    fit : bool
+        For requantize, if no rule gives all integers: search the space that the rules span, multipliers of 1 or of 4 to
+        32 bits, one shift or two in either order, the rounding of each, the zero point inside or outside, the order of
+        the clamps, and near the scale that is given other scales. Then ``scale`` may be missing. `Explanation.fit` has
+        rules that `qops.rules.requantize` and `qops.rules.emit` take, and says how many inputs would decide.
     **numbers
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``,
         or ``integers``, the multiplier and the right shift of a port, each one or one for each channel;
@@ -306,4 +321,16 @@ def explain(
     >>> even.differs, even.kind, even.first  # -91.5
     (5, 'ties only', Witness(index=(8,), acc=-244, got=-91, wanted=-92))
     """
-    return explained(dump_of(kind, x, y, b, {"scale": scale, **numbers}), flag(probe, "probe"))
+    numbers = {"scale": scale, **numbers}
+    dump = _without_scale(x, y, numbers) if flag(fit, "fit") and kind == "requantize" else None
+    return explained(dump or dump_of(kind, x, y, b, numbers), flag(probe, "probe"), fit=fit)
+
+
+def _without_scale(x: ArrayLike, y: ArrayLike, numbers: dict[str, Any]) -> Dump | None:
+    """Give a dump whose scale is the one that its codes show; None if a scale is given."""
+    if any(numbers.get(name) is not None for name in ("scale", "in_scale", "w_scale", "out_scale", "integers")):
+        return None
+    zero = numbers.get("zero_point") or 0
+    checked = dump_of("requantize", x, y, None, {**numbers, "scale": 1.0})
+    seen = scale_seen(checked.acc - checked.numbers.get("in_zero_point", 0), checked.y, zero)
+    return checked.but(scale=seen, scale_is_seen=True)

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.tools.explain.fitting import Fit
 from qops.tools.explain.probes import Probe
 
 __all__ = ["Explanation", "Verdict", "Witness", "all_integers"]
 
 _NEAREST = 10
+_MOST_OF = 0.5  # a rule that differs in a larger share of the integers is not near
+_TOO_FEW = 16  # integers
 _LINES, _LABELS = 6, 4  # how many lines of excluded rules are printed, and how many rules in one
 
 
@@ -98,6 +101,8 @@ class Explanation:
         Rules that do not take these numbers, and why.
     axis : int or None
         The axis of the channels, if each has a scale: as it was given, or the last one of x that has as many elements.
+    fit : Fit or None
+        Rules that were fitted, if that was asked for and no rule of a table gives all integers.
     """
 
     size: int
@@ -108,6 +113,7 @@ class Explanation:
     separated: Probe | None = None
     refused: dict[str, str] = field(default_factory=dict)
     axis: int | None = None
+    fit: Fit | None = None
 
     @property
     def probe(self) -> NDArray[Any] | None:
@@ -119,8 +125,11 @@ class Explanation:
 
     @property
     def nearest(self) -> list[Verdict]:
-        """Ten verdicts: first those on mistakes, which give all integers, then the rules that differ least."""
-        return [*self.mistakes, *self.excluded][:_NEAREST]
+        """Ten verdicts: first those on mistakes, which give all integers, then the rules that differ least.
+
+        A rule that differs in most integers is not near, and is left out.
+        """
+        return [*self.mistakes, *(v for v in self.excluded if v.share <= _MOST_OF)][:_NEAREST]
 
     def as_dict(self) -> dict[str, Any]:
         """Give what ``python -m qops explain --json`` prints.
@@ -141,13 +150,20 @@ class Explanation:
             }
             for v in self.nearest
         ]
-        more = {} if self.axis is None else {"axis": self.axis}
+        more: dict[str, Any] = {} if self.axis is None else {"axis": self.axis}
+        if self.fit is not None:
+            rules = [{"integers": one.integers, **one.rule._asdict()} for one in self.fit.found]
+            more |= {"fit": {"words": self.fit.words, "rules": rules}}
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
 
     def __str__(self) -> str:
         lines, every = [], all_integers(self.size)
         if not self.exact:
             lines.append(f"no rule gives {every} with the numbers that are given")
+            if self.size < _TOO_FEW:
+                lines.append(f"  {self.size} integers are too few: give {_TOO_FEW} or more, from all over the range")
+            if not self.mistakes and self.excluded and self.excluded[0].share > _MOST_OF:
+                lines.append("  no rule is near: each differs in most integers")
         elif len(self.exact) == 1:
             lines.append(f"{self.exact[0]}: {every}")
         elif "\n" in (names := _names(self.exact)):
@@ -161,6 +177,8 @@ class Explanation:
         lines += [f"  all of them, once a mistake is undone ({words}): {_names(of)}" for words, of in by_words.items()]
         if self.axis is not None:
             lines.append(f"  the scales are those of channels along axis {self.axis} of x")
+        if self.fit is not None:
+            lines += [f"  fit: {line}" if i == 0 else f"  {line}" for i, line in enumerate(str(self.fit).split("\n"))]
         lines += _lines(self.excluded)
         if self.refused:
             lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")

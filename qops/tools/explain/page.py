@@ -46,6 +46,7 @@ def page_of(dump: Dump, found: Explanation, name: str) -> str:
         *_head(dump, found, name),
         *_fitting(dump, found),
         *_mistaken(found),
+        *_fitted(found),
         *_others(found),
         *_pictures(dump, found),
         *_alike(found),
@@ -98,6 +99,13 @@ def _mistaken(found: Explanation) -> Iterator[str]:
         for v in found.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
         yield table(("mistake", "rules that then fit"), [(w, ", ".join(rules)) for w, rules in by_words.items()])
+
+
+def _fitted(found: Explanation) -> Iterator[str]:
+    if found.fit is not None:
+        yield f"<h2>Fitted</h2><p>{escape(found.fit.words[:1].upper() + found.fit.words[1:])}.</p>"
+        if found.fit.found:
+            yield table(("rule", "integers"), [(str(f.rule), str(f.integers or "")) for f in found.fit.found])
 
 
 def _others(found: Explanation) -> Iterator[str]:

@@ -145,7 +145,7 @@ def test_a_range_that_cannot_be_is_refused(y, ends, text):
         ({"y": None}, "y: missing in dump.json, a dump of requantize"),
         ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
         ({"scael": 0.5}, "scael: requantize has no such number"),
-        ({"kind": "requantize", "a_zero_point": 3}, "a_zero_point: requantize has no such number"),
+        ({"kind": "requantize", "y_zero_point": 3}, "y_zero_point: requantize has no such number"),
         ({"kind": "quantize", "acc": None, "x": [0.5], "y": [1], "x_zero_point": 3}, "x_zero_point: quantize has no"),
         ({"a_zp": 0}, "a_zp: is spelt a_zero_point"),
         ({"kind": None, "acc": None, "x": [1], "x_zp": 3}, "x_zp: is spelt x_zero_point"),

@@ -1,0 +1,203 @@
+"""Requantization rules that no table has: what `qops.explain` fits to integers, as rows that `requantize` takes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.checks import as_array, integer, shown
+from qops.codes import CodeType
+
+__all__ = ["FittedRequantization", "FittedRule", "codes_of", "multiplier_of", "shifted"]
+
+_MOST_BITS = 62  # of a product
+_FORMS = ("once", "after", "before")
+_ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
+
+
+class FittedRule(NamedTuple):
+    """A rule in integers, ``code = clamp(round(acc * multiplier / 2**right_shift) + zero_point)``, by its parts.
+
+    Attributes
+    ----------
+    bits : int
+        Bits of the multiplier, 1 to 32: it is in [2**(bits - 1), 2**bits). 1 is a power of two: a shift alone.
+    source : str
+        What the multiplier is made of: "double", or "float32", the scale rounded to it first.
+    made : str
+        How its last bit is rounded: "half_up" or "floor".
+    split : str
+        "once": the product is shifted at once. "after": in two steps. "before": the accumulator is shifted first.
+    first_shift : int
+        What the first of two steps shifts by, at most the whole right shift; 0 where there is one step. Negative: all
+        but so many bits.
+    first, second : str
+        How the first and the last step round: "floor", "truncate", "half_up", "half_away" or "half_even". Where there
+        is one step, `first` is "".
+    zero_point : str
+        "outside": added after the rounding; "inside": before the last one.
+    clamp : str
+        "after": the code is clamped with its zero point; "before": also the rounded value to the code type without it.
+    """
+
+    bits: int
+    source: str = "double"
+    made: str = "half_up"
+    split: str = "once"
+    first_shift: int = 0
+    first: str = ""
+    second: str = "half_up"
+    zero_point: str = "outside"
+    clamp: str = "after"
+
+    @property
+    def name(self) -> str:
+        """The rule in words, short enough for the name of a function in C."""
+        steps = "" if self.split == "once" else f"-{self.first}-{self.split}-{self.first_shift}".replace("--", "-last-")
+        ends = ("-zp-inside" if self.zero_point == "inside" else "") + ("-clamped-first" * (self.clamp == "before"))
+        return f"fitted-{self.bits}-{self.source}-{self.made}{steps}-{self.second}{ends}"
+
+    def __str__(self) -> str:
+        kept = f"a multiplier of {self.bits} bits ({self.source}, {self.made})" if self.bits > 1 else "a shift alone"
+        by = f"by {self.first_shift}" if self.first_shift >= 0 else f"by all but {-self.first_shift}"
+        of = "the accumulator" if self.split == "before" else "the product"
+        steps = f"{of} shifted {by} ({self.first}), then the rest ({self.second})"
+        steps = f"one shift of the product ({self.second})" if self.split == "once" else steps
+        clamped = ", clamped before the zero point is added" if self.clamp == "before" else ""
+        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}"
+
+
+def multiplier_of(rule: FittedRule, scale: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the multiplier and the total right shift that a rule makes of scales above 0.
+
+    Examples
+    --------
+    >>> from qops.rules.fitted import FittedRule, multiplier_of
+    >>> [int(v) for v in multiplier_of(FittedRule(16), 0.0033)]
+    [55364, 24]
+    """
+    value = np.asarray(scale, np.float32 if rule.source == "float32" else np.float64).astype(np.float64)
+    mantissa, exponent = np.frexp(value)
+    scaled = np.ldexp(mantissa, rule.bits)
+    made = np.floor(scaled + 0.5 if rule.made == "half_up" else scaled).astype(np.int64)
+    full = made >> rule.bits
+    return made >> full, rule.bits - exponent.astype(np.int64) - full
+
+
+def shifted(v: NDArray[np.int64], n: Any, rounding: str) -> NDArray[np.int64]:
+    """Give ``v / 2**n`` as integers, rounded by name; n may be 0."""
+    n = np.asarray(n, np.int64)
+    if rounding == "floor":
+        return np.asarray(v >> n)
+    one = np.int64(1)
+    if rounding == "truncate":
+        return np.asarray((v + np.where(v < 0, (one << n) - 1, 0)) >> n)
+    half = (one << n) >> 1
+    if rounding == "half_away":
+        half = half - ((v < 0) & (n > 0))
+    if rounding == "half_even":
+        half = half - ((n > 0) & ((v >> n) & 1 == 0))
+    return np.asarray((v + half) >> n)
+
+
+def codes_of(
+    rule: FittedRule, x: NDArray[np.int64], m: Any, n: Any, zero_point: int, ends: tuple[int, int], own: tuple[int, int]
+) -> NDArray[np.int64]:
+    """Give the codes of accumulators as int64; m and n broadcast against x."""
+    rest: Any = n
+    if rule.split != "once":
+        k = np.clip(n + rule.first_shift if rule.first_shift < 0 else rule.first_shift, 0, np.maximum(n, 0))
+        x = shifted(x, k, rule.first) * m if rule.split == "before" else shifted(x * m, k, rule.first)
+        rest = n - k
+    else:
+        x = x * m
+    if rule.zero_point == "inside":
+        return np.clip(shifted(x + (np.int64(zero_point) << rest), rest, rule.second), *ends)
+    found = shifted(x, rest, rule.second)
+    if rule.clamp == "before":
+        found = np.clip(found, *own)
+    return np.clip(found + zero_point, *ends)
+
+
+class FittedRequantization:
+    """All arguments of `requantize` but the data, for a `FittedRule`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A word of the rule that is not known, a factor that is missing, or beyond the range of the rule.
+    """
+
+    def __init__(self, rule: FittedRule, codes: CodeType, given: dict[str, Any]) -> None:
+        _check_words(rule)
+        info = np.iinfo(codes.dtype)
+        self.rule, self.dtype, self.own = rule, codes.dtype, (int(info.min), int(info.max))
+        self.zero = integer(given["zero_point"], "zero_point", *self.own)
+        lo = self.own[0] if given["qmin"] is None else integer(given["qmin"], "qmin", *self.own)
+        hi = self.own[1] if given["qmax"] is None else integer(given["qmax"], "qmax", lo, self.own[1])
+        self.in_zero_point = integer(given["in_zero_point"], "in_zero_point", -(2**31), 2**31 - 1)
+        self.axis = integer(given["axis"], "axis", -64, 63)
+        factors = [name for name in ("scale", "integers", "scales") if given[name] is not None]
+        if factors not in (["scale"], ["integers"]):
+            raise ValueError(f"scale, integers: expected one of the two by a fitted rule, got {factors}")
+        if factors == ["scale"]:
+            scale = as_array(given["scale"], "scale").astype(np.float64)
+            if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
+                raise ValueError(f"scale: expected finite numbers above 0, got {shown(given['scale'])}")
+            m, n = multiplier_of(rule, scale)
+        else:
+            m, n = (np.asarray(v, np.int64) for v in given["integers"])
+            scale = m * 2.0**-n
+        if n.min(initial=0) < 0 or n.max(initial=0) > _MOST_BITS or m.ndim > 1:
+            raise ValueError(f"{factors[0]}: right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
+        plain = m.ndim == 0
+        pair = (int(m), int(n)) if plain else (m, n)
+        self.scale = float(scale) if plain else scale
+        self.numbers = SimpleNamespace(lo=lo, hi=hi, integers=pair, scale=self.scale, before_after=(1.0, 1.0))
+
+    def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of accumulators."""
+        x = as_array(acc, "acc")
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"acc: expected integers, got {x.dtype}")
+        if out is not None and (out.shape != x.shape or out.dtype != self.dtype or not out.flags.writeable):
+            raise ValueError(f"out: expected {self.dtype} of shape {x.shape}, got {shown(out)}")
+        m, n = (self._along(np.asarray(v, np.int64), x.ndim, x.shape) for v in self.numbers.integers)
+        most = max(abs(int(x.min(initial=0))), abs(int(x.max(initial=0)))) + abs(self.in_zero_point)
+        if most * int(m.max(initial=0)) >= 1 << _MOST_BITS:
+            raise ValueError(f"acc: {_MOST_BITS} bits do not hold {most} times the multiplier {int(m.max())}")
+        moved, ends = x.astype(np.int64) - self.in_zero_point, (self.numbers.lo, self.numbers.hi)
+        made = codes_of(self.rule, moved, m, n, self.zero, ends, self.own).astype(self.dtype)
+        if out is None:
+            return made
+        out[...] = made
+        return out
+
+    def _along(self, values: NDArray[np.int64], ndim: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        if not values.ndim:
+            return values
+        if not -ndim <= self.axis < ndim or shape[self.axis] != values.size:
+            raise ValueError(f"scale: {values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
+        along = [1] * ndim
+        along[self.axis] = -1
+        return values.reshape(along)
+
+
+def _check_words(rule: FittedRule) -> None:
+    integer(rule.bits, "rule.bits", 1, 32)
+    integer(rule.first_shift, "rule.first_shift", -_MOST_BITS, _MOST_BITS)
+    known = {
+        "source": ("double", "float32"),
+        "made": ("half_up", "floor"),
+        "split": _FORMS,
+        "first": ("",) if rule.split == "once" else _ROUNDINGS,
+        "second": _ROUNDINGS,
+        "zero_point": ("outside", "inside"),
+        "clamp": ("after", "before"),
+    }
+    for name, words in known.items():
+        if getattr(rule, name) not in words:
+            raise ValueError(f"rule.{name}: expected one of {', '.join(map(repr, words))}, got {getattr(rule, name)!r}")

@@ -1,0 +1,184 @@
+"""A rule that no table has is fitted, runs in `rules.requantize` and in C, and says what would decide."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import qops
+from qops import rules
+from qops.__main__ import main
+from qops.rules import FittedRule
+
+SCALE, ZERO = 0.00333, -3
+HARDWARE = {
+    "a multiplier of 16 bits, a product of 48, one rounding": FittedRule(16),
+    "11 bits, floored": FittedRule(11, second="floor"),
+    "9 bits, of which the last is cut": FittedRule(9, made="floor", second="half_even"),
+    "a shift alone": FittedRule(1, second="half_away"),
+    "the accumulator shifted first": FittedRule(20, split="before", first_shift=4, first="half_up", second="floor"),
+    "two steps": FittedRule(15, split="after", first_shift=-2, first="truncate", second="floor"),
+    "inside": FittedRule(24, second="truncate", zero_point="inside"),
+    "clamped first": FittedRule(13, second="floor", clamp="before"),
+}
+
+
+def drawn(count=4000):
+    draw = np.random.default_rng(8)
+    return draw.integers(-60_000, 60_000, count).astype(np.int32)
+
+
+def by_hand(rule, x, m, n, zero_point):
+    """The rule in Python's integers."""
+
+    def rounded(v, k, how):
+        whole, rest = v >> k, v & ((1 << k) - 1)
+        twice, one = 2 * rest, 1 << k
+        up = {
+            "floor": False,
+            "truncate": v < 0 and rest > 0,
+            "half_up": twice >= one,
+            "half_away": twice > one or (twice == one and v >= 0),
+            "half_even": twice > one or (twice == one and whole % 2 == 1),
+        }[how]
+        return whole + (up and k > 0)
+
+    k = max(0, min(n, n + rule.first_shift if rule.first_shift < 0 else rule.first_shift))
+    k = 0 if rule.split == "once" else k
+    v = rounded(x, k, rule.first) * m if rule.split == "before" else x * m
+    v = rounded(v, k, rule.first) if rule.split == "after" else v
+    if rule.zero_point == "inside":
+        return min(max(rounded(v + (zero_point << (n - k)), n - k, rule.second), -128), 127)
+    v = rounded(v, n - k, rule.second)
+    v = min(max(v, -128), 127) if rule.clamp == "before" else v
+    return min(max(v + zero_point, -128), 127)
+
+
+def integers_of(rule, scale=SCALE):
+    return rules.Requantize(rule, scale=scale).integers
+
+
+@pytest.mark.parametrize("name", HARDWARE)
+def test_a_rule_by_its_parts_is_what_it_says(name):
+    rule, x = HARDWARE[name], drawn(600)
+    m, n = integers_of(rule)
+    assert m.bit_length() == rule.bits
+    got = rules.requantize(x, rule, scale=SCALE, zero_point=ZERO)
+    assert got.tolist() == [by_hand(rule, v, m, n, ZERO) for v in x.tolist()]
+    assert np.array_equal(got, rules.Requantize(rule, integers=(m, n), zero_point=ZERO)(x))
+
+
+@pytest.mark.parametrize("name", HARDWARE)
+def test_hardware_that_no_table_has_is_fitted(name):
+    rule, x = HARDWARE[name], drawn()
+    y = rules.requantize(x, rule, scale=SCALE, zero_point=ZERO)
+    found = qops.explain(x, y, scale=SCALE, zero_point=ZERO, fit=True)
+    if found.exact:  # so many bits that the data have no code which tells
+        assert name.startswith("a multiplier of 16 bits")
+        return
+    assert found.fit.found
+    for one in found.fit.found:
+        how = {"scale": SCALE} if one.integers is None else {"integers": one.integers}
+        assert np.array_equal(rules.requantize(x, one.rule, zero_point=ZERO, **how), y)
+    probe = found.fit.probe
+    answers = {rules.requantize(probe, one.rule, scale=SCALE, zero_point=ZERO).tobytes() for one in found.fit.found}
+    assert len(answers) == len(found.fit.found), "the probe tells each from each"
+
+
+def test_the_published_multiplier_of_16_bits_is_found_where_the_data_tell():
+    rule, x = HARDWARE["a multiplier of 16 bits, a product of 48, one rounding"], np.arange(-2_000_000, 2_000_000, 97)
+    scale = 0.0123456
+    y = rules.requantize(x, rule, scale=scale, dtype="int16")
+    found = qops.explain(x, y, scale=scale, fit=True)
+    assert not found.exact
+    assert rule in [one.rule for one in found.fit.found]
+
+
+@pytest.mark.parametrize("given", [{"scale": SCALE * 1.01}, {}])
+def test_a_scale_that_is_not_known_is_fitted(given):
+    rule, x = HARDWARE["11 bits, floored"], drawn()
+    y = rules.requantize(x, rule, scale=SCALE, zero_point=ZERO)
+    found = qops.explain(x, y, zero_point=ZERO, fit=True, **given)
+    assert found.fit.found[0].rule.second == "floor"
+    m, n = found.fit.found[0].integers
+    assert abs(m / 2**n / SCALE - 1) < 0.002
+    assert np.array_equal(rules.requantize(x, found.fit.found[0].rule, integers=(m, n), zero_point=ZERO), y)
+
+
+def test_channels_have_a_multiplier_each():
+    rule, x = HARDWARE["11 bits, floored"], drawn(4000).reshape(500, 8)
+    scale = np.linspace(0.001, 0.004, 8)
+    y = rules.requantize(x, rule, scale=scale, zero_point=ZERO)
+    found = qops.explain(x, y, scale=scale, zero_point=ZERO, fit=True)
+    for one in found.fit.found:
+        assert np.array_equal(rules.requantize(x, one.rule, scale=scale, zero_point=ZERO), y)
+    assert rule.second in {one.rule.second for one in found.fit.found}
+
+
+def test_nothing_is_fitted_to_noise_or_to_a_few_integers():
+    x = drawn()
+    y = np.random.default_rng(2).integers(-128, 128, x.shape).astype(np.int8)
+    found = qops.explain(x, y, scale=SCALE, fit=True)
+    assert found.fit.found == []
+    assert not found.nearest, "what differs in most integers is not near"
+    assert "no rule is near" in str(found)
+    few = np.int8([0, 9, -9, 5, 1, 100])
+    found = qops.explain(x[:6] // 100, few, scale=SCALE, fit=True)
+    assert "too few data to fit" in found.fit.words
+    assert "6 integers are too few" in str(found)
+    with pytest.raises(ValueError, match=r"^scale: missing, and \d codes between the ends are too few"):
+        qops.explain(x[:6] // 100, few, fit=True)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler of C")
+def test_the_c_of_a_fitted_rule_gives_its_codes(tmp_path):
+    x, calls, bodies = drawn(300), [], []
+    for rule in HARDWARE.values():
+        m, n = integers_of(rule)
+        text = rules.emit(rule)
+        bodies.append(text if not bodies else text[text.index("#ifndef" if "#ifndef" in text else "static int32_t") :])
+        name = rule.name.replace("-", "_")
+        calls.append(f'for (int i = 0; i < 300; i++) printf("%d ", (int){name}(x[i], {m}, {n}, {ZERO}, -128, 127));')
+    data = ", ".join(map(str, x.tolist()))
+    main_text = f"int main(void) {{ static const int64_t x[] = {{{data}}}; {' '.join(calls)} return 0; }}"
+    (tmp_path / "t.c").write_text("#include <stdio.h>\n" + "\n".join([*bodies, main_text]))
+    cc = ["cc", "-std=c11", "-Wall", "-Werror", str(tmp_path / "t.c"), "-o", str(tmp_path / "t")]
+    subprocess.run(cc, check=True, timeout=60)
+    out = subprocess.run([str(tmp_path / "t")], check=True, capture_output=True, text=True, timeout=60).stdout
+    wanted = [rules.requantize(x, rule, scale=SCALE, zero_point=ZERO) for rule in HARDWARE.values()]
+    assert out.split() == [str(v) for v in np.concatenate(wanted).tolist()]
+
+
+def test_the_command_fits_and_writes_a_probe(tmp_path, capsys):
+    x = drawn()
+    y = rules.requantize(x, HARDWARE["11 bits, floored"], scale=SCALE, zero_point=ZERO)
+    np.savez(tmp_path / "dump.npz", kind="requantize", acc=x, y=y, scale=SCALE, zero_point=ZERO)
+    asked = ["explain", str(tmp_path / "dump.npz"), "--fit", "--probe", str(tmp_path / "probe.npz")]
+    assert main([*asked, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)["fit"]
+    assert "more inputs would decide" in told["words"]
+    assert {rule["second"] for rule in told["rules"]} == {"floor"}
+    assert np.load(tmp_path / "probe.npz")["acc"].size >= 1
+    assert main([*asked, "--html"]) == 1
+    assert "<h2>Fitted</h2>" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"bits": 33}, "rule.bits"),
+        ({"second": "up"}, "rule.second"),
+        ({"first": "floor"}, "rule.first"),
+        ({"split": "twice"}, "rule.split"),
+        ({"zero_point": "there"}, "rule.zero_point"),
+    ],
+)
+def test_words_that_are_not_known(change, words):
+    with pytest.raises(ValueError, match=rf"^{words}: expected"):
+        rules.requantize([1], FittedRule(16)._replace(**change), scale=0.5)
+    with pytest.raises(ValueError, match=r"^acc: 62 bits"):
+        rules.requantize([2**40], FittedRule(32), scale=0.5)
+    with pytest.raises(ValueError, match=r"^bias: "):
+        rules.requantize([1], FittedRule(16), scale=0.5, bias=1.0)
