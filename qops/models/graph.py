@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import as_array, choice, shown
 from qops.models.op import FAILED, Op, in_real_numbers
 from qops.models.tensor import Tensor
@@ -16,6 +17,7 @@ from qops.models.tensor import Tensor
 __all__ = ["Graph", "Live"]
 
 
+@shows_fields
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A network that was read from a file: tensors by name, and ops in the order in which they run.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import shown
 from qops.codes import TABLE
 from qops.onednn import _checks as check
@@ -26,6 +27,7 @@ __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
 U8_TOP = TABLE["u8"].highest
 
 
+@shows_fields
 class Saturation(NamedTuple):
     """How often each pair of weights saturated, and how far the sums are from the exact ones.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import int32, integer, native, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import named, quantized, wrap
@@ -17,6 +18,7 @@ from qops.tflite.weights import bias_of
 __all__ = ["Svdf", "SvdfStep", "svdf"]
 
 
+@shows_fields
 class SvdfStep(NamedTuple):
     """One step of `svdf`.
 

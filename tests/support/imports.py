@@ -12,6 +12,8 @@ NOUNS = {
     "_errors",
     "_fixed_modes",
     "_keywords",
+    "_pages",
+    "_readable",
     "codes",
     "checks",
     "qtensor",

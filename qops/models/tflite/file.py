@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 
 __all__ = ["TYPES", "Operator", "TfliteFile", "read_tflite"]
@@ -26,6 +27,7 @@ _MOST_BYTES = 2**31  # of a file and of a tensor; flatbuffers hold no more
 _ABSENT = -1  # the index of an optional input that is left out
 
 
+@shows_fields
 @dataclass(frozen=True)
 class Operator:
     """One operator as the file has it.

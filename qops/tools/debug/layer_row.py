@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from qops._readable import shows_fields
+
 __all__ = ["First", "LayerRow"]
 
 
+@shows_fields
 class LayerRow(NamedTuple):
     """One layer: how far the device is from the graph, and the codes from float.
 
@@ -47,6 +50,7 @@ class LayerRow(NamedTuple):
     whole: int | None
 
 
+@shows_fields
 class First(NamedTuple):
     """The first layer that differs.
 
