@@ -118,7 +118,7 @@ def saturated_pairs(
     The pair (127, 127) saturates in the first of two rows, the pair (127, -127) in none:
 
     >>> qops.onednn.saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
-    Saturation(counts=array([[1, 0]]), places=2, largest_loss=32003, mean_loss=16001.5)
+    Saturation(counts=[[1, 0]], places=2, largest_loss=32003, mean_loss=16001.5)
     """
     m = machine(version, isa)
     check.instance(window, "window", Window)

@@ -190,6 +190,6 @@ def svdf(
     >>> feature, time = np.int8([[1, 2]]), np.int16([[1, 10]])
     >>> y, state = qops.tflite.svdf(np.int8([[1, 1]]), feature, time, **how, y_scale=1.0, y_zero_point=0)
     >>> y, qops.tflite.svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
-    (array([[30]], dtype=int8), SvdfStep(y=array([[23]], dtype=int8), state=array([[3, 2]], dtype=int16)))
+    (array([[30]], dtype=int8), SvdfStep(y=np.int8([[23]]), state=np.int16([[3, 2]])))
     """
     return Svdf._on(locals(), x, state, out)

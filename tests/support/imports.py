@@ -88,7 +88,7 @@ FLOORS = {
         *(("onnx", "tflite"), ("load",), ("argument",)),
     ),
     "tools": (
-        *(("folder", "pages", "progress", "where"), ("explain", "params", "sweep")),
+        *(("folder", "progress", "where"), ("explain", "params", "sweep")),
         ("debug", "selftest", "vectors"),
     ),
 }
