@@ -5,6 +5,8 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from docs import browser, check, stage
@@ -28,7 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shutil.rmtree(site / "lite", ignore_errors=True)
     if lite:
         browser.build(lite, given.pyodide, stage.NOTEBOOKS, out / "lite", site)
-    stage.write(source, lite=bool(lite))
+    print(f"Writing the sources to {source}, then Sphinx makes the site: some minutes.", flush=True)
+    with redirect_stdout(StringIO()):  # the tables that pages show are printed by what makes them
+        stage.write(source, lite=bool(lite))
+    print("The sources are written; Sphinx runs.", flush=True)
     flags = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-d", os.fspath(out / "doctrees")]
     code = sphinx([*flags, os.fspath(source), os.fspath(site)])
     wrong = check.complaints(site) + check.unfound(site, stage.searched())

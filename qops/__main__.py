@@ -1,4 +1,4 @@
-"""The command line.
+"""The command line: ``qops``, or ``python -m qops``.
 
 ``python -m qops explain dump.npz``, ``python -m qops debug model.tflite --device dump.npz``,
 ``python -m qops saturation model.onnx --machine avx2``,
@@ -47,20 +47,23 @@ from qops.tools.vectors.formats import FORMATS, VectorSet, write
 from qops.tools.vectors.vectors import vectors
 
 _DUMP = """\
-A dump holds the arguments of qops.explain by their names, with the same defaults.
-x (or acc, or a) is what the op read, and y what the device made of it. zero_point
-and ..._zero_point are codes of real 0. kind names the op; without it the op is requantize.
-A .json dump names the type of y as dtype. Each kind needs the names before the
-semicolon, and takes the others. The scale of requantize is given as scale, as what
-it is made of, in_scale, w_scale and out_scale, or as integers, a multiplier and a
-right shift. integers also stand for the scales of add and mul:"""
+A dump holds the arguments of qops.explain by their names, with the same
+defaults. x (or acc, or a) is what the op read, and y what the device made of
+it. zero_point and ..._zero_point are codes of real 0. kind names the op;
+without it the op is requantize. A .json dump names the type of y as dtype.
+Each kind needs the names before the semicolon, and takes the others. The
+scale of requantize is given as scale, as what it is made of, in_scale,
+w_scale and out_scale, or as integers, a multiplier and a right shift.
+integers also stand for the scales of add and mul:"""
 _DEVICE = """\
-The dump holds tensors by the names that the model has for them: an .npz file; a .log
-or .txt file in which they are printed; a .tflm file of layer_by_layer_output_tool; or
-a folder with one file for each tensor: .npy; .bin or .raw, plain bytes; .txt or .csv,
-printed numbers; .pb or .tensorproto of ONNX. It needs the inputs, unless --data has
-them; other tensors may be missing. Several dumps are those of steps that follow each other,
-with as many files behind --data, or none. Without any dump the inputs are seeded noise."""
+The dump holds tensors by the names that the model has for them: an .npz file;
+a .log or .txt file in which they are printed; a .tflm file of
+layer_by_layer_output_tool; or a folder with one file for each tensor: .npy;
+.bin or .raw, plain bytes; .txt or .csv, printed numbers; .pb or .tensorproto
+of ONNX. It needs the inputs, unless --data has them; other tensors may be
+missing. Several dumps are those of steps that follow each other, with as
+many files behind --data, or none. Without any dump the inputs are seeded
+noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _PAGE = "hunt.html"
 _SATURATION_PAGE = "saturation.html"
@@ -160,13 +163,14 @@ def _emit(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "python -m qops",
+        "qops",
         description="Tell which rule of a real system made some integers, find the layer of a network that differs "
         "first from a device, tell whether its sums saturate on a machine, make test vectors for a port of a rule, and "
         "write a rule in C.",
         epilog="The exit code is 0; 1 if no rule fits, a layer differs or can saturate, or a check fails; 2 for bad "
         "input.",
     )
+    parser.add_argument("--version", action="version", version=f"qops {sys.modules['qops'].__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_explain(commands)
     _add_debug(commands)

@@ -16,6 +16,7 @@ from qops._kernels.arrays.checks import span as _span
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
+from qops._readable import shows_fields
 from qops.checks import integer as _integer
 from qops.checks import real as _real
 from qops.checks import shown as _shown
@@ -29,6 +30,7 @@ __dir__ = __all__.copy
 _SMALLEST, _LARGEST = 2.0**-126, 2.0**128 - 2.0**104  # float32's normal numbers
 
 
+@shows_fields
 class Affine(NamedTuple):
     """Scale and zero point of codes of one type.
 

@@ -25,11 +25,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
 from qops._kernels.stage.affine import line as _line
+from qops._readable import shows_fields
 from qops.checks import shown
 
 __all__ = ["TABLE", "CodeType", "named", "of", "of_dtype"]
 
 
+@shows_fields
 class CodeType(NamedTuple):
     """One row of the table.
 

@@ -12,6 +12,7 @@ from qops._fixed_modes import HLS_OVERFLOWS, HLS_ROUNDINGS, convert
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
+from qops._readable import shows_fields
 from qops.checks import number as _number
 from qops.checks import shown as _shown
 
@@ -35,6 +36,7 @@ SINGLE_ROUNDINGS: tuple[SingleRounding, ...] = get_args(SingleRounding)
 ROUNDINGS: tuple[Rounding, ...] = (*SINGLE_ROUNDINGS, "gemmlowp", "hvx")
 
 
+@shows_fields
 class Multiplier(NamedTuple):
     """A real factor in fixed point: ``factor = multiplier / 2**right_shift``.
 

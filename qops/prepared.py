@@ -16,13 +16,11 @@ import numpy as np
 from qops._kernels.arrays.checks import as_array
 from qops._kernels.arrays.direct import Direct
 from qops._kernels.machine.host import check as check_rounding
+from qops._readable import in_lines, shown
 
 __all__ = ["Prepared"]
 
 Call = TypeVar("Call", bound=Callable[..., Any])
-
-_SHOWN = 16
-"""Elements up to which an array is shown whole."""
 
 
 class Prepared:
@@ -109,7 +107,7 @@ class Prepared:
             by_name = parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty
             if parameter.default is Parameter.empty or not _is(value, parameter.default):
                 words.append(f"{parameter.name}={shown(value)}" if by_name else shown(value))
-        return f"{type(self).__name__}({', '.join(words)})"
+        return in_lines(f"{type(self).__name__}(", words)
 
 
 def direct(call: Call) -> Call:
@@ -175,35 +173,3 @@ def _is(value: Any, default: Any) -> bool:
     if isinstance(value, np.ndarray) or default is None:
         return value is default
     return (type(value) is type(default) or isinstance(value, np.dtype)) and bool(value == default)
-
-
-def shown(value: Any) -> str:
-    """Give an argument as it is typed; of a long array, also in a tensor, the type and the shape.
-
-    Parameters
-    ----------
-    value : object
-        Any argument of a prepared op.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from qops.prepared import shown
-    >>> shown(np.array([0.1, 0.2])), shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
-    ('[0.1, 0.2]', 'np.int8([1, -2])', '<uint8 (64, 32)>')
-    """
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return f"{type(value).__name__}({', '.join(map(shown, value))})"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
-    if isinstance(value, np.dtype):
-        return repr(value.name)
-    if not isinstance(value, np.ndarray):
-        return repr(value)
-    if value.size > _SHOWN or (value.size == 0 and value.ndim > 1):  # a list does not tell the shape of the latter
-        return f"<{value.dtype} {value.shape}>"
-    is_plain = value.dtype in (np.float64, np.int64)  # what lists of Python's numbers become
-    return str(value.tolist()) if is_plain else f"np.{value.dtype.name}({value.tolist()})"

@@ -16,9 +16,9 @@ from qops._kernels.arrays.codes import Tensor as _Tensor
 from qops._kernels.arrays.codes import check_order
 from qops._kernels.arrays.codes import tensor as _tensor
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
+from qops._readable import in_lines, shown
 from qops.affine import ranges
 from qops.checks import as_array
-from qops.prepared import shown
 
 __all__ = ["QTensor", "TensorLike", "tensor"]
 
@@ -234,8 +234,8 @@ class QTensor(_Tensor):
 
     def __repr__(self) -> str:
         """Show the call of the constructor, as `shown` shows its arguments."""
-        own = f", {self._own.name!r}" if self._own else ""
-        return f"{type(self).__name__}({shown(self.data)}, {shown(self.min)}, {shown(self.max)}{own})"
+        own = [repr(self._own.name)] if self._own else []
+        return in_lines(f"{type(self).__name__}(", [*map(shown, (self.data, self.min, self.max)), *own])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (type(self), self.data, self.min, self.max, self._own and self._own.name)

@@ -90,7 +90,7 @@ def row_ranges(t: TensorLike, name: str) -> tuple[NDArray[Any], NDArray[Any], ND
     codes, lo, hi = read(t, name)
     _check_code_type(t, codes, name)
     wanted = (*codes.shape[:-1], 1)
-    if codes.ndim == 0 or lo.shape[-1] != 1 or hi.shape[-1] != 1:
+    if not codes.ndim == lo.ndim == hi.ndim or lo.shape[-1] != 1 or hi.shape[-1] != 1:
         shape = np.broadcast_shapes(lo.shape, hi.shape)
         raise ValueError(
             f"{name}: expected one range or ends of shape {wanted}, one for each row, got ends of shape {shape}"

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._keywords import refusing_unknown
+from qops._readable import shows_fields
 from qops.frontdoor.targets import OpenRange, Range
 from qops.qtensor import QTensor, TensorLike
 
@@ -19,6 +20,7 @@ T: TypeAlias = TensorLike
 Yes: TypeAlias = Literal[True]
 
 
+@shows_fields
 class RangeInfo(NamedTuple):
     """How an op found its output range.
 

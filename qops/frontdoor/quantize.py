@@ -13,7 +13,7 @@ from qops._keywords import refusing_unknown, unknown_keyword
 from qops.affine import ranges
 from qops.checks import as_array, integer, shown
 from qops.codes import of_dtype
-from qops.frontdoor.targets import Ends, wanted_ends
+from qops.frontdoor.targets import OpenRanges, wanted_ends
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
@@ -30,7 +30,7 @@ def quantize(
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
-    range: Ends | None = None,
+    range: OpenRanges | None = None,
     scale: float | ArrayLike | None = None,
     zero_point: int | ArrayLike | None = None,
     axis: int | tuple[int, ...] | None = None,
@@ -51,9 +51,9 @@ def quantize(
     x : array_like of float
         Real values. float64 and integers are rounded to float32 first.
     min, max : float or array_like of float, optional
-        Ends of the range; an end that is not given comes from the data and 0. Values outside saturate. The range is
-        widened to hold 0, and to be at least 6e-36 wide. Arrays that broadcast against `x` give ranges per channel.
-        ``quantize(x, (-1.0, 1.0))`` takes the pair as `range`.
+        Lowest and highest value of the range; one that is not given comes from the data and 0. Values outside saturate.
+        The range is widened to hold 0, and to be at least 6e-36 wide. Arrays that broadcast against `x` give ranges per
+        channel. ``quantize(x, (-1.0, 1.0))`` takes the pair as `range`.
     range : (min, max), optional
         Both ends at once, in place of `min` and `max`; each may be None.
     scale : float, or with an axis 1-D array_like, optional

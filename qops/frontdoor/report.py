@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import ceil, inf, log10, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._pages.html import in_notebook, table
+from qops._pages.svg import bars
+from qops._readable import fitted, shows_fields
+
 __all__ = ["ErrorReport", "Histogram", "Worst"]
 
 FINEST_BIN = 1 / 8
 MOST_BINS = 4096
+_MOST_BARS = 40
 
 
+@shows_fields
 @dataclass(frozen=True, slots=True)
 class Worst:
     """The element with the largest error.
@@ -32,6 +38,7 @@ class Worst:
     reference: float
 
 
+@shows_fields
 class Histogram(NamedTuple):
     """Counts of the signed error in bins of equal width: 1/8 LSB, or a power of two times that, for 4096 bins at most.
 
@@ -120,14 +127,29 @@ class ErrorReport:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __repr__(self) -> str:
-        """Show all fields, and the SQNR."""
-        shown = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self)]
-        return f"ErrorReport({', '.join([*shown, f'sqnr={self.sqnr!r}'])})"
+        """Show the worst element in one line, then the table."""
+        w = self.worst
+        first = f"<ErrorReport: at most {self.max:.4g} LSB off, at {w.index}: {w.value:.6g} for {w.reference:.6g}>"
+        return fitted(f"{first}\n{self}")
+
+    def _repr_html_(self) -> str:
+        """Show the table and the histogram in a notebook."""
+        figures = table(["", "error"], [*self._figures().items()])
+        h, counted = self.histogram, np.flatnonzero(self.histogram.counts)
+        if not len(counted):  # such a report was made without a histogram
+            return in_notebook(figures)
+        share, edges = h.counts[counted[0] : counted[-1] + 1] / self.count, h.edges[counted[0] :]
+        every = -(-len(share) // _MOST_BARS)
+        values = [(f"{edges[i]:+.4g}", float(share[i : i + every].sum())) for i in range(0, len(share), every)]
+        return in_notebook(figures, bars("error in LSB", values, "{:.1%}", max(2, len(values) // 4)))
 
     def __str__(self) -> str:
         """Show a table: a line for each figure."""
+        return "\n".join(f"{name:13} {text}" for name, text in self._figures().items())
+
+    def _figures(self) -> dict[str, str]:
         sizes = np.unique(self.lsb).tolist()
-        lines = {
+        return {
             "elements": f"{self.count}",
             "LSB": " to ".join(f"{size:.6g}" for size in sizes[:: max(1, len(sizes) - 1)]),
             "max error": f"{self.max:.4f} LSB"
@@ -138,7 +160,6 @@ class ErrorReport:
             "SQNR": f"{self.sqnr:.1f} dB",
             "worst": f"{self.worst.value:.6g} for {self.worst.reference:.6g}, at {self.worst.index}",
         }
-        return "\n".join(f"{name:13} {text}" for name, text in lines.items())
 
 
 def edges_of(half: int, width: float) -> NDArray[Any]:

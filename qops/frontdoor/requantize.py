@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import requantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.frontdoor.targets import Ends, wanted_ends
+from qops.frontdoor.targets import OpenRanges, wanted_ends
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize_32to8"]
@@ -59,7 +59,7 @@ def requantize(
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
-    range: Ends | None = None,
+    range: OpenRanges | None = None,
     dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
     **unknown: Never,
@@ -135,7 +135,7 @@ def requantize_32to8(
     min: float | ArrayLike | None = None,
     max: float | ArrayLike | None = None,
     *,
-    range: Ends | None = None,
+    range: OpenRanges | None = None,
     out: NDArray[np.uint8] | None = None,
     **unknown: Never,
 ) -> QTensor:

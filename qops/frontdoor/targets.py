@@ -13,14 +13,14 @@ from qops._kernels.stage.affine import range_holding_zero
 from qops.checks import shown, span, two_ends
 from qops.codes import TABLE, CodeType
 
-__all__ = ["Ends", "OpenRange", "Range", "code_type", "range_of_all", "wanted_ends"]
+__all__ = ["OpenRange", "OpenRanges", "Range", "code_type", "range_of_all", "wanted_ends"]
 
 Range: TypeAlias = tuple[float, float]
 
 OpenRange: TypeAlias = tuple[float | None, float | None]
 """A range of which an end may be left open."""
 
-Ends: TypeAlias = tuple[float | ArrayLike | None, float | ArrayLike | None]
+OpenRanges: TypeAlias = tuple[float | ArrayLike | None, float | ArrayLike | None]
 """A range, or one for each channel, of which an end may be left open."""
 
 _EIGHT_BITS = {row.dtype: row for row in (TABLE["u8"], TABLE["s8"])}

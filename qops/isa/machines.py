@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops._readable import shows_fields
 from qops.checks import array, choice
 from qops.isa.lanes import fit
 
@@ -40,6 +41,7 @@ __all__ = ["MACHINES", "Machine", "machine"]
 Overflow: TypeAlias = Literal["saturates", "wraps"]
 
 
+@shows_fields
 class Machine(NamedTuple):
     """How the lanes of a machine add products of codes. `MACHINES` has those of real CPUs; a kernel may have its own.
 

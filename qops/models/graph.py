@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import as_array, choice, shown
 from qops.models.live import Live
 from qops.models.op import FAILED, Op, in_real_numbers
@@ -20,6 +21,7 @@ __all__ = ["Graph"]
 Arrays = Mapping[str, NDArray[Any]]
 
 
+@shows_fields
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A network that was read from a file: tensors by name, and ops in the order in which they run.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 from qops.rules import Requantize
 
@@ -23,6 +24,7 @@ class Missing(ValueError):
     """An operator that qops does not have, in words."""
 
 
+@shows_fields
 @dataclass(frozen=True, eq=False)
 class Layer:
     """What `explain` and a port need of an op: its kind, and its numbers, weights and bias.
@@ -81,6 +83,7 @@ class Alone(NamedTuple):
     how: str
 
 
+@shows_fields
 @dataclass(frozen=True, eq=False)
 class Op:
     """One op of a graph, ready to run.

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 from qops.rules import TABLE, Requantize, reduced_multiplier
 from qops.rules.numbers import SINGLES
@@ -52,6 +53,7 @@ PORTS = {
 """The systems of `params`, by name."""
 
 
+@shows_fields
 class PortedLayer(NamedTuple):
     """One layer as a port holds it.
 

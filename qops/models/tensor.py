@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._readable import shows_fields
+
 __all__ = ["Tensor", "Values", "zero_of"]
 
 Values = NDArray[np.float64]
 """Real values of a tensor."""
 
 
+@shows_fields
 @dataclass(frozen=True, eq=False)
 class Tensor:
     """One tensor of a graph: what its codes mean.

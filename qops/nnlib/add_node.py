@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.ranges import f32
+from qops._readable import in_lines
 from qops.checks import U8, choice, integers, real
 from qops.codes import TABLE
 from qops.nnlib._checks import Checked, two
@@ -67,6 +68,16 @@ class Node:
             result[...] = codes
         self._ends, self._ran, self.passes = ends, self._ran or form != "spec", passes
         return tensor(result, *ends)  # min > max in some of its wraps
+
+    def __repr__(self) -> str:
+        """Show the call of the constructor."""
+        given = [
+            f"{name}={end!r}"
+            for name, end in zip(("guess_min", "guess_max"), self._given, strict=True)
+            if end is not None
+        ]
+        form = [f"form={self._form!r}"] if type(self).__name__.startswith("QuantizedAdd") else []
+        return in_lines(f"{type(self).__name__}(", [*given, *form])
 
     def _flat(self, a: Checked, b: Checked, out: NDArray[np.uint8]) -> tuple[Ends | None, int]:
         """Run ``flat``; give the range of the last pass, None if the original refuses it, and the number of passes."""

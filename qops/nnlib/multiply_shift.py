@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import requantize as kernels
+from qops._readable import shows_fields
 from qops.checks import S32, array, int32, integer, output, real
 
 __all__ = ["MultiplierBelowOne", "mul_by_quantized_multiplier", "multiplier_below_one", "rounding_divide_by_pot"]
 
 
+@shows_fields
 class MultiplierBelowOne(NamedTuple):
     """A factor in (0, 1) as ``multiplier / 2**(31 + right_shift)``.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qops._kernels.nnlib import ranges as kernels
+from qops._readable import shows_fields
 from qops.checks import integer, span
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
 ]
 
 
+@shows_fields
 class AdjustedRange(NamedTuple):
     """A range with 0 on a code.
 
@@ -33,6 +35,7 @@ class AdjustedRange(NamedTuple):
     recip_step: float
 
 
+@shows_fields
 class MovedRange(NamedTuple):
     """A range with 0 on a code.
 
@@ -49,6 +52,7 @@ class MovedRange(NamedTuple):
     max: float
 
 
+@shows_fields
 class LevelZero(NamedTuple):
     """The code of 0 and the code step of a range.
 

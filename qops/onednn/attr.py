@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import shown
 from qops.onednn import _checks as check
 from qops.onednn.cast import F32
@@ -99,6 +100,7 @@ class Scales:
         return self.values.reshape(shape)
 
 
+@shows_fields
 @dataclass(frozen=True)
 class Sum:
     """Post-op: add `scale` times the destination as it was before the call.
@@ -123,6 +125,7 @@ class Sum:
         object.__setattr__(self, "scale", check.real(self.scale, "sum scale"))
 
 
+@shows_fields
 @dataclass(frozen=True)
 class Eltwise:
     """Post-op: ``scale * relu(x)``, where ``relu(x) = x > 0 ? x : alpha*x``.

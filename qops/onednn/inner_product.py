@@ -28,7 +28,9 @@ class InnerProduct(Product):
     ...     np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt="u8", attr=qops.onednn.Attr(src_scale=0.01)
     ... )
     >>> op
-    InnerProduct(np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01)))
+    InnerProduct(
+        np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01))
+    )
     >>> op(np.uint8([[50, 100, 200]])), op.shape_of((1, 3))
     (array([[50,  0]], dtype=uint8), (1, 2))
     """

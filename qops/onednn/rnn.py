@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qops._readable import shows_fields
 from qops.onednn import _checks as check
 from qops.onednn import dot
 from qops.onednn.attr import Scales, as_scales
@@ -31,6 +32,7 @@ WEIGHTS_PEAK = 63
 """The recommended code of the largest weight. No pair of products can saturate: 2*255*63 = 32130 <= 32767."""
 
 
+@shows_fields
 @dataclass(frozen=True)
 class StateQuant:
     """How states are held in u8: ``code = q(x*scale + shift)``, ``x = (code - shift)/scale``.

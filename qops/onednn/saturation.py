@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import shown
 from qops.codes import TABLE
 from qops.onednn import _checks as check
@@ -27,6 +28,7 @@ __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
 U8_TOP = TABLE["u8"].highest
 
 
+@shows_fields
 class Saturation(NamedTuple):
     """How often each pair of weights saturated, and how far the sums are from the exact ones.
 
@@ -127,7 +129,7 @@ def saturated_pairs(
     The pair (127, 127) saturates in the first of two rows, the pair (127, -127) in none:
 
     >>> qops.onednn.saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
-    Saturation(counts=array([[1, 0]]), places=2, largest_loss=32003, mean_loss=16001.5)
+    Saturation(counts=[[1, 0]], places=2, largest_loss=32003, mean_loss=16001.5)
     """
     m = machine(version, isa)
     check.instance(window, "window", Window)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import native
 from qops.codes import TABLE
 from qops.onnx import _checks as check
@@ -18,6 +19,7 @@ __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
 CODES = TABLE["u8"]
 
 
+@shows_fields
 class DynamicallyQuantized(NamedTuple):
     """The results of DynamicQuantizeLinear. Code q stands for ``y_scale * (q - y_zero_point)``.
 

@@ -13,6 +13,7 @@ from qops._kernels.arrays.numbers import float32
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
+from qops._readable import shows_fields
 from qops.checks import put
 from qops.codes import CodeType
 from qops.rules.numbers import WORDS, Numbers
@@ -44,6 +45,7 @@ class Windows(NamedTuple):
 Pooled = Callable[[Array, Array | None], Array]
 
 
+@shows_fields
 class PoolRule(NamedTuple):
     """One row of `AVERAGE_POOL`.
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._readable import shows_fields
 from qops.rules.scales import fma
 
 __all__ = ["REAL_BIAS", "BiasNumbers", "BiasRule", "codes_per_unit", "ncnn_scale"]
@@ -49,6 +50,7 @@ class BiasNumbers(NamedTuple):
     x_zero_point: int
 
 
+@shows_fields
 class BiasRule(NamedTuple):
     """One row of `REAL_BIAS`.
 

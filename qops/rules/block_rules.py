@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._readable import shows_fields
 from qops.rules.roundings import ROUNDINGS
 from qops.rules.scales import fma
 
@@ -21,6 +22,7 @@ Array = NDArray[Any]
 F16, F32, F64 = np.float16, np.float32, np.float64
 
 
+@shows_fields
 class BlockCodes(NamedTuple):
     """Codes of rows or blocks: a value is ``scale * (code - zero_point)``, or ``scale * code + minimum``.
 
@@ -46,6 +48,7 @@ class BlockCodes(NamedTuple):
     sums: Array | None = None
 
 
+@shows_fields
 class BlockQuantizeRule(NamedTuple):
     """One row of `QUANTIZE_BLOCKS`.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
+from qops._readable import shows_fields
 from qops.checks import as_array, check_out, put, shown
 from qops.rules.bias_rules import codes_per_unit, ncnn_scale
 from qops.rules.scales import fma
@@ -20,6 +21,7 @@ Array = NDArray[Any]
 F32, F64 = np.float32, np.float64
 
 
+@shows_fields
 class DequantizeRule(NamedTuple):
     """One row of `DEQUANTIZE`.
 

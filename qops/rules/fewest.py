@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import int32, integer, number, shown
 from qops.codes import of_dtype
 
@@ -18,6 +19,7 @@ _MOST_BITS = 31
 _FITS = 45  # bits by which int64 holds codes of 17 bits, shifted to the left
 
 
+@shows_fields
 class Tradeoff(NamedTuple):
     """The best multiplier with a given number of bits: no other, with any right shift, gets fewer codes wrong.
 
@@ -37,6 +39,7 @@ class Tradeoff(NamedTuple):
     off: int
 
 
+@shows_fields
 class FewestBits(NamedTuple):
     """What `fewest_bits` found.
 

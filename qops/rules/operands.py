@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from qops._readable import shows_fields
 from qops.checks import shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import given_integers
@@ -11,6 +12,7 @@ from qops.rules.numbers import given_integers
 __all__ = ["AddIntegers", "BinaryRule", "of_add", "of_mul"]
 
 
+@shows_fields
 class AddIntegers(NamedTuple):
     """The integers of a sum: what each operand is multiplied by, and what their sum is.
 
@@ -42,6 +44,7 @@ def of_mul(integers: Any) -> Multiplier:
     return Multiplier(multiplier, right_shift)
 
 
+@shows_fields
 class BinaryRule(NamedTuple):
     """One row of `ADD` or `MUL`.
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from qops._readable import shows_fields
+
 __all__ = ["QUANTIZE", "QuantizeRule"]
 
 
+@shows_fields
 class QuantizeRule(NamedTuple):
     """One row of `QUANTIZE`.
 

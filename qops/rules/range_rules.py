@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from qops._readable import shows_fields
+
 __all__ = ["RANGE_RULES", "RangeRule"]
 
 F32 = np.float32
@@ -19,6 +21,7 @@ _SMALLEST_TORCH = float(F32(6.1e-5))
 Chosen: TypeAlias = tuple[float, int]
 
 
+@shows_fields
 class RangeRule(NamedTuple):
     """One row of `RANGE_RULES`.
 

@@ -6,9 +6,12 @@ steps the product is rounded, on which side of that the zero point is added, and
 
 from typing import NamedTuple
 
+from qops._readable import fitted, shows_fields
+
 __all__ = ["BLOCKS", "TABLE", "BlockRule", "Rule"]
 
 
+@shows_fields
 class Rule(NamedTuple):
     """One row of `TABLE`.
 
@@ -57,6 +60,7 @@ class Rule(NamedTuple):
         return self.scales.startswith("stepwise")
 
 
+@shows_fields
 class BlockRule(NamedTuple):
     """One row of `BLOCKS`: whole blocks go by a rule of `TABLE`, and what is left at the end by another one.
 
@@ -103,6 +107,9 @@ stepwise-amx: the first of two steps is by in_scale * w_scale.
 
 class Rules(dict[str, Rule]):
     """Requantization rules by name; printed, what the columns mean and a table."""
+
+    def __repr__(self) -> str:
+        return fitted(f"<{len(self)} requantization rules: {', '.join(self)}; print explains them>")
 
     def __str__(self) -> str:
         rows = [Rule._fields, *self.values()]

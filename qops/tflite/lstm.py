@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import native, number, put
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
@@ -23,6 +24,7 @@ def _clip_16(x: Any) -> Codes:
     return np.minimum(np.maximum(x, -(2**15)), 2**15 - 1)
 
 
+@shows_fields
 class LstmSequence(NamedTuple):
     """What `unidirectional_sequence_lstm` gives.
 

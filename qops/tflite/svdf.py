@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import int32, integer, native, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import named, quantized, wrap
@@ -17,6 +18,7 @@ from qops.tflite.weights import bias_of
 __all__ = ["Svdf", "SvdfStep", "svdf"]
 
 
+@shows_fields
 class SvdfStep(NamedTuple):
     """One step of `svdf`.
 
@@ -188,6 +190,6 @@ def svdf(
     >>> feature, time = np.int8([[1, 2]]), np.int16([[1, 10]])
     >>> y, state = qops.tflite.svdf(np.int8([[1, 1]]), feature, time, **how, y_scale=1.0, y_zero_point=0)
     >>> y, qops.tflite.svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
-    (array([[30]], dtype=int8), SvdfStep(y=array([[23]], dtype=int8), state=array([[3, 2]], dtype=int16)))
+    (array([[30]], dtype=int8), SvdfStep(y=np.int8([[23]]), state=np.int16([[3, 2]])))
     """
     return Svdf._on(locals(), x, state, out)

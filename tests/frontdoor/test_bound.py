@@ -69,8 +69,8 @@ def test_a_report_is_shown_with_all_its_figures():
     ]
     assert lines[1] == f"LSB           {1 / 255:.6g} to {4 / 255:.6g}"
     assert f"{report.sqnr:.1f} dB" in str(report)
-    assert f"sqnr={report.sqnr!r})" in repr(report)
-    assert f"max={report.max!r}, " in repr(report)
+    assert f"SQNR          {report.sqnr:.1f} dB" in repr(report)
+    assert repr(report).startswith(f"<ErrorReport: at most {report.max:.4g} LSB off, at {report.worst.index}: ")
     assert "from the op" not in str(report)
 
 

@@ -67,7 +67,7 @@ def test_imports_of_notebooks_run_downhill():
         ("qops.models.tflite.ops", "from qops.models import Graph", "qops.models.Graph"),
         ("qops.tools.explain.page", "from ..debug import walk", "qops.tools.debug.walk"),
         ("qops.tools.params.params", "from qops.tools.explain.explain import x", "qops.tools.explain.explain.x"),
-        ("qops.tools.pages.svg", "import qops.tools.debug.page", "qops.tools.debug.page"),
+        ("qops._pages.svg", "import qops.tools.debug.page", "qops.tools.debug.page"),
     ],
 )
 def test_imports_that_run_uphill_are_found(module, source, name):

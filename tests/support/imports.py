@@ -12,6 +12,8 @@ NOUNS = {
     "_errors",
     "_fixed_modes",
     "_keywords",
+    "_pages",
+    "_readable",
     "codes",
     "checks",
     "qtensor",
@@ -86,7 +88,7 @@ FLOORS = {
         *(("onnx", "tflite"), ("load",), ("argument",)),
     ),
     "tools": (
-        *(("folder", "pages", "progress", "where"), ("explain", "params", "sweep")),
+        *(("folder", "progress", "where"), ("explain", "params", "sweep")),
         ("debug", "saturation", "selftest", "vectors"),
     ),
 }

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 
 __all__ = ["NO_ARRAYS", "TYPES", "Operator", "TfliteFile", "read_tflite"]
@@ -33,6 +34,7 @@ _KEPT = {"int4": "int8"}  # in what codes of 4 bits are kept
 _ABSENT = -1  # the index of an optional input that is left out
 
 
+@shows_fields
 @dataclass(frozen=True)
 class Operator:
     """One operator as the file has it.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from qops._pages.html import in_notebook, table
+from qops._readable import fitted
 from qops.tools.debug.case import Case, Worst
 from qops.tools.debug.layer_row import First, LayerRow, same
 from qops.tools.debug.page import hunt_page
@@ -14,6 +17,8 @@ from qops.tools.debug.reduce import reduced
 
 __all__ = ["Hunt"]
 
+_HEADS = ("layer", "op", "differ", "largest", "share", "whole", "saturated", "LSB", "SQNR dB")
+_ROWS = 16  # of the table in a `repr`
 _NAMES = 24  # characters of a name in the table
 
 
@@ -106,13 +111,33 @@ class Hunt:
             raise ValueError(f"{self.first.layer}: {self.first.cause}; no layer differs by itself, nothing to reduce")
         return reduced(self.case, self.first, folder)
 
+    def __repr__(self) -> str:
+        """Show the first layer that differs, then the rows around that layer, and what else is known."""
+        lines = str(self).split("\n")
+        rows, rest = lines[: len(self.layers) + 2], lines[len(self.layers) + 2 :]
+        answer = next(
+            (line for line in rest if line.startswith(("first: ", "no layer differs"))), "nothing is compared"
+        )
+        hidden = len(self.layers) - _ROWS
+        if hidden > 0:
+            at = next((i for i, row in enumerate(self.layers) if self.first and row.name == self.first.layer), 0)
+            start = 2 + max(0, min(at - _ROWS // 2, hidden))
+            rows = [*rows[:2], *rows[start : start + _ROWS], f"  and {hidden} more layers"]
+        return fitted("\n".join([f"<Hunt: {answer}>", *rows, *(line for line in rest if line != answer)]))
+
+    def _repr_html_(self) -> str:
+        """Show a row for each layer in a notebook."""
+        heads = [head if i < 2 else f"#{head}" for i, head in enumerate(_HEADS)]
+        said = str(self).split("\n")
+        words = "".join(f"<p>{escape(line)}</p>" for line in (said[0], *said[len(self.layers) + 2 :]))
+        return in_notebook(words, table(heads, [*map(_cells, self.layers)]))
+
     def __str__(self) -> str:
-        head = ("layer", "op", "differ", "largest", "share", "whole", "saturated", "LSB", "SQNR dB")
-        rows = [head, *(_cells(row) for row in self.layers)]
-        wide = [max(len(row[i]) for row in rows if len(row) == len(head) or i < 2) for i in range(len(head))]
+        rows = [_HEADS, *(_cells(row) for row in self.layers)]
+        wide = [max(len(row[i]) for row in rows if len(row) == len(_HEADS) or i < 2) for i in range(len(_HEADS))]
         lines = [self.model]
         for row in rows:
-            if len(row) < len(head):  # not checked: words behind the two names
+            if len(row) < len(_HEADS):  # not checked: words behind the two names
                 lines.append("  " + "  ".join([row[0].ljust(wide[0]), row[1].ljust(wide[1]), row[2]]))
                 continue
             cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from qops._readable import shows_fields
+
 __all__ = ["First", "LayerRow", "same"]
 
 
+@shows_fields
 class LayerRow(NamedTuple):
     """One layer: how far the device is from the graph, and the codes from float.
 
@@ -51,6 +54,7 @@ class LayerRow(NamedTuple):
     unchecked: str | None = None
 
 
+@shows_fields
 class First(NamedTuple):
     """The first layer that differs.
 

@@ -8,10 +8,10 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._pages.html import table, whole_page
+from qops._pages.svg import bars, heat
 from qops.tools.debug.case import Worst
 from qops.tools.debug.layer_row import First, LayerRow, same
-from qops.tools.pages.html import table, whole_page
-from qops.tools.pages.svg import bars, heat
 
 __all__ = ["hunt_page"]
 

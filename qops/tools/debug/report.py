@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -220,5 +219,5 @@ def _reproduce(case: Case, small: Smallest | None, suffix: str) -> str:
 
 
 def _versions() -> str:
-    of = ", ".join(f"{name} {version(name)}" for name in ("qops", "numpy"))
+    of = f"qops {sys.modules['qops'].__version__}, numpy {np.__version__}"
     return f"## Versions\n\n{of}, Python {platform.python_version()}, {sys.platform} {platform.machine()}\n"

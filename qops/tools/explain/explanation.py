@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._pages.html import in_notebook, table
+from qops._readable import fitted, shows_fields
 from qops.tools.explain.fitting import Fit
 from qops.tools.explain.probes import Probe
 
@@ -20,6 +23,7 @@ _TOO_FEW = 16  # integers
 _LINES, _LABELS = 6, 4  # how many lines of excluded rules are printed, and how many rules in one
 
 
+@shows_fields
 @dataclass(frozen=True)
 class Witness:
     """An element for which a rule gives another code than the device.
@@ -42,6 +46,7 @@ class Witness:
     wanted: int
 
 
+@shows_fields
 class Verdict(NamedTuple):
     """How far one rule is from the integers.
 
@@ -155,6 +160,18 @@ class Explanation:
             rules = [{"integers": one.integers, **one.rule._asdict()} for one in self.fit.found]
             more |= {"fit": {"words": self.fit.words, "rules": rules}}
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
+
+    def __repr__(self) -> str:
+        count = len(self.exact)
+        fits = self.exact[0] if count == 1 else f"{count or 'no'} rule{'s' if count else ''}"
+        return fitted(f"<Explanation: {fits} give{'' if count > 1 else 's'} {all_integers(self.size)}>\n{self}")
+
+    def _repr_html_(self) -> str:
+        """Show the rules that fit, and a table of the nearest others, in a notebook."""
+        heads = ("rule", "#differ", "#share", "#largest", "kind")
+        rows = [(v.label, f"{v.differs:,}", f"{v.share:.2%}", f"{v.largest}", v.kind) for v in self.nearest]
+        answer = str(self).split("\n")[0]
+        return in_notebook(f"<p>{escape(answer)}</p>", table(heads, rows))
 
     def __str__(self) -> str:
         lines, every = [], all_integers(self.size)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._pages.html import table, whole_page
+from qops._pages.svg import bars
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize_rules import QUANTIZE
@@ -14,8 +16,6 @@ from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
 from qops.tools.explain.explanation import Explanation, all_integers
 from qops.tools.explain.op_dump import Dump
-from qops.tools.pages.html import table, whole_page
-from qops.tools.pages.svg import bars
 
 __all__ = ["page_of"]
 

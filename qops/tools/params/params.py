@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any, Never
 
@@ -12,6 +13,8 @@ import numpy as np
 
 from qops import tflite
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops._pages.html import in_notebook, table
+from qops._readable import fitted
 from qops.checks import choice
 from qops.models import Graph, Layer, Op, Tensor
 from qops.models.argument import graph_of
@@ -55,6 +58,23 @@ class Params:
             said = ", ".join([*layer.rules, f"{len(layer.constants)} constants"])
             lines.append(f"  {layer.name:<{wide}}  {layer.op}: {f'a gap, {layer.gap}' if layer.gap else said}")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Show how many layers and constants there are, then a line for each layer."""
+        return fitted(f"<Params: {self._answer()}>\n{self}")
+
+    def _repr_html_(self) -> str:
+        """Show a row for each layer in a notebook."""
+        rows = [
+            (layer.name, layer.op, ", ".join(layer.rules), f"{len(layer.constants)}", "yes" if layer.code else NO_CODE)
+            for layer in self.layers
+        ]
+        heads = ("layer", "op", "rules", "#constants", "C")
+        return in_notebook(f"<p>{escape(self._answer())}</p>", table(heads, rows))
+
+    def _answer(self) -> str:
+        constants = sum(len(layer.constants) for layer in self.layers)
+        return f"{len(self.layers)} layers of {self.model} for {self.port}, {constants} constants"
 
     @property
     def rules(self) -> list[str]:

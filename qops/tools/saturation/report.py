@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._pages.html import table, whole_page
+from qops._pages.svg import bars
 from qops.checks import choice
-from qops.tools.pages.html import table, whole_page
-from qops.tools.pages.svg import bars
 from qops.tools.saturation.repair import Repair, repaired
 from qops.tools.saturation.retyped import retyped
 from qops.tools.saturation.route import Route

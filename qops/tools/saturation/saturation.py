@@ -17,7 +17,8 @@ from qops.checks import as_array, choice, int32, shown
 from qops.isa.machines import Machine
 from qops.isa.machines import machine as machine_of
 from qops.models.argument import graph_of
-from qops.models.graph import Graph, Live
+from qops.models.graph import Graph
+from qops.models.live import Live
 from qops.models.op import Op
 from qops.tflite.kernels import KERNELS
 from qops.tools.saturation.report import Saturation, SaturationLayer
@@ -267,7 +268,7 @@ def _run(
     graph: Graph, given: dict[str, NDArray[Any]], layers: dict[str, Sums], machine: Machine, runtime: str
 ) -> tuple[dict[str, Any], tuple[SaturationLayer, ...]]:
     """Run a model as the machine does, layer by layer."""
-    live, told = Live(graph, given, keep=graph.outputs), []
+    live, told = Live(graph.ops, given, keep=graph.outputs), []
     for op in graph.ops:
         x = live.read(op)
         y = op.call(*x)

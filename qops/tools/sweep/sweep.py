@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from html import escape
 from os import PathLike
 from time import monotonic
 from typing import Any, Literal, NamedTuple, Never
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops._pages.html import in_notebook, table
+from qops._readable import fitted, shows_fields
 from qops.checks import integer, shown
 from qops.codes import of_dtype
 from qops.frontdoor.error import report_on
@@ -28,6 +31,7 @@ Range = tuple[float, float]
 Op = Callable[..., Any]
 
 
+@shows_fields
 class SweepRow(NamedTuple):
     """The error of an op on one choice of ranges; NaN where the op refused them.
 
@@ -69,6 +73,22 @@ class SweepRow(NamedTuple):
     info: Any = None
 
 
+_HEADS = ("op", "ranges", "max LSB", "mean LSB", "rms LSB", "bias LSB", "SQNR dB")
+_SHOWN_ROWS = 12
+
+
+def _words(ranges: tuple[Range, ...]) -> str:
+    return " ".join(f"({lo:g}, {hi:g})" for lo, hi in ranges)
+
+
+def _cells(row: SweepRow) -> tuple[str, ...]:
+    """Give a row of the table that `Sweep` shows."""
+    if row.refused:
+        return (row.op, _words(row.ranges), f"refused: {row.refused[:30]}", *[""] * 4)
+    errors = (row.max_lsb, row.mean_lsb, row.rms_lsb, row.bias_lsb)
+    return (row.op, _words(row.ranges), *(f"{error:.4f}" for error in errors), f"{row.sqnr_db:.1f}")
+
+
 class Sweep(list[SweepRow]):
     """The rows of a sweep: all rows of the first op, in the order of the ranges, then all rows of the next op."""
 
@@ -79,6 +99,38 @@ class Sweep(list[SweepRow]):
         if not rows:
             raise ValueError("the op refused all ranges, so no row is the worst")
         return max(rows, key=lambda row: row.max_lsb)
+
+    def __repr__(self) -> str:
+        """Show how many rows there are, the worst one, and the rows with the largest errors."""
+        if not self:
+            return "<Sweep: 0 rows>"
+        rows = [_HEADS, *self._worst_first()]
+        wide = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
+        lines = ("  ".join(cell.ljust(n) for cell, n in zip(row, wide, strict=True)).rstrip() for row in rows)
+        return fitted("\n".join([f"<Sweep: {self._answer()}>", *lines, *self._rest()]))
+
+    def _repr_html_(self) -> str:
+        """Show the rows with the largest errors in a notebook."""
+        heads = [f"#{head}" if i > 1 else head for i, head in enumerate(_HEADS)]
+        said = (f"<p>{escape(words)}</p>" for words in (self._answer(), *self._rest()))
+        return in_notebook(*said, table(heads, self._worst_first()))
+
+    def _answer(self) -> str:
+        refused = sum(bool(row.refused) for row in self)
+        said = f"{len(self)} row{'s' * (len(self) != 1)}" + (f", {refused} refused" if refused else "")
+        if refused == len(self):
+            return said
+        worst = self.worst
+        of = f" of {worst.op}" if worst.op else ""
+        return f"{said}; at most {worst.max_lsb:.4g} LSB{of}, on {_words(worst.ranges)}"
+
+    def _rest(self) -> list[str]:
+        return [f"and {len(self) - _SHOWN_ROWS} rows with smaller errors"] if len(self) > _SHOWN_ROWS else []
+
+    def _worst_first(self) -> list[tuple[str, ...]]:
+        """Give the cells of the rows that are shown, those with the largest errors first."""
+        ordered = sorted(self, key=lambda row: -np.inf if row.refused else row.max_lsb, reverse=True)
+        return [_cells(row) for row in ordered[:_SHOWN_ROWS]]
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Give a table with a column for each number: what `pandas.DataFrame` takes.

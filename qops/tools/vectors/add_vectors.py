@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops._readable import fitted
 from qops.checks import choice, shown, span
 from qops.codes import TABLE
 from qops.frontdoor.add import add_8p8to8_integers
@@ -70,6 +71,9 @@ class AddVectors:
             f"tell it from {len(self.killed)} other adds and mistakes; "
             f"the same on all 65,536 pairs: {', '.join(self.alike) or 'none'}"
         )
+
+    def __repr__(self) -> str:
+        return fitted(f"<AddVectors: {self}>")
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:

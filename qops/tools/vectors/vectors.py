@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops._readable import fitted
 from qops.checks import integer, number, shown
 from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
@@ -71,6 +72,9 @@ class Vectors:
             f"tell it from {len(self.killed)} other rules and mistakes; "
             f"the same function here: {', '.join(self.alike) or 'none'}"
         )
+
+    def __repr__(self) -> str:
+        return fitted(f"<Vectors: {self}>")
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:

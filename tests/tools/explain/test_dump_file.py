@@ -157,7 +157,7 @@ def test_odd_files_are_refused(tmp_path, capsys, changes, text):
     parts = {"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5, "zero_point": 0} | changes
     dump.write_text(json.dumps({name: value for name, value in parts.items() if value is not None}))
     assert main(["explain", str(dump)]) == 2
-    assert f"python -m qops: {text}" in capsys.readouterr().err
+    assert f"qops: {text}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

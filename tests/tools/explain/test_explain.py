@@ -306,11 +306,11 @@ def test_odd_scales_are_refused_by_the_names_given(kind, numbers, names, probe):
 @pytest.mark.long
 def test_the_command_line_says_what_it_takes(capsys):
     done = subprocess.run([sys.executable, "-m", "qops", "--help"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("usage: python -m qops ")
+    assert done.stdout.startswith("usage: qops ")
     for word in ("explain", "vectors"):
         with pytest.raises(SystemExit, match=r"^0$"):
             main([word, "--help"])
-        assert capsys.readouterr().out.startswith(f"usage: python -m qops {word}")
+        assert capsys.readouterr().out.startswith(f"usage: qops {word}")
 
 
 def test_the_command(rng, tmp_path, capsys):

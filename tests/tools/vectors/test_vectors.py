@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
     assert main(["vectors", "requantize", *words]) == 2
     with pytest.raises(FileExistsError) as refused:  # systems have their own words
         (tmp_path / "file").mkdir()
-    assert capsys.readouterr().err == f"python -m qops: {tmp_path / 'file'}: {refused.value.strerror}\n"
+    assert capsys.readouterr().err == f"qops: {tmp_path / 'file'}: {refused.value.strerror}\n"
 
 
 def test_a_rule_without_c_writes_nothing(tmp_path):

@@ -34,7 +34,7 @@ def bars(title: str, values: Sequence[tuple[str, float]], form: str, every: int 
 
     Examples
     --------
-    >>> from qops.tools.pages.svg import bars
+    >>> from qops._pages.svg import bars
     >>> drawn = bars("off by", [("-1", 3.0), ("+1", 0.0)], "{:.0f}")
     >>> drawn.count("<rect"), "<title>-1: 3</title>" in drawn
     (2, True)
@@ -81,7 +81,7 @@ def heat(title: str, values: NDArray[np.float64], form: str) -> str:
 
     Examples
     --------
-    >>> from qops.tools.pages.svg import heat
+    >>> from qops._pages.svg import heat
     >>> drawn = heat("rows and columns", np.array([[0.0, 1.0], [2.0, 0.0]]), "{:.0f}")
     >>> drawn.count("<rect"), "<title>1, 0: 2</title>" in drawn
     (3, True)

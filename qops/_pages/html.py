@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["STYLE", "table", "whole_page"]
+__all__ = ["STYLE", "in_notebook", "table", "whole_page"]
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2733; --soft: #66727f; --line: #d5dbe1; --bar: #2f6f9f; --good: #24704a;
@@ -23,6 +23,13 @@ svg text { font: 11px system-ui, sans-serif; fill: var(--soft) } svg .bar { fill
 svg .axis { stroke: var(--line) }
 """
 """The style of every page, light and dark."""
+
+_NOTEBOOK = """
+.qops { max-width: 68rem } .qops .wide { overflow-x: auto } .qops td, .qops th { text-align: left }
+.qops td.number, .qops th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.qops svg .bar { fill: #3b82b4 } .qops svg .axis { stroke: #808a94 }
+.qops svg text { font: 11px sans-serif; fill: #6f7a85 }
+"""
 
 
 def whole_page(title: str, parts: Iterable[str], style: str = "") -> str:
@@ -44,6 +51,21 @@ def whole_page(title: str, parts: Iterable[str], style: str = "") -> str:
     head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
     view = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     return "\n".join([f"{head}{view}<style>{STYLE}{style}</style></head><body>", *parts, "</body></html>", ""])
+
+
+def in_notebook(*parts: str) -> str:
+    """Give what a notebook shows of a result. Its style reaches nothing else of the page.
+
+    Parameters
+    ----------
+    *parts : str
+        HTML.
+
+    Returns
+    -------
+    str
+    """
+    return f'<div class="qops"><style>{_NOTEBOOK}</style>{"".join(parts)}</div>'
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], ids: Sequence[str] = ()) -> str:
