@@ -13,7 +13,7 @@ from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
 from qops.checks import as_array, int32, native, put, shown
 from qops.onnx import _checks as check
-from qops.onnx.paired_convolution import Layer, PairedConv
+from qops.onnx.paired_convolution import ConvolutionSums, PairedConv
 from qops.onnx.runtimes import COLUMNS, Pairs
 from qops.onnx.window import ConvolutionWindow
 from qops.prepared import Prepared, argument
@@ -72,7 +72,7 @@ class Convolution(Prepared):
         types = (self._w.dtype, x) if self._filters_first else (x, self._w.dtype)
         return COLUMNS[self.runtime].pairs_of(*types)
 
-    def _layer(self, x: np.dtype[Any]) -> Layer:
+    def _layer(self, x: np.dtype[Any]) -> ConvolutionSums:
         """Make what sums become, for data of type `x`."""
         raise NotImplementedError
 
@@ -170,8 +170,8 @@ class ConvInteger(Convolution):
             self._check_ort_moves()
             check.one_value(as_array(self.w_zero_point, "w_zero_point"), "w_zero_point")
 
-    def _layer(self, x: np.dtype[Any]) -> Layer:
-        return Layer(self._w_zero())
+    def _layer(self, x: np.dtype[Any]) -> ConvolutionSums:
+        return ConvolutionSums(self._w_zero())
 
 
 def conv_integer(

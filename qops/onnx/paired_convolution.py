@@ -13,10 +13,10 @@ from qops._kernels.stage.prepared import PreparedStage
 from qops.onnx.pairs import sums_of
 from qops.onnx.runtimes import Pairs
 
-__all__ = ["Layer", "PairedConv", "windows_of"]
+__all__ = ["ConvolutionSums", "PairedConv", "windows_of"]
 
 
-class Layer(NamedTuple):
+class ConvolutionSums(NamedTuple):
     """What sums become for data of one type: zero points of the filters, a bias, and the stage of a type of codes."""
 
     w_zero: int | NDArray[np.int64]
@@ -38,7 +38,7 @@ class PairedConv(NamedTuple):
     x_zero, group : int
     pairs : {"saturate", "lowest"}
     filters_first : bool
-    layer : Layer
+    layer : ConvolutionSums
     """
 
     w: NDArray[Any]
@@ -46,7 +46,7 @@ class PairedConv(NamedTuple):
     group: int
     pairs: Pairs
     filters_first: bool
-    layer: Layer
+    layer: ConvolutionSums
 
     def __call__(self, x: NDArray[Any], axes: list[Axis], num_threads: int) -> NDArray[Any]:
         """Convolve images (N, C, ...): (N, M, ...)."""

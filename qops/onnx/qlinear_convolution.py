@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
-from qops.onnx.paired_convolution import Layer
+from qops.onnx.paired_convolution import ConvolutionSums
 from qops.onnx.requantize import combined_scale, requantizer, stage
 from qops.onnx.runtimes import COLUMNS, Pairs
 from qops.rules.requantize import Requantize
@@ -101,7 +101,7 @@ class QLinearConv(Convolution):
         is_symmetric = not np.any(self._w_zero())
         return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, is_symmetric)
 
-    def _layer(self, x: np.dtype[Any]) -> Layer:
+    def _layer(self, x: np.dtype[Any]) -> ConvolutionSums:
         y_zero = check.result_zero_point(self.y_zero_point, x)
         if COLUMNS[self.runtime].is_ort:
             check.ort_has_kernel(x, self._w.dtype, y_zero.dtype, "x, w, y_zero_point")
@@ -109,7 +109,7 @@ class QLinearConv(Convolution):
         bias = None if self.B is None else int32s(self.B, "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
-        return Layer(self._w_zero(), bias, stage(self.factor, y_zero, self.runtime), y_zero.dtype)
+        return ConvolutionSums(self._w_zero(), bias, stage(self.factor, y_zero, self.runtime), y_zero.dtype)
 
     @property
     def factor(self) -> NDArray[Any]:

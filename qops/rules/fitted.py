@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._readable import shows_fields
 from qops.checks import as_array, integer, shown
 from qops.codes import CodeType
 
@@ -18,6 +19,7 @@ _FORMS = ("once", "after", "before")
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
 
 
+@shows_fields
 class FittedRule(NamedTuple):
     """A rule in integers, ``code = clamp(round(acc * multiplier / 2**right_shift) + zero_point)``, by its parts.
 
@@ -77,7 +79,7 @@ def multiplier_of(rule: FittedRule, scale: Any) -> tuple[NDArray[np.int64], NDAr
     --------
     >>> from qops.rules.fitted import FittedRule, multiplier_of
     >>> [int(v) for v in multiplier_of(FittedRule(16), 0.0033)]
-    [55364, 24]
+    [55365, 24]
     """
     value = np.asarray(scale, np.float32 if rule.source == "float32" else np.float64).astype(np.float64)
     mantissa, exponent = np.frexp(value)

@@ -156,7 +156,18 @@ class Convolution(WeightedOp):
         return codes
 
     def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-        """See `WeightedOp.kept`."""
+        """Give what is left of exact sums, as `WeightedOp.kept` says.
+
+        Parameters
+        ----------
+        sums : ndarray of int64
+        x : ndarray
+            The data that they are the sums of.
+
+        Returns
+        -------
+        ndarray of int64
+        """
         if self._losses is None or self._is_single(x.shape):
             return sums
         return self._losses.of(sums, lambda: self._moves.taps(x, self._size, self._zeros[0]))

@@ -207,7 +207,18 @@ class FullyConnected(WeightedOp):
         return sums if self._losses is None else self._losses.of(sums, lambda: rows[:, np.newaxis])
 
     def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-        """See `WeightedOp.kept`."""
+        """Give what is left of exact sums, as `WeightedOp.kept` says.
+
+        Parameters
+        ----------
+        sums : ndarray of int64
+        x : ndarray
+            The data that they are the sums of.
+
+        Returns
+        -------
+        ndarray of int64
+        """
         if self._losses is None or self._is_single(x.shape):
             return sums
         made = self._losing(sums.reshape(-1, self._count) * self._factor, x.reshape(-1, self._depth))

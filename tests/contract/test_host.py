@@ -15,7 +15,7 @@ import qops
 from qops import rules
 from qops._kernels.machine import host
 
-OF_NO_FLOATS = {"isa_tier", "bound", "rules.emit"}
+OF_NO_FLOATS = {"isa_tier", "bound", "rules.emit", "safe_products"}
 """What computes nothing: the tier of an instruction set, a number from a table, the text of a C function."""
 
 

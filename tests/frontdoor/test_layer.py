@@ -259,7 +259,10 @@ X, W = (np.zeros((1, 4, 4, 6), np.uint8), 0.0, 1.0), np.zeros((2, 2, 2, 6), np.i
         ({"b": (B, np.zeros((3, 1), np.float32), np.ones((3, 1), np.float32))}, r"b: expected one range or ends of sh"),
         ({"b": (B.astype(np.int16), np.zeros(4, np.float32), np.ones(4, np.float32))}, "b: expected uint8 or int8"),
         ({"b": (B, np.ones((1, 4), np.float32), np.zeros((1, 4), np.float32))}, "b: has a range with min > max"),
-        ({"a": (A[0], np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))}, "a: has a range per channel"),
+        (
+            {"a": (A[0], np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32))},
+            "a: expected one range or ends",
+        ),
         ({"bias": np.zeros(3)}, r"bias: expected shape \(4,\), one value for each output channel, got \(3,\)"),
         ({"bias": 1.0}, r"bias: expected shape \(4,\)"),
         ({"bias": np.int64([1, 2, 3, 4])}, "bias: .* real values, .* codes, got int64, which could be either"),

@@ -32,7 +32,7 @@ def test_a_file_is_drawn_by_its_seed_and_number():
 def test_other_errors_are_failures(monkeypatch, tmp_path, error, wrong):
     from qops import models
 
-    def fails(path, runtime):
+    def fails(path, runtime, gaps):
         raise error
 
     monkeypatch.setattr(models, "load", fails)

@@ -19,6 +19,7 @@ from qops.prepared import Prepared
 
 ROOMS = ["affine", "codes", "fixedpoint", "isa", "models", "nnlib", "onednn", "onnx", "rules", "tensorflow", "tflite"]
 X = np.arange(-2000, 2000)
+WIDE = qops.saturation(np.full((300, 64), 127, np.int8))
 CODES = qops.quantize(np.linspace(-3, 3, 500).reshape(5, 100), axis=1)
 
 
@@ -60,6 +61,8 @@ def results(tmp_path_factory):
         qops.onednn.Attr(),
         qops.onednn.Eltwise("relu"),
         qops.onednn.Sum(0.5),
+        WIDE,
+        WIDE.layers[0],
     ]
     return {type(each): each for each in found}
 
@@ -101,7 +104,7 @@ def test_prepared_ops_are_short(name):
     [
         ("Sweep", r"<Sweep: 78 rows; at most 0\.\d+ LSB of nnlib, on \(-\d+, 1\) \(0, \d+\)>"),
         ("ErrorReport", r"<ErrorReport: at most \d\S* LSB off, at \(\d+, \d+\): \S+ for 0>"),
-        ("Explanation", r"<Explanation: 19 rules give all 4,000 integers>"),
+        ("Explanation", r"<Explanation: 20 rules give all 4,000 integers>"),
         ("Hunt", r"<Hunt: no layer differs: .*>"),
         ("Params", r"<Params: \d+ layers of small.tflite for tflm, \d+ constants>"),
         ("Vectors", r"<Vectors: tflite-double, scale 0\.0033, .*"),

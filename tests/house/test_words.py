@@ -16,7 +16,14 @@ SOURCES = sorted(path for path in ROOT.rglob("*") if path.suffix in {".py", ".py
 PROSE = {".h": r'/\*.*?\*/|"[^"\n]*"'}
 OF_OTHERS = r'""".*?"""|"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*'
 ROOMS = {
-    "pairs": ("_kernels/gemm/", "_kernels/onednn/", "onednn/", "isa/"),  # neighbours in k that saturate together
+    "pairs": (
+        "_kernels/gemm/",
+        "_kernels/onednn/",
+        "onednn/",
+        "isa/",
+        "onnx/",
+        "tflite/",
+    ),  # neighbours in k that saturate together
     "turn": (),
     "turns": (),
     "Codes": ("tflite/",),
@@ -28,9 +35,9 @@ IN_SEVERAL_ROOMS = {"Conv2D", "MatMul", "Divided", "code", "value"}
 """Types that mean the same in each room: kernels of prepared ops, ops in parts, the C types of codes and values."""
 OF_FORMATS = {"Cut", "Kind", "Made", "Site"}
 """Python classes that mean the same of an operator in a .tflite file and of one in an .onnx file."""
-OF_OTHER_ROOMS = {"Convolution", "Machine", "Node", "Worst"}
+OF_OTHER_ROOMS = {"Convolution", "Machine", "Node", "Session", "Worst"}
 """Bases of a room's convolutions; lanes of a CPU and a version of oneDNN on them; nodes of nnlib and of an .onnx file;
-the worst element of a report and of a case.
+calls of a node that keeps its range, and of a graph that keeps its states; the worst element of a report and of a case.
 """
 TYPE = re.compile(r"^(?:cdef |ctypedef )(?:class|struct|enum|fused|union) (\w+)", re.M)
 

@@ -202,7 +202,7 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8(T, T, 1, 0), "^guess_min, guess_max: 1.0 > 0.0"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, np.inf), "guess_min"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, None, "1"), "guess_max"),
-    (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: expected one of op, flat, spec, d32, got 'fast'"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: expected one of flat, op, spec, d32, got 'fast'"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1, 256)), "padding"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1.5, 2)), "padding: expected an integer"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected 2 integers"),
@@ -218,7 +218,7 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (1, 1), (0, 2), form="spec"), "0 wide"),
     (
         lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="c32"),
-        "form: expected one of op, flat, spec, d32, got 'c32'",
+        "form: expected one of d32, op, flat, spec, got 'c32'",
     ),
     (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "both have steps of 0"),
 ]

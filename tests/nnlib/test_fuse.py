@@ -81,7 +81,7 @@ def test_fused_codes_are_near_those_of_the_nodes_one_by_one_and_not_the_same():
         (lambda: nnlib.fuse(CONV, bias_of(1), None, shape=(1, 1, 1, 1)), "bias: nnlib fuses no nodes without one"),
         (
             lambda: fused("QuantizedAdd_8p8to8", (1, 1, 5, 2), (1, 2, 2, 5)),
-            "op: expected one of QuantizedConv2d_8x8to32",
+            "op: expected one of QuantizedMatMul_8x8to32",
         ),
         (lambda: fused(DEPTHWISE, (3, 9, 8, 1), (1, 9, 9, 8)), "w: expected filters 3, 5 or 7 wide"),
         (lambda: fused(MATMUL, (48, 16), ()), "w: nnlib fuses a matmul of"),

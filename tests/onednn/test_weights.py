@@ -105,7 +105,7 @@ IN_ROOM, OUT = ROOM.view(np.int8)[:12].reshape(3, 4), ROOM[2:10].reshape(2, 4)
     [
         (dict(isa="amx"), ValueError, "isa: expected one of"),
         (dict(version="1.0"), ValueError, "version: expected one of"),
-        (dict(transb="t"), ValueError, "transb: expected one of N, T, got 't'"),
+        (dict(transb="t"), ValueError, "transb: expected one of T, N, got 't'"),
         (dict(b=B[:2]), ValueError, r"agree in k, got shapes \(2, 3\) and \(2, 4\)"),
         (dict(c=A, beta=1.0), TypeError, "c: expected int32 data, got uint8"),
         (dict(offsetc="C", co=CO), ValueError, "co: expected 2 values, as offsetc is 'C', got 4"),

@@ -149,7 +149,7 @@ BAD_CLIPS = [
     ((A, [[1], [1, 2]], 2, 1.0, 0), {}, "min: expected an array, got list: .*inhomogeneous"),
     ((A, 1, 2, [[1], [1, 2]], 0), {}, "scales: expected an array, got list: .*inhomogeneous"),
     ((A, 1, 2, np.array([1.0, np.inf]), [0, 0]), {}, "scales: inf is not finite"),
-    ((A, 1, 2, 1.0, 0, 10**5000), {}, "quantization_axis: must be .*, but given an integer of 16610 bits"),
+    ((A, 1, 2, 1.0, 0, 10**5000), {}, "quantization_axis: expected an integer in .*, got an integer of 16610 bits"),
     ((A, [1, 1], [2, 2], *ROWS), {"quantization_axis": 1}, "scales: .* size 3"),
     ((A.astype(np.int8), 1, 2, 1.0, 0), {}, "operand: expected int32 data"),
 ]

@@ -71,10 +71,10 @@ def _of_the_same_op(graph: Graph, twin: Graph, run: Arrays) -> dict[str, NDArray
     Where a ReLU was removed, what the op before it makes has the name of the ReLU's result.
     """
     ops = {(op.name, op.kind): op for op in twin.ops if op.kind not in _MOVES}
-    pairs = [(op, ops[op.name, op.kind]) for op in graph.ops if (op.name, op.kind) in ops]
+    both = [(op, ops[op.name, op.kind]) for op in graph.ops if (op.name, op.kind) in ops]
     return {
         name: run[other]
-        for op, same in pairs
+        for op, same in both
         for name, other in zip(op.outputs, same.outputs, strict=False)
         if graph.tensors[name].scale is None and other in run
     }

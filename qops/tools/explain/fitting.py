@@ -204,8 +204,8 @@ def _multipliers(dump: Dump, most: int) -> tuple[list[FittedRule], NDArray[np.in
         m, n = (int(v) for v in multiplier_of(rule, scale))
         if 0 <= n <= 62 and most * m < _ENOUGH:
             found.setdefault((m, n), rule)
-    pairs = np.array(list(found), np.int64).reshape(-1, 2)
-    return list(found.values()), pairs[:, 0], pairs[:, 1]
+    numbers = np.array(list(found), np.int64).reshape(-1, 2)
+    return list(found.values()), numbers[:, 0], numbers[:, 1]
 
 
 def _of_scale(dump: Dump, parts: list[_Data], progress: Callable[[str], None]) -> Iterator[Fitted]:

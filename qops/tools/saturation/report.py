@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from qops._pages.html import table, whole_page
 from qops._pages.svg import bars
+from qops._readable import fitted, shows_fields
 from qops.checks import choice
 from qops.tools.saturation.repair import Repair, repaired
 from qops.tools.saturation.retyped import retyped
@@ -27,6 +28,7 @@ _NAME, _HOW = 22, 34
 _BARS = 64
 
 
+@shows_fields
 @dataclass(frozen=True, eq=False)
 class SaturationLayer:
     """What the lanes of one layer do with its sums.
@@ -90,7 +92,7 @@ class SaturationLayer:
         return {**named, "channels": self.channels.tolist(), "largest_loss": int(self.loss.max(initial=0)), **told}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Saturation:
     """Whether sums saturate on a machine. Printed, it is a table with a line for each layer, the worst ones first.
 
@@ -219,6 +221,9 @@ class Saturation:
         with place.open("xb") as file:
             file.write(made)
         return place
+
+    def __repr__(self) -> str:
+        return fitted(f"<Saturation: {self}>")
 
     def __str__(self) -> str:
         heads, rows = self._table(_ROWS)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._keywords import refusing_unknown, unknown_keyword
+from qops._readable import shows_fields
 from qops.checks import int32, shown
 
 __all__ = ["SafeProducts", "safe_products"]
@@ -15,6 +16,7 @@ __all__ = ["SafeProducts", "safe_products"]
 _MOST = 64
 
 
+@shows_fields
 class SafeProducts(NamedTuple):
     """How many products a lane holds, and one more of them that leave it.
 

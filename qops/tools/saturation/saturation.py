@@ -167,6 +167,7 @@ def _sums_of(what: Any, x_type: str) -> Sums:
     if not isinstance(what, np.ndarray):
         known = ", ".join(kind.__name__ for kind in MADE)
         raise TypeError(f"what: expected a model, a graph, weights, or one of {known}; got {shown(what)}")
+    what = as_array(what, "what")
     if what.dtype.name not in ("int8", "uint8"):
         raise TypeError(f"what: expected weights of int8 or uint8, got {what.dtype}")
     if what.ndim < 2 or not what.size:

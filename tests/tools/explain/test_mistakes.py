@@ -76,7 +76,7 @@ def test_layouts_are_tried_only_if_the_sum_of_the_codes_is_that_of_a_rule(rng):
     x = image(rng, 6, 7, 8, 9)
     y = np.ascontiguousarray(made(x).transpose(1, 0, 3, 2)).reshape(x.shape)
     for change in (0, 1):
-        y[0, 0, 0, 0] ^= change
+        y[0, 0, 0, 0] ^= 64 * change
         steps = []
         explained(dump_of("requantize", x, y, None, HOW), progress=steps.append)
         assert any(words.startswith("y has the axes of x") for words in steps) == (not change)
