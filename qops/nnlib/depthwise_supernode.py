@@ -9,7 +9,7 @@ from qops._kernels.nnlib.depthwise_supernode import sums_around
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
-from qops.nnlib.fused_node import Floats, FusedNode, Place, Rules
+from qops.nnlib.fused_node import Floats, FusedNode, NodeRules, Place
 from qops.nnlib.node_arguments import Bias
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import QTensor, TensorLike
@@ -51,7 +51,7 @@ class DepthwiseSupernode(FusedNode):
 
     __slots__ = ("_each", "_is_3x3")
     _axes = "(KH, KW, C, 1)"
-    _rules = Rules(
+    _rules = NodeRules(
         start=(-0.125, 0.125),
         most=5,
         fails=True,
@@ -117,7 +117,8 @@ class DepthwiseSupernode(FusedNode):
         beside = np.array([*range(before), *range(before + width, before + width + -(width + before) % COLUMNS)])
         starts = (beside - before) * across + COLUMNS - left
         rows = max(top + place.image.shape[1], (height - 1) * down + 3) + 1
-        sums, unset = sums_around(place.image, self._each, place.size, top, rows, down, starts.astype(np.intp), place.zero)
+        at = starts.astype(np.intp)
+        sums, unset = sums_around(place.image, self._each, place.size, top, rows, down, at, place.zero)
         known, loose = ~unset.any((1, 2, 3)), unset.any((1, 2))
         found = [Watched(sums[:, :, known])] if known.any() else []
         for column in np.flatnonzero(~known):
@@ -183,7 +184,9 @@ def depthwise_supernode(
     DepthwiseSupernode : the same with filters that are packed once.
     Session : a node that remembers its range.
 
-    Notes ----- Source: ``op_dwise_snode_8bit.c``, ``supernode_utils.h``, ``dwconv2dbbb_s1_3x3_h.S`` and its neighbours.
+    Notes
+    -----
+    Source: ``op_dwise_snode_8bit.c``, ``supernode_utils.h``, ``dwconv2dbbb_s1_3x3_h.S`` and its neighbours.
     To find a free range, 3 x 3 filters without scales watch all columns of the memory that the results are in, also
     those left and right of the result, whose windows reach over the ends of rows into the next 32 channels. A call is
     refused if the range depends on the channels that fill up the last 32, which the original does not set.

@@ -21,7 +21,7 @@ from qops.nnlib.node_range import Ends, Given, given_ends
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["Floats", "FusedNode", "Node", "Place", "Rules", "Run"]
+__all__ = ["Floats", "FusedNode", "Node", "NodeRules", "Place", "Run"]
 
 MIDDLE = 128
 Floats = NDArray[np.float32]
@@ -49,7 +49,7 @@ class Node(Prepared):
         raise NotImplementedError
 
 
-class Rules(NamedTuple):
+class NodeRules(NamedTuple):
     """In what the nodes differ."""
 
     start: Ends = (0.0, 0.5)
@@ -83,7 +83,7 @@ class FusedNode(Node):
     __slots__ = ("_first", "_given", "_kernel", "_moves", "_packed", "_taps", "_w_zero")
     _given: Given
     _moves: Moves
-    _rules: ClassVar[Rules] = Rules()
+    _rules: ClassVar[NodeRules] = NodeRules()
     _axes: ClassVar[str] = "(KH, KW, C, O)"
     _bias_types: ClassVar[tuple[int, ...]] = (U8,)
 
@@ -115,7 +115,8 @@ class FusedNode(Node):
 
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
         """Pack the weights."""
-        self._ready(w, *level(lo, hi), bias)
+        zero, step = level(lo, hi)
+        self._ready(w, zero, step, bias)
 
     def _ready(
         self,

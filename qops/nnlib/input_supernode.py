@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
-from qops.nnlib.fused_node import Floats, FusedNode, Place, Rules
+from qops.nnlib.fused_node import Floats, FusedNode, NodeRules, Place
 from qops.nnlib.node_arguments import Bias
 from qops.qtensor import QTensor, TensorLike
 
@@ -42,7 +42,7 @@ class InputSupernode(FusedNode):
     """
 
     __slots__ = ()
-    _rules = Rules(start=(-1 / 128, 1 / 128), fails=True)
+    _rules = NodeRules(start=(-1 / 128, 1 / 128), fails=True)
 
     def __init__(
         self,
@@ -69,7 +69,8 @@ class InputSupernode(FusedNode):
         return shape[3]
 
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
-        self._ready(w, *level(lo, hi), bias, depth=DEPTH)
+        zero, step = level(lo, hi)
+        self._ready(w, zero, step, bias, depth=DEPTH)
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
         """Give the sums of whole vectors of four columns; without a left shift, a kernel forgets each third maximum."""

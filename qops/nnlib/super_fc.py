@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import U8, operand, unshared
-from qops.nnlib.fused_node import FusedNode, Rules
+from qops.nnlib.fused_node import FusedNode, NodeRules
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["SuperFC", "super_fc"]
@@ -41,7 +41,7 @@ class SuperFC(FusedNode):
     __slots__ = ()
     _axes = "(1, 1, K, O)"
     _bias_types = ()
-    _rules = Rules(most=5, widens=False, keeps_given=True, saturates=True, rounds_zeros=False, is_rows=True)
+    _rules = NodeRules(most=5, widens=False, keeps_given=True, saturates=True, rounds_zeros=False, is_rows=True)
 
     def __init__(
         self, w: TensorLike, bias: TensorLike, guess_min: float | None = None, guess_max: float | None = None

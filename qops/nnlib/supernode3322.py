@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, real, unshared
-from qops.nnlib.fused_node import Floats, FusedNode, Rules
+from qops.nnlib.fused_node import Floats, FusedNode, NodeRules
 from qops.nnlib.node_arguments import Bias
 from qops.nnlib.node_range import Given, given_ends
 from qops.nnlib.quantize_number import quantize_uint8
@@ -45,7 +45,7 @@ class Supernode3322(FusedNode):
 
     __slots__ = ()
     _axes = "(3, 3, 2, 2)"
-    _rules = Rules(rounds_zeros=False, counts_steps=True)
+    _rules = NodeRules(rounds_zeros=False, counts_steps=True)
 
     def __init__(self, w: TensorLike, bias: TensorLike, padding: str, min: float, max: float) -> None:
         self._keep(locals())

@@ -13,12 +13,12 @@ cdef enum:
     TAPS = 3
 
 
-cdef struct Memory:  # one image as it lies in memory: rows of slices of VECTOR channels, each of `line` columns
+cdef struct ImageMemory:  # one image as it lies in memory: rows of slices of VECTOR channels, each of `line` columns
     const uint8_t* image
     Py_ssize_t top, height, width, channels, slices, line, length  # length: columns of all slices and rows
 
 
-cdef const uint8_t* pixel(const Memory* m, Py_ssize_t at, Py_ssize_t* known) noexcept nogil:
+cdef const uint8_t* pixel(const ImageMemory* m, Py_ssize_t at, Py_ssize_t* known) noexcept nogil:
     """The codes of a column of memory, VECTOR channels or `known` of them; NULL for the zero code.
 
     The channels that fill up a last vector are not set, nor is what is behind the last row.
@@ -51,7 +51,7 @@ def sums_around(cnp.ndarray image, const int16_t[:, :, ::1] w, tuple size, Py_ss
     rows in all. down: the stride. Also (columns, 3, 3, C) is given, where codes are not set in some row; they add 0.
     """
     cdef cnp.ndarray x = np.ascontiguousarray(image), made, unset
-    cdef Memory m
+    cdef ImageMemory m
     cdef Py_ssize_t i, y, s, j, t, known, n, start, count = len(columns), channels = cnp.PyArray_DIM(x, 3)
     cdef int32_t* sums
     m.top, m.height, m.width, m.channels = top, cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), channels

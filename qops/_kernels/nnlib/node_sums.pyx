@@ -17,7 +17,7 @@ cdef extern from "nnlib/supernode.h":
     Py_ssize_t channel_extremes__simd(int, const int32_t*, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n,
                                       int32_t*, int32_t*) nogil
 
-cdef struct Extremes:  # of results in output steps, before they saturate
+cdef struct FarResults:  # of results in output steps, before they saturate
     int64_t lowest, highest
 
 
@@ -62,9 +62,9 @@ cdef class Watched:
                 channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, low,
                                  high)
 
-    cdef Extremes found(self, cnp.ndarray words, Gain gain):
+    cdef FarResults found(self, cnp.ndarray words, Gain gain):
         """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
-        cdef Extremes found = Extremes(0, 0)
+        cdef FarResults found = FarResults(0, 0)
         cdef int again = gain.left_shift if self.is_shifted_twice else 0, by
         cdef Py_ssize_t i, n = cnp.PyArray_SIZE(self.lowest)
         cdef int64_t low, high
@@ -84,9 +84,9 @@ cdef class Watched:
             found.highest = 0
         return found
 
-    cdef Extremes found_among_wrapped(self, cnp.ndarray words, Gain gain, int again):
+    cdef FarResults found_among_wrapped(self, cnp.ndarray words, Gain gain, int again):
         """Do the same where some sums with their words wrap, which need not be the extremes."""
-        cdef Extremes found = Extremes(0, 0)
+        cdef FarResults found = FarResults(0, 0)
         cdef Py_ssize_t i
         own = words if self.words is None else (<object>words)[self.words]
         rows = ((<object>self.sums) + own).astype(np.int32)
@@ -117,9 +117,9 @@ cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noex
     return (<int64_t>wrap_s32(wrap_s32(x) << left_shift) * multiplier + (1 << 30)) >> 31
 
 
-cdef Extremes extremes(list seen, cnp.ndarray words, Gain gain, bint possible):
+cdef FarResults extremes(list seen, cnp.ndarray words, Gain gain, bint possible):
     """Give the extremes of the results; of sums that are not known, `possible` gives the farthest that they may be."""
-    cdef Extremes all = Extremes(0, 0), found
+    cdef FarResults all = FarResults(0, 0), found
     cdef Watched part
     for part in seen:
         if part.less is None or possible:
@@ -139,7 +139,7 @@ cdef bint has_unknown(list seen):
 cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, Gain gain, bint keeps_given,
                      FloatEnds* found) except -1:
     """Set the range of the next pass; False if there is none. ValueError if it depends on what memory holds."""
-    cdef Extremes known = extremes(seen, words, gain, False), far
+    cdef FarResults known = extremes(seen, words, gain, False), far
     cdef bint is_moved = ends.retried(gain.step, known.lowest, known.highest, keeps_given, found)
     cdef FloatEnds other
     if not has_unknown(seen):

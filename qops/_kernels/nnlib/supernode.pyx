@@ -19,7 +19,7 @@ from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.nnlib.node_range cimport Gain, NodeRange, Scales
 from qops._kernels.nnlib.node_sums cimport next_range
-from qops._kernels.nnlib.ranges cimport FloatEnds, Level, divisible, level_of, quantize_int, steps
+from qops._kernels.nnlib.ranges cimport FloatEnds, Level, level_of, quantize_int, steps
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport HALF_UP, saturate_u8, wrap_s32
@@ -75,10 +75,10 @@ cdef class Place:
 cdef class Fused:
     """What a node that multiplies, adds a bias and makes codes has prepared; `run` is a call of it.
 
-    way: the stride and the padding. w_zero: subtracted from the packed weights. step: of the weights. bias: steps from 0,
-    and the step. zeros: the sums of the weights less their zero, which times the zero of images belong to the sums.
+    way: the stride and the padding. w_zero: subtracted from the packed weights. step: of the weights. bias: steps from
+    0, and the step. zeros: the sums of the weights less their zero, which times the zero of images belong to the sums.
     added: what float32 subtracts from the words for them, and factor what integers add; without `added`, integers do
-    all. inverse: 1 / the factors of the channels, or None. rules: the node's `Rules`.
+    all. inverse: 1 / the factors of the channels, or None. rules: the node's `NodeRules`.
     """
     cdef PackedWeights packed
     cdef tuple taps, stride
@@ -196,7 +196,8 @@ cdef class Fused:
             ends.move(following.min, following.max)
             passes += 1
         if is_moved and self.fails:
-            raise ValueError(f"x: after {passes} passes results are beyond the range {ends.ends}, and the original fails")
+            raise ValueError(f"x: after {passes} passes results are beyond the range {ends.ends}, "
+                             "and the original fails")
         if out is not None and cnp.PyArray_ISCARRAY(out):
             codes = out
         else:
@@ -212,7 +213,7 @@ cdef class Fused:
     cdef int make(self, Place p, Gain gain, cnp.ndarray words, cnp.ndarray sums, cnp.ndarray codes) except -1:
         """Make the codes: of the sums, or, where these are None, while they are made."""
         cdef PreparedStage stage = fraction_stage(gain)
-        cdef Codes c
+        cdef WordedSums c
         if sums is None:
             finish = Finish(self.w_zero, words, stage, cnp.NPY_UINT8)
             convolve(p.images, self.packed, codes, finish, num_threads=p.threads)
@@ -258,7 +259,7 @@ cdef PreparedStage fraction_stage(Gain gain):
     return made
 
 
-cdef struct Codes:  # codes of sums whose channels are neighbours, in parts of whole pixels
+cdef struct WordedSums:  # codes of sums whose channels are neighbours, in parts of whole pixels
     const Stage* stage
     const uint32_t* sums
     const uint32_t* words  # of the channels; a sum with its word wraps
@@ -275,7 +276,7 @@ cdef void add_words(const uint32_t* x, const uint32_t* words, Py_ssize_t pixels,
             y[i * n + j] = x[i * stride + j] + words[j]
 
 
-cdef void codes_of(const Codes* c, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+cdef void codes_of(const WordedSums* c, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     """Make the codes of some pixels, BLOCK of them at a time, or of their channels."""
     cdef Py_ssize_t channels = c.channels, at_once = max(1, <Py_ssize_t>BLOCK // channels), i, j, n, some, at
     cdef uint32_t[BLOCK] block
@@ -289,7 +290,7 @@ cdef void codes_of(const Codes* c, Py_ssize_t first, Py_ssize_t end) noexcept no
 
 cdef int make_part(const void* op, Py_ssize_t i) noexcept nogil:
     """Make part i of the codes, for `run_parts`."""
-    cdef const Codes* c = <const Codes*>op
+    cdef const WordedSums* c = <const WordedSums*>op
     cdef int64_t pixels = c.pixels
     codes_of(c, <Py_ssize_t>(pixels * i // c.parts), <Py_ssize_t>(pixels * (i + 1) // c.parts))
     return 0
