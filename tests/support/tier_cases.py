@@ -306,20 +306,6 @@ def layered_near(rng, n):
     return run
 
 
-def fused(rng, n):
-    """A node of nnlib that finds its range: channels are watched, and words are added to them."""
-    pixels, n = (3, max(n, 1)) if n < 9000 else (n // 61, 61)
-    x, w = drawn(rng, pixels * 5, np.uint8).reshape(1, 1, pixels, 5), drawn(rng, 5 * n, np.uint8).reshape(1, 1, 5, n)
-    bias, out = rng.integers(-(2**20), 2**20, n, dtype=np.int32), np.empty((1, 1, pixels, n), np.uint8)
-
-    def run():
-        op = qops.nnlib.Supernode((w, -1.0, 1.0), (bias, -1000.0, 1000.0), (1, 1), "VALID", arch="v60")
-        made = op((x, -1.0, 1.0), out)
-        return out, made.min, made.max
-
-    return run
-
-
 def stored(name):
     """A case of oneDNN's saturating stores."""
 
@@ -368,7 +354,6 @@ NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"layer {np.dtype(dtype)}": layered(dtype) for dtype in (np.int32, np.uint8, np.int8)},
     "layer near": layered_near,
-    "fused node": fused,
     **{f"stored_{name}": stored(name) for name in ("u8", "s8", "s32")},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
     "step_convert": step("", np.int32),
