@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import tier_cases
-from qops import nnlib
 from qops._kernels.arrays.window import Window
 
+from qops import nnlib
 from qops._kernels.gemm import gemm, packed
 from qops._kernels.onednn import destination
 from qops._kernels.pool import pooling
