@@ -228,7 +228,9 @@ def depthwise_supernode(
     DepthwiseSupernode : the same with filters that are packed once.
     Session : a node that remembers its range.
 
-    Notes ----- Source: ``op_dwise_snode_8bit.c``, ``supernode_utils.h``, ``dwconv2dbbb_s1_3x3_h.S`` and its neighbours.
+    Notes
+    -----
+    Source: ``op_dwise_snode_8bit.c``, ``supernode_utils.h``, ``dwconv2dbbb_s1_3x3_h.S`` and its neighbours.
     To find a free range, 3 x 3 filters without scales watch all columns of the memory that the results are in, also
     those left and right of the result, whose windows reach over the ends of rows into the next 32 channels. A call is
     refused if the range depends on the channels that fill up the last 32, which the original does not set.

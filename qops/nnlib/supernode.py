@@ -264,7 +264,9 @@ def supernode(
     Session : a node that remembers its range, as those of a graph do.
     fuse : which node nnlib makes of a graph's nodes.
 
-    Notes ----- Source: ``op_supernode_new.c``, ``supernode_utils.h``, ``gvconv2dbbb_circ_d64_v65_h.S``,
+    Notes
+    -----
+    Source: ``op_supernode_new.c``, ``supernode_utils.h``, ``gvconv2dbbb_circ_d64_v65_h.S``,
     ``gvconv2dbbb_circ6_d64_v65_h.S``. On a V65, a free range watches more than the results: with more than 32 output
     channels, and widths of which 1 or 2 columns are left over by blocks of 8, the second column of what would be the
     next block, and in widths from 9 to 12 and from 33 to 36, which are made in blocks of 6, the rest of the last block
