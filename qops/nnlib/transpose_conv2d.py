@@ -157,7 +157,7 @@ def quantized_transpose_conv2d_8x8p32to8(
 
     Pixel (i, j) of `x` adds ``x[n, i, j, c] * w[o, k, l, c]`` to value ``(i * sh + k - top, j * sw + l - left)``.
     Prepare expands it: the filters are filled up with code `quantize_uint8` of 0, below and to the right, to multiples
-    of the strides, and, for strides of 2, 3, 4 and 8 across, to a multiple of 32 output channels; each of sh * sw
+    of the strides, and, for strides of 2, 3, 4 and 8 across, to a multiple of 32 output channels; each of ``sh * sw``
     phases of them is turned by half a turn, to make the filters of one `supernode` of stride 1, over images with the
     zero code around them; then the phases are interleaved, and the pads and what is beyond `out_size` are cut off.
 
