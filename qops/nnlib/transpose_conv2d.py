@@ -185,7 +185,7 @@ def quantized_transpose_conv2d_8x8p32to8(
     Returns
     -------
     QTensor
-        uint8 codes of shape (N, *out_size, O).
+        uint8 codes of shape ``(N, *out_size, O)``.
 
     Raises
     ------
