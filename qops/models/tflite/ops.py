@@ -83,7 +83,32 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         alone=None if row.is_of_variable else partial(alone, operator, reads),
         runtime=kernel,
         states=dict(made.states),
+        direct=_direct(operator, made, data),
+        is_view=row.fixed is not None,
+        by_image=row.by_image(operator) and not getattr(made.run, "depends_on_place", False),
     )
+
+
+def _direct(operator: Operator, made: Made, data: list[NDArray[Any] | None]) -> Callable[..., Any] | None:
+    """Give what takes codes to the only result; None for operators of floats, and those that move codes or have states.
+
+    Of a prepared op without constants among its inputs that is its kernel.
+    """
+    row = KINDS.get(operator.kind, Kind())
+    if row.fixed is not None and len(data) > 1 and all(one is not None for one in data[1:]):
+        fixed: Callable[..., Any] | None = row.fixed(operator)
+        return fixed
+    if made.states or len(operator.outputs) != 1 or not isinstance(made.run, Prepared):
+        return None
+    if all(one is None for one in data):
+        call: Callable[..., Any] = made.run.__call__  # type: ignore[operator]
+        return call
+    return partial(_with_constants, made.run, data)
+
+
+def _with_constants(run: Callable[..., Any], data: list[NDArray[Any] | None], *arrays: NDArray[Any]) -> Any:
+    given = iter(arrays)
+    return run(*[next(given) if constant is None else constant for constant in data])
 
 
 def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
