@@ -55,7 +55,9 @@ def _range(real: Array, relu: bool) -> tuple[float, int]:
 def _product(rng: np.random.Generator, i: int, step: Step, x: Tensor, codes: Array) -> tuple[Made, Array]:
     """Make a layer whose scale fits the sums of these codes."""
     layer = step.layer
-    assert layer is not None and x.scale is not None and x.zero_point is not None
+    assert layer is not None
+    assert x.scale is not None
+    assert x.zero_point is not None
     w = any_codes(rng, layer.weights, np.int8)
     bias = rng.integers(-5000, 5000, layer.outputs, np.int32)
     by, zero = tiny.scales(layer), int(x.zero_point)
@@ -74,7 +76,8 @@ def _product(rng: np.random.Generator, i: int, step: Step, x: Tensor, codes: Arr
     options |= {} if layer.kind == "dense" else {"Padding": ("SAME", "VALID").index(layer.padding)}
     options |= {} if layer.kind == "dense" else {"DilationHFactor": 1, "DilationWFactor": 1}
     options |= {"DepthMultiplier": 1} if layer.kind == "depthwise" else {}
-    operator = Operator(KINDS[layer.kind], [x, weights, biases], [y], {"FusedActivationFunction": int(step.relu), **options}, [])
+    options["FusedActivationFunction"] = int(step.relu)
+    operator = Operator(KINDS[layer.kind], [x, weights, biases], [y], options, [])
     made = Made([weights, biases, y], operator, computed)
     return made, computed(codes)
 
@@ -118,7 +121,8 @@ def _other(i: int, step: Step, x: Tensor, codes: Array) -> tuple[Made, Array]:
     height, width = codes.shape[1:3]
     y = Tensor(f"y{i}", (batch, 1, 1, channels), "int8", x.scale, x.zero_point)
     options = {"FilterHeight": height, "FilterWidth": width, "StrideH": height, "StrideW": width, "Padding": 1}
-    return _made(Operator("AVERAGE_POOL_2D", [x], [y], {**options, "FusedActivationFunction": 0}, []), [y], _mean, codes)
+    operator = Operator("AVERAGE_POOL_2D", [x], [y], {**options, "FusedActivationFunction": 0}, [])
+    return _made(operator, [y], _mean, codes)
 
 
 def _made(operator: Operator, tensors: list[Tensor], computed: Callable[..., Array], x: Array) -> tuple[Made, Array]:

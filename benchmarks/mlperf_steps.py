@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from benchmarks import mlperf_tiny as tiny
@@ -61,8 +62,7 @@ def _persons() -> list[Step]:
 
 def _anomalies() -> list[Step]:
     widths = [640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640]
-    pairs = zip(widths[:-1], widths[1:], strict=True)
-    return [step for k, o in pairs for step in _dense("anomalies", k, o, relu=o != 640)]
+    return [step for k, o in pairwise(widths) for step in _dense("anomalies", k, o, relu=o != 640)]
 
 
 def _wake_word() -> list[Step]:

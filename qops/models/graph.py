@@ -149,7 +149,7 @@ class Graph:
         Notes
         -----
         Each run starts with the states that the file says; `session` keeps them from one call to the next. A large
-        batch is run part by part, where that gives the same bits, so that the tensors of a part stay in the cache.
+        batch is run part by part, where that gives the same bits, so that its memory does not grow with the batch.
         """
         threads = int32(num_threads, "num_threads", 1)
         if keep is None and not given and self._plan is not None:

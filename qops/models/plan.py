@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -16,6 +17,10 @@ from qops.models.op import FAILED, Op
 from qops.models.tensor import Tensor
 
 __all__ = ["Plan"]
+
+
+PART_CACHES = 16
+"""How many times the L2 cache the tensors of an op take for a part of a batch; smaller parts were not faster."""
 
 
 class Step(NamedTuple):
@@ -71,7 +76,7 @@ class Plan:
         views = _views(ops, inputs)
         self._results = [(key, self._places.get(key, -1), key in views) for key in outputs]
         self._ops, self._outputs, self._tensors = ops, outputs, tensors
-        self._types = [(np.dtype(_numpy_name(tensors[key])), tensors[key].shape[1:]) for key in inputs]
+        self._types = [(_dtype(tensors[key]), tensors[key].shape[1:]) for key in inputs]
         self._image_bytes = _image_bytes(ops, inputs, outputs, tensors)
 
     def _step(self, op: Op, last: Mapping[str, str], num_threads: int) -> Step:
@@ -95,7 +100,8 @@ class Plan:
     def run(self, inputs: Sequence[NDArray[Any]], num_threads: int = 1) -> dict[str, NDArray[Any]]:
         """Run all steps, of a batch part by part where no result depends on how many images there are.
 
-        Parts are so small that the tensors of an op stay in the L2 cache, and threads share them.
+        The tensors that an op reads and writes for a part take at most 16 times the L2 cache, so the memory of a run
+        does not grow with the batch. Threads share the parts.
 
         Parameters
         ----------
@@ -116,7 +122,7 @@ class Plan:
         """
         if self._image_bytes:
             count = len(inputs[0])
-            most = max(2, caches.sizes()[1] // self._image_bytes)
+            most = max(2, PART_CACHES * caches.sizes()[1] // self._image_bytes)
             if count > most or (count > 3 and num_threads > 1):
                 return self._by_parts(inputs, count, min(most, max(2, -(-count // num_threads))), num_threads)
         if num_threads > 1:
@@ -129,7 +135,7 @@ class Plan:
     ) -> dict[str, NDArray[Any]]:
         """Run parts of so many images, but none of a single one."""
         starts = [*range(0, count - 1, size), count]
-        parts = [[x[start:end] for x in inputs] for start, end in zip(starts[:-1], starts[1:], strict=True)]
+        parts = [[x[start:end] for x in inputs] for start, end in pairwise(starts)]
         if num_threads > 1:
             with ThreadPoolExecutor(num_threads) as pool:
                 made = [*pool.map(self._run, parts)]
@@ -180,9 +186,9 @@ def _image_bytes(
         return 0
     if not all(op.by_image for op in ops):
         return 0
-    sizes = {key: prod(n or 1 for n in tensors[key].shape[1:]) * np.dtype(_numpy_name(tensors[key])).itemsize for key in names}
+    sizes = {key: prod(n or 1 for n in tensors[key].shape[1:]) * _dtype(tensors[key]).itemsize for key in names}
     return max([1, *(sum(sizes[key] for key in (*op.reads, *op.outputs)) for op in ops)])
 
 
-def _numpy_name(tensor: Tensor) -> str:
-    return "int8" if tensor.dtype == "int4" else tensor.dtype
+def _dtype(tensor: Tensor) -> np.dtype[Any]:
+    return np.dtype("int8" if tensor.dtype == "int4" else tensor.dtype)

@@ -46,7 +46,8 @@ def _reshape(op: Operator, given: Arrays) -> Moved:
 def _fixed_reshape(op: Operator) -> Callable[..., NDArray[Any]]:
     """RESHAPE to a constant shape."""
     x, shape = op.inputs[:2]
-    assert x is not None and shape is not None
+    assert x is not None
+    assert shape is not None
     wanted = _integers(shape.data)
     follows = bool(x.shape and wanted and (x.shape[0] or 0) == wanted[0])
 
