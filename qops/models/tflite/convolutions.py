@@ -179,6 +179,7 @@ KINDS = {
     "CONV_2D": Kind(
         make=_make_conv,
         real=real_layer(_conv_sums),
+        hybrid=_conv_sums,
         cut=_cut_convolution,
         code=c_of_sums,
         schema="Conv2DOptions",
@@ -189,6 +190,7 @@ KINDS = {
     "DEPTHWISE_CONV_2D": Kind(
         make=_make_depthwise,
         real=real_layer(_depthwise_sums),
+        hybrid=_depthwise_sums,
         cut=_cut_convolution,
         code=c_of_sums,
         schema="DepthwiseConv2DOptions",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qops.models.operator import OperatorKind
+from qops.models.tensor import Values
 from qops.models.tflite.file import Operator
 
 __all__ = ["Kind", "always", "never", "where_constants_repeat"]
@@ -46,6 +47,8 @@ class Kind(OperatorKind):
     by_image : callable
         ``by_image(operator)`` tells whether what an index of the first axis of its results has depends on this index of
         the data alone, if all of these have an axis of images first.
+    hybrid : callable or None
+        ``hybrid(operator, x, w)`` gives the sums of products of a layer of float data and int8 weights.
     fixed : callable or None
         ``fixed(operator)`` gives what takes the codes of the first input to the result, where all others are constants:
         as `moves` does, in less time.
@@ -56,4 +59,5 @@ class Kind(OperatorKind):
     sums: tuple[int, int] | None = None
     is_of_variable: bool = False
     by_image: Callable[[Operator], bool] = never
+    hybrid: Callable[..., Values] | None = None
     fixed: Callable[[Operator], Callable[..., Any]] | None = None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qops.models.op import FAILED, Missing, Op
 from qops.models.tflite.alone import alone
 from qops.models.tflite.file import NO_ARRAYS, Operator
+from qops.models.tflite.hybrid import is_hybrid, made_hybrid
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.site import Made, Site
@@ -21,7 +22,6 @@ from qops.prepared import Prepared
 __all__ = ["op_of"]
 
 Arrays = tuple[NDArray[Any], ...]
-_CODES = ("int8", "uint8", "int4", "int16")
 
 
 def op_of(operator: Operator, name: str, kernel: str) -> Op:
@@ -120,7 +120,8 @@ def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
         return Made(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
     ends = [t for t in (*operator.inputs[:1], *operator.outputs[:1]) if t is not None]
     if all(t.dtype == "float32" and t.scale is None for t in ends) and kind.real is not None:
-        _refuse_hybrid(operator)
+        if is_hybrid(operator):
+            return made_hybrid(Site(operator, kernel), kind.hybrid), f"hybrid, {kernel}"
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
         takes = tuple(i for i, _ in fed)
@@ -129,16 +130,6 @@ def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
         raise Missing("qops has no such operator")
     made: Made = kind.make(Site(operator, kernel))
     return made, kernel
-
-
-def _refuse_hybrid(operator: Operator) -> None:
-    """Refuse an operator of floats whose weights are codes: its kernel quantizes the data, row by row, as it runs."""
-    for tensor in operator.inputs[1:]:
-        if tensor is not None and tensor.scale is not None and tensor.dtype in _CODES:
-            raise Missing(
-                f"it is a hybrid layer (dynamic-range quantization): its data are float32, its weights {tensor.name!r} "
-                f"{tensor.dtype}, so its kernels quantize the data at run time, which qops does not model"
-            )
 
 
 def _in_real_numbers(operator: Operator, reads: Sequence[str]) -> Callable[..., Arrays]:

@@ -111,6 +111,7 @@ KINDS = {
     "FULLY_CONNECTED": Kind(
         make=_make_connected,
         real=real_layer(_connected_sums),
+        hybrid=_connected_sums,
         cut=_cut_connected,
         code=c_of_sums,
         schema="FullyConnectedOptions",
