@@ -1,10 +1,11 @@
 """Layers of float data and int8 weights (dynamic-range quantization): data become codes row by row as the layer runs.
 
-A row is what has a scale of its own: of FULLY_CONNECTED a row of the data, of convolutions an image. Sums of products
+A row is what has a scale of its own: of FULLY_CONNECTED a row of the data, of convolutions an image; in XNNPACK of
+CONV_2D with one tap and strides of 1 a pixel. Sums of products
 are exact integers; what follows is float32 arithmetic, in the order of each kernel library.
 
     symmetric    scale = m / 127 of the largest magnitude m; codes half_away(x * f(127 / m)), zero point 0
-    asymmetric   scale = (max - min) / 255 of a range that holds 0; codes half_away(f(x * f(1 / scale)) + zero point)
+    asymmetric   scale = (max - min) / 255 of a range that holds 0; codes half_away(f(x * f(1 / scale))) + zero point
     xnnpack      inverse = 255 / (max - min), scale = f(1 / inverse); codes half_even(f(x * inverse)) + zero point
 
 Sources: TFLite ``fully_connected.cc``, ``conv.cc``, ``depthwise_conv.cc``, ``portable_tensor_utils.cc``,
@@ -60,12 +61,11 @@ def quantized_row(x: Floats, how: str) -> HybridRow:
         from_sum = (F32(-128) + from_low) + (F32(127) + from_high)
         zero = int(np.rint(np.clip(F32(-128) - from_low if from_sum > 0 else F32(127) - from_high, -128, 127)))
         return HybridRow(np.clip(np.rint(x * inverse), -128 - zero, 127 - zero).astype(np.int64), F32(1) / inverse)
-    scale = (high - low) / F32(255)
-    below, above = low / scale, high / scale
-    zero = F32(-128) - below if F32(128) + abs(below) < F32(127) + abs(above) else F32(127) - above
-    whole = F32(half_away(np.clip(zero, -128, 127)))
-    codes = np.clip(half_away(whole + x * (F32(1) / scale)), -128, 127)
-    return HybridRow(codes.astype(np.int64) - int(whole), scale)
+    step = float(high - low) / 255  # of a difference that is rounded to float32
+    below, above = float(low) / step, float(high) / step
+    from_end = -128 - below if 128 + abs(below) < 127 + abs(above) else 127 - above
+    zero, scale = int(half_away(np.clip(from_end, -128, 127))), F32(step)
+    return HybridRow(np.clip(half_away(x * (F32(1) / scale)), -128 - zero, 127 - zero).astype(np.int64), scale)
 
 
 def finished_floats(sums: NDArray[np.int64], x_scale: Any, w_scale: Floats, bias: Floats, order: str) -> Floats:
@@ -92,9 +92,8 @@ def finished_floats(sums: NDArray[np.int64], x_scale: Any, w_scale: Floats, bias
     if order == "scales":
         return values * (x_scale * w_scale) + bias
     if order == "fma":
-        return np.asarray(
-            fma(values * x_scale, np.broadcast_to(w_scale, sums.shape), np.broadcast_to(bias, sums.shape))
-        )
+        by, start = (np.broadcast_to(part, sums.shape) for part in (w_scale, bias))
+        return np.asarray(fma(values * x_scale, by, start))
     made = values * w_scale * x_scale + bias
     if order == "weights":
         return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,16 +63,27 @@ def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
     except ValueError as why:
         raise Missing(str(why)) from None
 
+    if site.kernel != "xnnpack" and (how == "symmetric" or kind == "FULLY_CONNECTED") and (codes == -128).any():
+        raise Missing(f"it is a hybrid layer whose weights {w.name!r} hold -128, which x86 multiplies otherwise")
+    by_row = kind == "FULLY_CONNECTED" or (how == "xnnpack" and _is_by_pixel(site))
+
     def run(x: NDArray[np.float32]) -> NDArray[np.float32]:
-        if not np.isfinite(x).all():
-            raise ValueError("its data hold a NaN or an infinity, which has no code")
-        rows = x.reshape(-1, codes.shape[1]) if kind == "FULLY_CONNECTED" else x
+        most = np.max(np.abs(x), initial=F32(0))
+        if not (most == 0 or 2.0**-100 < most < 2.0**100):  # NaN is neither
+            raise ValueError(f"its data, up to {most}, are too large or too small for codes, or hold a NaN")
+        rows = x.reshape(-1, codes.shape[-1]) if by_row else x
         each = [quantized_row(row, how) for row in rows]
         near = np.array([one.near for one in each], np.float64).reshape(x.shape)
         made = np.rint(sums(site.operator, near, codes)).astype(np.int64)
         scales = np.array([one.scale for one in each], F32)
-        shaped = scales.reshape(made.shape[:-1] if kind == "FULLY_CONNECTED" else (-1, 1, 1))[..., None]
+        shaped = scales.reshape(made.shape[:-1] if by_row else (-1, 1, 1))[..., None]
         y = finished_floats(made, shaped, np.asarray(w.scale, F32), bias, order)
         return np.asarray(activated(site.operator, y), F32)
 
     return Made((0,), run)
+
+
+def _is_by_pixel(site: Site) -> bool:
+    """Whether XNNPACK runs a convolution as a product of matrices, whose rows are pixels."""
+    strides = site.options["StrideH"], site.options["StrideW"]
+    return site.tensor(1).shape[1:3] == (1, 1) and strides == (1, 1)
