@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks import mlperf_tiny as tiny
 from benchmarks import peak
 from benchmarks.case import Candidate, Case
-from benchmarks.mlperf_steps import NETWORKS, Step
+from benchmarks.mlperf_steps import NETWORKS, NetworkStep
 from benchmarks.products import any_codes
 from qops.models import Operator, Tensor, load, tflite_bytes
 
@@ -29,7 +29,7 @@ KINDS = {"conv": "CONV_2D", "depthwise": "DEPTHWISE_CONV_2D", "dense": "FULLY_CO
 DEPTHWISE = 3  # the axis of output channels of such weights; that of others is the first
 
 
-class Made(NamedTuple):
+class GrownStep(NamedTuple):
     """A step: the tensors that it adds, its operator, its codes as XNNPACK makes them, and where its data stand."""
 
     tensors: list[Tensor]
@@ -52,7 +52,7 @@ def _range(real: Array, relu: bool) -> tuple[float, int]:
     return scale, int(np.clip(round(-128 - low / scale), -128, 127))
 
 
-def _product(rng: np.random.Generator, i: int, step: Step, x: Tensor, codes: Array) -> tuple[Made, Array]:
+def _product(rng: np.random.Generator, i: int, step: NetworkStep, x: Tensor, codes: Array) -> tuple[GrownStep, Array]:
     """Make a layer whose scale fits the sums of these codes."""
     layer = step.layer
     assert layer is not None
@@ -78,17 +78,17 @@ def _product(rng: np.random.Generator, i: int, step: Step, x: Tensor, codes: Arr
     options |= {"DepthMultiplier": 1} if layer.kind == "depthwise" else {}
     options["FusedActivationFunction"] = int(step.relu)
     operator = Operator(KINDS[layer.kind], [x, weights, biases], [y], options, [])
-    made = Made([weights, biases, y], operator, computed)
+    made = GrownStep([weights, biases, y], operator, computed)
     return made, computed(codes)
 
 
-def _sum(i: int, a: Tensor, b: Tensor, codes: tuple[Array, Array]) -> tuple[Made, Array]:
+def _sum(i: int, a: Tensor, b: Tensor, codes: tuple[Array, Array]) -> tuple[GrownStep, Array]:
     total = sum(t.values(one) for t, one in zip((a, b), codes, strict=True))
     y = _tensor(f"y{i}", a.shape, *_range(np.asarray(total), True))
     numbers = [(float(t.scale), int(t.zero_point)) for t in (a, b, y)]  # type: ignore[arg-type]
     computed = partial(tiny.added, numbers=numbers)
     operator = Operator("ADD", [a, b], [y], {"FusedActivationFunction": 1, "PotScaleInt16": False}, [])
-    return Made([y], operator, lambda *x: computed(*x).astype(np.int8)), computed(*codes).astype(np.int8)
+    return GrownStep([y], operator, lambda *x: computed(*x).astype(np.int8)), computed(*codes).astype(np.int8)
 
 
 def _mean(x: Array) -> Array:
@@ -106,7 +106,7 @@ def _shares(scale: float, x: Array) -> Array:
     return np.minimum(np.floor(values + F32(0.5)) - 128, 127).astype(np.int8)
 
 
-def _other(i: int, step: Step, x: Tensor, codes: Array) -> tuple[Made, Array]:
+def _other(i: int, step: NetworkStep, x: Tensor, codes: Array) -> tuple[GrownStep, Array]:
     """Make a pool over the whole image, a RESHAPE or a softmax."""
     batch, channels, scale = len(codes), codes.shape[-1], float(x.scale)  # type: ignore[arg-type]
     if step.kind == "softmax":
@@ -125,12 +125,14 @@ def _other(i: int, step: Step, x: Tensor, codes: Array) -> tuple[Made, Array]:
     return _made(operator, [y], _mean, codes)
 
 
-def _made(operator: Operator, tensors: list[Tensor], computed: Callable[..., Array], x: Array) -> tuple[Made, Array]:
-    return Made(tensors, operator, computed), computed(x)
+def _made(
+    operator: Operator, tensors: list[Tensor], computed: Callable[..., Array], x: Array
+) -> tuple[GrownStep, Array]:
+    return GrownStep(tensors, operator, computed), computed(x)
 
 
 @cache
-def grown(network: str) -> tuple[Made, ...]:
+def grown(network: str) -> tuple[GrownStep, ...]:
     """Draw the network for one image."""
     rng, steps = np.random.default_rng(SEED), NETWORKS[network]()
     shape = image_shape(network)

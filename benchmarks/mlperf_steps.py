@@ -9,7 +9,7 @@ from benchmarks import mlperf_tiny as tiny
 from benchmarks.mlperf_tiny import PIXEL, TAPS, Layer, separable
 
 
-class Step(NamedTuple):
+class NetworkStep(NamedTuple):
     """One operator of a network: a layer of products, or "add", "pool", "flat" or "softmax"."""
 
     kind: str
@@ -19,21 +19,27 @@ class Step(NamedTuple):
     relu: bool = True
 
 
-def _layers(*layers: Layer, relu: bool = True) -> list[Step]:
-    return [Step(layer.kind, layer, relu=relu) for layer in layers]
+def _layers(*layers: Layer, relu: bool = True) -> list[NetworkStep]:
+    return [NetworkStep(layer.kind, layer, relu=relu) for layer in layers]
 
 
-def _dense(name: str, inputs: int, outputs: int, relu: bool = False) -> list[Step]:
+def _dense(name: str, inputs: int, outputs: int, relu: bool = False) -> list[NetworkStep]:
     return _layers(Layer(name, 1, "dense", PIXEL, inputs, outputs), relu=relu)
 
 
-def _keywords() -> list[Step]:
+def _keywords() -> list[NetworkStep]:
     first = Layer("keywords", 1, "conv", (49, 10), 1, 64, (10, 4), 2)
     middle = separable("keywords", 1, (25, 5), 64, 64)
-    return [*_layers(first, *4 * middle), Step("pool"), Step("flat"), *_dense("keywords", 64, 12), Step("softmax")]
+    return [
+        *_layers(first, *4 * middle),
+        NetworkStep("pool"),
+        NetworkStep("flat"),
+        *_dense("keywords", 64, 12),
+        NetworkStep("softmax"),
+    ]
 
 
-def _residual(name: str, width: int) -> list[Step]:
+def _residual(name: str, width: int) -> list[NetworkStep]:
     """Three blocks of two convolutions, whose sum with the data of the block is the block's result."""
     steps = _layers(Layer(name, 1, "conv", (32, 32), 3, width, TAPS))
     size, channels = 32, width
@@ -44,28 +50,34 @@ def _residual(name: str, width: int) -> list[Step]:
         steps += _layers(Layer(name, 1, "conv", (made, made), outputs, outputs, TAPS), relu=False)
         if stride > 1:
             shortcut = Layer(name, 1, "conv", (size, size), channels, outputs, PIXEL, stride)
-            steps.append(Step("conv", shortcut, (start,), relu=False))
+            steps.append(NetworkStep("conv", shortcut, (start,), relu=False))
         ends = (len(steps), start) if stride == 1 else (len(steps), len(steps) - 1)
-        steps.append(Step("add", None, ends))
+        steps.append(NetworkStep("add", None, ends))
         size, channels = made, outputs
-    return [*steps, Step("pool"), Step("flat"), *_dense(name, channels, 10), Step("softmax")]
+    return [*steps, NetworkStep("pool"), NetworkStep("flat"), *_dense(name, channels, 10), NetworkStep("softmax")]
 
 
-def _persons() -> list[Step]:
+def _persons() -> list[NetworkStep]:
     layers = [one for one in tiny.LAYERS if one.network == "persons" and one.kind != "dense"]
     each: list[Layer] = []
     for i, one in enumerate(layers):
         pair = layers[i : i + 2] if one.kind == "depthwise" else [one] if i == 0 else []
         each += one.count * pair
-    return [*_layers(*each), Step("pool"), Step("flat"), *_dense("persons", 256, 2), Step("softmax")]
+    return [
+        *_layers(*each),
+        NetworkStep("pool"),
+        NetworkStep("flat"),
+        *_dense("persons", 256, 2),
+        NetworkStep("softmax"),
+    ]
 
 
-def _anomalies() -> list[Step]:
+def _anomalies() -> list[NetworkStep]:
     widths = [640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640]
     return [step for k, o in pairwise(widths) for step in _dense("anomalies", k, o, relu=o != 640)]
 
 
-def _wake_word() -> list[Step]:
+def _wake_word() -> list[NetworkStep]:
     steps, time, channels = [], 30, 40
     for taps, outputs in ((3, 128), (5, 64), (10, 64), (15, 32)):
         depthwise = Layer("wake_word", 1, "depthwise", (time, 1), channels, channels, (taps, 1), 1, "VALID")
@@ -73,10 +85,10 @@ def _wake_word() -> list[Step]:
         steps += _layers(depthwise, relu=False)
         steps += _layers(Layer("wake_word", 1, "conv", (time, 1), channels, outputs))
         channels = outputs
-    return [*steps, Step("flat"), *_dense("wake_word", 32, 3)]
+    return [*steps, NetworkStep("flat"), *_dense("wake_word", 32, 3)]
 
 
-NETWORKS: dict[str, Callable[[], list[Step]]] = {
+NETWORKS: dict[str, Callable[[], list[NetworkStep]]] = {
     "keywords": _keywords,
     "images": partial(_residual, "images", 16),
     "images_large": partial(_residual, "images_large", 26),

@@ -23,7 +23,7 @@ PART_CACHES = 16
 """How many times the L2 cache the tensors of an op take for a part of a batch; smaller parts were not faster."""
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """One op of a run. Tensors have numbers, which are their places in the list of a run."""
 
     call: Callable[..., Any]
@@ -79,16 +79,16 @@ class Plan:
         self._types = [(_dtype(tensors[key]), tensors[key].shape[1:]) for key in inputs]
         self._image_bytes = _image_bytes(ops, inputs, outputs, tensors)
 
-    def _step(self, op: Op, last: Mapping[str, str], num_threads: int) -> Step:
+    def _step(self, op: Op, last: Mapping[str, str], num_threads: int) -> PlanStep:
         reads, results = (tuple(self._places[key] for key in names) for names in (op.reads, op.outputs))
         ends = tuple({self._places[key] for key in (*op.reads, *op.outputs) if last[key] == op.name})
         first = reads[0] if len(reads) == 1 else -1
         if op.direct is None:
-            return Step(op.call, reads, first, slice(results[0], results[-1] + 1), ends, op)
+            return PlanStep(op.call, reads, first, slice(results[0], results[-1] + 1), ends, op)
         call = op.direct
         if num_threads > 1 and _takes_threads(op):
             call = _on_threads(call, num_threads)
-        return Step(call, reads, first, results[0], ends, op)
+        return PlanStep(call, reads, first, results[0], ends, op)
 
     def takes(self, x: Any) -> bool:
         """Whether `x` needs no further check: it is the only input, an array of its type and its shape."""
