@@ -13,7 +13,7 @@ from qops._readable import shows_fields
 from qops.checks import as_array, choice, int32, shown
 from qops.models.live import Live
 from qops.models.op import FAILED, Op, in_real_numbers
-from qops.models.plan import Plan
+from qops.models.plan import RunPlan
 from qops.models.session import Session
 from qops.models.tensor import Tensor
 
@@ -55,7 +55,7 @@ class Graph:
     ops: tuple[Op, ...] = field(repr=False)
     runtime: str = ""
     fused: tuple[str, ...] = field(default=(), repr=False)
-    _plan: ClassVar[Plan | None] = None
+    _plan: ClassVar[RunPlan | None] = None
 
     def __post_init__(self) -> None:
         known = {name for name, tensor in self.tensors.items() if tensor.data is not None} | set(self.inputs)
@@ -76,7 +76,7 @@ class Graph:
             if name not in known:
                 raise ValueError(f"{self.name}: nothing writes the output {name!r}")
         has_plan = not any(op.gap or op.states for op in self.ops)
-        plan = Plan(self.name, self.ops, self.inputs, self.outputs, self.tensors) if has_plan else None
+        plan = RunPlan(self.name, self.ops, self.inputs, self.outputs, self.tensors) if has_plan else None
         object.__setattr__(self, "_plan", plan)
 
     def __reduce__(self) -> Any:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from qops._kernels.machine import caches
 from qops.models.op import FAILED, Op
 from qops.models.tensor import Tensor
 
-__all__ = ["Plan"]
+__all__ = ["RunPlan"]
 
 
 PART_CACHES = 16
@@ -37,7 +37,7 @@ class PlanStep(NamedTuple):
     op: Op
 
 
-class Plan:
+class RunPlan:
     """The steps of a graph without gaps and states, whose results are its outputs.
 
     A run keeps its tensors in a list of its own, so threads may share a plan. An array is dropped after its last
@@ -90,7 +90,7 @@ class Plan:
             call = _on_threads(call, num_threads)
         return PlanStep(call, reads, first, results[0], ends, op)
 
-    def takes(self, x: Any) -> bool:
+    def takes(self, x: Any) -> TypeGuard[NDArray[Any]]:
         """Whether `x` needs no further check: it is the only input, an array of its type and its shape."""
         if type(x) is not np.ndarray or len(self._types) != 1:
             return False
@@ -127,7 +127,7 @@ class Plan:
                 return self._by_parts(inputs, count, min(most, max(2, -(-count // num_threads))), num_threads)
         if num_threads > 1:
             graph = self._name, self._ops, self._inputs, self._outputs, self._tensors
-            return Plan(*graph, num_threads)._run(inputs)
+            return RunPlan(*graph, num_threads)._run(inputs)
         return self._run(inputs)
 
     def _by_parts(

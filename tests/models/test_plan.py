@@ -33,9 +33,9 @@ def test_parts_and_threads_give_the_bits_of_the_whole(tmp_path, monkeypatch, tin
     _, x = small_network.file(tmp_path / "small.tflite", dtype, images=9)
     graph = load(tmp_path / "small.tflite", runtime=runtime)
     wanted = graph.run(x, keep="all")["softmax"]
-    counts, run = [], plans.Plan._run
+    counts, run = [], plans.RunPlan._run
     has_blocks = (runtime, dtype) == ("optimized_arm", "int8")  # its ADD
-    monkeypatch.setattr(plans.Plan, "_run", lambda plan, inputs: counts.append(len(inputs[0])) or run(plan, inputs))
+    monkeypatch.setattr(plans.RunPlan, "_run", lambda plan, inputs: counts.append(len(inputs[0])) or run(plan, inputs))
     for threads in (1, 2, 5):
         assert np.array_equal(graph.run(x, num_threads=threads)["softmax"], wanted)
         assert sorted(counts) == ([9] if has_blocks else [2, 2, 2, 3]), "no part has a single image"

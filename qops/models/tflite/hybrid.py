@@ -56,7 +56,7 @@ def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
     codes = site.constant(1).astype(np.float64)
     if kind == "CONV_2D" and site.tensor(0).shape[-1:] != w.shape[-1:]:
         raise Missing("it is a hybrid layer with groups, which qops does not model")
-    bias = site.constant(2).astype(F32) if site.has(2) else F32(0)
+    bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
     by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
     try:
         how, order = hybrid_orders(kind, site.kernel, w.scale.ndim == 1, by_option)
@@ -78,7 +78,7 @@ def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
         scales = np.array([one.scale for one in each], F32)
         shaped = scales.reshape(made.shape[:-1] if by_row else (-1, 1, 1))[..., None]
         y = finished_floats(made, shaped, np.asarray(w.scale, F32), bias, order)
-        return np.asarray(activated(site.operator, y), F32)
+        return np.asarray(activated(site.operator, y.astype(np.float64)), F32)
 
     return Made((0,), run)
 

@@ -101,7 +101,7 @@ def _direct(operator: Operator, made: Made, data: list[NDArray[Any] | None]) -> 
     if made.states or len(operator.outputs) != 1 or not isinstance(made.run, Prepared):
         return None
     if all(one is None for one in data):
-        call: Callable[..., Any] = made.run.__call__  # type: ignore[operator]
+        call: Callable[..., Any] = made.run.__call__
         return call
     return partial(_with_constants, made.run, data)
 
