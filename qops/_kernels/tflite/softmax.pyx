@@ -1,6 +1,6 @@
 """SOFTMAX of rows of codes of 8 bits: a table has what each difference to the row's largest code gives.
 
-With floats a code is ``lowest + round(p * (1 / (total * 2**-bits)))``, where p is read from the table, and the total is
+With floats a code is ``lowest + round(p * (1 / (total * scale)))``, scale that of the result, where p is read from the table, and the total is
 added up one after the other; each step is rounded to float32. In fixed point the table has exponentials with 31 bits
 behind the point, and one over their sum is made by three steps of Newton's method.
 """
@@ -35,6 +35,7 @@ cdef struct Shares:
     const int32_t *parts  # the same in fixed point, 0 where the difference is too large
     bint half_up  # whether floats are rounded half up, else half away
     int bits  # of a code of the result
+    float scale  # of the result
     int32_t lowest
 
 
@@ -62,7 +63,7 @@ cdef inline void row_in_floats(const code *x, result *y, Py_ssize_t n, int32_t m
     cdef Py_ssize_t i
     for i in range(n):
         total += p.floats[most - x[i]]
-    factor = <float>1 / (total * (<float>1 / <float>(1 << p.bits)))
+    factor = <float>1 / (total * p.scale)
     for i in range(n):
         value = p.floats[most - x[i]] * factor
         value = truncf(value + <float>0.5) if p.half_up else roundf(value)
@@ -103,16 +104,17 @@ cdef class RowShares:
     """A prepared softmax over the last axis, of codes of 8 bits.
 
     typenum, result_typenum: numpy's numbers of the dtypes of the data and of the results. table: 256 exponentials by the
-    difference of codes, float32 or, with 31 bits behind the point, int32. half_up: how floats are rounded.
+    difference of codes, float32 or, with 31 bits behind the point, int32. scale: that of the results, which fixed point does not read. half_up: how floats are rounded.
     """
     cdef int typenum, result_typenum
     cdef cnp.ndarray table
     cdef Shares shares
 
-    def __init__(self, int typenum, int result_typenum, cnp.ndarray table not None, *, bint half_up=False):
+    def __init__(self, int typenum, int result_typenum, cnp.ndarray table not None, float scale, *, bint half_up=False):
         self.typenum, self.result_typenum, self.table = typenum, result_typenum, np.array(table)
         if cnp.PyArray_SIZE(self.table) != CODES:
             raise ValueError(f"table: expected {CODES} numbers, got {cnp.PyArray_SIZE(self.table)}")
+        self.shares.scale = scale
         self.shares.floats, self.shares.parts, self.shares.half_up = NULL, NULL, half_up
         if cnp.PyArray_TYPE(self.table) == cnp.NPY_FLOAT32:
             self.shares.floats = <const float *>cnp.PyArray_DATA(self.table)
