@@ -29,6 +29,7 @@ SEARCHED = {
     "guide/port": ("port", "dsp"),
     "guide/saturation": ("saturation", "AVX2", "reduce_range", "overflow", "VPMADDUBSW"),
     "guide/speed": ("speed", "threads"),
+    "guide/test_set": ("test set", "batch of images", "accuracy of a model file"),
     "guide/tolerance": ("tolerance", "assert"),
     "glossary": ("glossary", "words", "lsb"),
     "guide/test_vectors": ("test vectors", "golden vectors"),

@@ -3,6 +3,7 @@
 from functools import partial
 
 import tflite_codes
+import tflite_hybrids
 import tflite_layers
 import tflite_systems
 from draws import Pair, pick
@@ -51,6 +52,11 @@ def few(kernel, rng):
     return compared(kernel, [DRAWN[pick(rng, kinds)] for kinds, count in counts for _ in range(count)], net)
 
 
+def hybrid(kernel, rng):
+    """A layer of float data and int8 weights."""
+    return compared(kernel, [tflite_hybrids.hybrid], Net(rng, kernel, "float32"))
+
+
 def compared(kernel, drawers, net):
     """The pair of calls of the model that these drawers make.
 
@@ -84,4 +90,9 @@ def ops(kernels):
             if TAKES[kind, kernel]
         },
         **{f"graphs of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
+        **{
+            f"hybrid layers, {kernel}": partial(hybrid, kernel)
+            for kernel in kernels
+            if kernel in tflite_hybrids.KERNELS
+        },
     }
