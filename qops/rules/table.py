@@ -137,7 +137,8 @@ _ROWS = [
     ("torch-fbgemm", "float32", "half_even", "", "once", "outside", "", "lowest", "f32",
      "torch 2.13 and 2.14 linear on fbgemm, x86"),
     ("torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "f32-reciprocal",
-     "torch 2.13 and 2.14 linear on qnnpack; "
+     "torch 2.13 and 2.14 linear on qnnpack, x86"),
+    ("torch-qnnpack-arm", "float32", "half_even", "", "once", "outside", "", "saturates", "f32-reciprocal",
      "torch 2.10 linear and conv2d on qnnpack, 64-bit ARM"),
     ("torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise",
      "torch 2.13 and 2.14 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"),
@@ -145,10 +146,12 @@ _ROWS = [
      "torch 2.13 and 2.14 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale); "
      "torch 2.10 conv2d on onednn, 64-bit ARM"),
     ("torch-onednn-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-amx",
-     "torch 2.13 and 2.14 linear on oneDNN where that uses AMX: acc * (in_scale * w_scale) * (1 / out_scale); "
+     "torch 2.13 and 2.14 linear on oneDNN with AMX, and on AVX2: acc * (in_scale * w_scale) * (1 / out_scale); "
      "torch 2.10 linear per channel on onednn, 64-bit ARM"),
     ("torch-onednn-conv-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-conv-amx",
-     "torch 2.13 and 2.14 conv2d on oneDNN, x86, where that uses AMX: as torch-onednn-amx, with w_scale itself"),
+     "torch 2.13 and 2.14 conv on oneDNN, x86 with AMX, and with AVX2: as torch-onednn-amx, with w_scale itself"),
+    ("torch-acl", "31 bits, below 1", "floor", "half_up", "at 31", "outside", "", "", "f32-inverse-w",
+     "torch 2.10 linear per tensor on onednn, 64-bit ARM; a scale of 1 or more makes every result the zero point"),
     ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "f32",
      "onnxruntime 1.31 and 1.32 QLinearMul"),
     ("fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "double", "ports by hand"),
