@@ -35,6 +35,11 @@ def windows_of(
     tuple of ndarray and tuple of int
         Rows (group, N * places, K), and the numbers of places.
 
+    Raises
+    ------
+    ValueError
+        A window that does not fit the padded images.
+
     Examples
     --------
     >>> from qops._kernels.conv.axes import Axis

@@ -12,7 +12,7 @@ from qops._kernels.conv.axes import Axis
 from qops._kernels.stage.given import row_named
 from qops.checks import check_out, int32, integers, native, put
 from qops.prepared import Prepared
-from qops.rules.accumulate import PackedRows, sum_type, weights_of
+from qops.rules.packed_rows import PackedRows, sum_type, weights_of
 from qops.rules.sum_rules import ACCUMULATE, SumLayer, SumRule
 from qops.window_rows import windows_of
 
@@ -198,10 +198,12 @@ def accumulate_conv(
         Added to the sums.
     x_zero_point, w_zero_point : int
         Codes of real 0. Padding holds the real value 0.
-    strides, dilations : sequence of int, optional
+    strides : sequence of int, optional
         One for each spatial axis; by default 1.
     pads : sequence of int, optional
         Pixels of padding: the begins of all axes, then their ends; by default none.
+    dilations : sequence of int, optional
+        One for each spatial axis; by default 1.
     groups : int
         Into how many groups the channels and the filters are divided.
     dtype : {"int64", "int32"}
@@ -245,7 +247,7 @@ def accumulate_conv(
     >>> for rule in ("exact", "fbgemm-vnni"):
     ...     print(rule, qops.rules.accumulate_conv(x, w, **how, rule=rule)[0, 0, 1])
     exact [194310 291465 194310]
-    fbgemm-vnni [161925 163453 161925]
+    fbgemm-vnni [162307 163453 130304]
 
     Examples
     --------

@@ -106,7 +106,7 @@ ADD = {
     ),
     "torch-acl-tail": BinaryRule(
         "as torch-acl, of which int32 has the low 32 bits",
-        "the last n % 16 elements of torch-acl",
+        "torch 2.10, the last n % 16 elements of torch-acl",
         "numpy, sum with an offset",
         beyond="low bits",
     ),

@@ -10,6 +10,7 @@ from qops._readable import shows_fields
 __all__ = ["ACCUMULATE", "SumLayer", "SumRule"]
 
 
+@shows_fields
 class SumLayer(NamedTuple):
     """What the choice of a kernel depends on.
 

@@ -101,6 +101,7 @@ half_up, half_away and half_even go to the nearest integer: they send ties up, a
 floor goes down, truncate goes toward 0.
 at 31 and past 31 shift by 31 first, but past 31 rounds a shift up to 31 once. last bit leaves 1 to the second step.
 stepwise-amx: the first of two steps is by in_scale * w_scale.
+31 bits, below 1: a scale of 1 or more has the multiplier 0, so every result is the zero point.
 16 bits: the accumulator is shifted into 16 bits, saturating, and the second step is the shift of its product by 15.
 """
 
@@ -151,7 +152,7 @@ _ROWS = [
     ("torch-onednn-conv-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-conv-amx",
      "torch 2.13 and 2.14 conv on oneDNN, x86 with AMX, and with AVX2: as torch-onednn-amx, with w_scale itself"),
     ("torch-acl", "31 bits, below 1", "floor", "half_up", "at 31", "outside", "", "", "f32-inverse-w",
-     "torch 2.10 linear per tensor on onednn, 64-bit ARM; a scale of 1 or more makes every result the zero point"),
+     "torch 2.10 linear per tensor on onednn, 64-bit ARM"),
     ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "f32",
      "onnxruntime 1.31 and 1.32 QLinearMul"),
     ("fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "double", "ports by hand"),

@@ -316,7 +316,7 @@ def explain(
     >>> y = np.clip((acc * 3 + 4) >> 3, -128, 127).astype(np.int8)
     >>> found = qops.explain(acc, y, scale=0.375)
     >>> len(found.exact), found.exact[:3]  # 3/8 is a multiplier of 2 bits, so these rules are one function
-    (9, ['tflite-single', 'rndnu', 'xnnpack-cvt'])
+    (10, ['tflite-single', 'torch-acl', 'rndnu'])
     >>> even = next(v for v in found.excluded if v.rule == "fp32-even")
     >>> even.differs, even.kind, even.first  # -91.5
     (5, 'ties only', Witness(index=(8,), acc=-244, got=-91, wanted=-92))
