@@ -157,6 +157,14 @@ def _of_fbgemm(n: BiasNumbers) -> tuple[Any, ...]:
     return n.bias / _acc_scale(n), _acc_scale(n) / n.out_scale.astype(F32)
 
 
+def _twice_reciprocal(scale: Any) -> Any:
+    return F32(1) / (F32(1) / scale.astype(F32))
+
+
+def _of_onednn_groups(n: BiasNumbers) -> tuple[Any, ...]:
+    return _twice_reciprocal(n.in_scale), n.w_scale.astype(F32), _twice_reciprocal(n.out_scale), F32(n.zero_point)
+
+
 def _of_cadence(n: BiasNumbers) -> tuple[Any, ...]:
     return (n.in_scale * n.w_scale).astype(F32), (1 / n.out_scale).astype(F32)
 
@@ -188,6 +196,10 @@ def _fused(acc: Array, factor: Any, shift: Any) -> Array:
 def _divided_bias_added(acc: Array, bias: Any, scale: Any) -> Array:
     steps = (acc.astype(F32) + bias) * scale
     return np.asarray(np.where(np.abs(steps) >= _S32, -_S32, steps))
+
+
+def _divided(acc: Array, before: Any, scale: Any, divisor: Any, zero: Any) -> Array:
+    return np.asarray(acc.astype(F32) * before * scale / divisor + zero)
 
 
 def _scaled_twice(acc: Array, scale: Any, inverse: Any) -> Array:
@@ -272,6 +284,16 @@ REAL_BIAS = {
         _of_fbgemm,
         _divided_bias_added,
         "outside",
+    ),
+    "torch-onednn-groups": BiasRule(
+        "rint(acc * sx * sw / sy + z), sx and sy as 1 / (1 / s); adds no bias",
+        "torch 2.13 conv on onednn, x86 with AVX2, in groups whose channels or filters are no multiple of 4",
+        (),
+        "half_even",
+        False,
+        _of_onednn_groups,
+        _divided,
+        "inside",
     ),
     "cadence": BiasRule(
         "rint(acc * float32(sx * sw) * float32(1 / sy)) + z, products and quotients of scales in double; adds no bias",

@@ -57,6 +57,10 @@ _TEXTS: dict[str, tuple[str, list[str]]] = {
             "    const float near = rintf(steps) + (float)zero_point;",
         ],
     ),
+    "torch-onednn-groups": (
+        "float before, float scale, float divisor, float zero",
+        ["    const float steps = (float)x * before * scale / divisor + zero;", _HALF_EVEN],
+    ),
     "cadence": (
         "float scale, float inverse, int32_t zero_point",
         [

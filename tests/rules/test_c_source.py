@@ -160,6 +160,7 @@ BIASED = {
     **{key: {**OPENVINO, "bias": 0.73} for key in ("openvino", "openvino-one-channel")},
     "openvino-no-bias": OPENVINO,
     "torch-fbgemm-bias": REAL | {"zero_point": 3},
+    "torch-onednn-groups": {"scales": REAL["scales"], "zero_point": 3},
     "cadence": {"scales": REAL["scales"], "zero_point": 3},
 }
 

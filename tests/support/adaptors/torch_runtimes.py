@@ -24,7 +24,10 @@ def torch_codes(acc, i, attrs, axis):
     how = {"scales": scales, "zero_point": attrs["y_zp"], "dtype": TYPES[attrs["dtype"]], "axis": axis}
     if engine == "onednn" or (attrs["vnni"] and attrs.get("rule_vnni") == "torch-onednn"):
         if name.startswith("conv"):
-            rule = "torch-onednn-conv-amx" if not attrs["vnni"] else "torch-onednn-conv"
+            inputs, outputs = i["w"].shape[1], len(i["w"]) // attrs["group"]
+            in_groups = attrs["group"] > 1 and inputs > 1 and (inputs % 4 or outputs % 4)
+            on_avx2 = "torch-onednn-groups" if in_groups else "torch-onednn-conv-amx"
+            rule = "torch-onednn-conv" if attrs["vnni"] else on_avx2
         else:
             rule = "torch-onednn" if attrs["vnni"] else "torch-onednn-amx"
     elif "bias" in i:
