@@ -57,7 +57,7 @@ class Accumulate(Prepared):
     def _prepare(self, once: bool) -> None:
         row = row_named(self.rule, ACCUMULATE)
         layer = SumLayer((), (), (), (), 1, 0, 0, self.w_zero_point)
-        self._w, self._data = weights_of(self.w, row, layer), row.data
+        self._w, self._data = weights_of(self.w, row), row.data
         if self._w.ndim != 2:
             raise ValueError(f"w: expected (K, N), got shape {self._w.shape}")
         x_zero, w_zero = int32(self.x_zero_point, "x_zero_point"), int32(self.w_zero_point, "w_zero_point")
@@ -123,7 +123,7 @@ def accumulate(
     dtype : {"int64", "int32"}
         Type of the result; int32 is the sum modulo 2**32, as a loop with a narrow accumulator makes it.
     rule : str
-        A name in `ACCUMULATE`: a library on a kind of CPU.
+        A name in `ACCUMULATE`: a library on a kind of CPU, which takes weights of int8.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of `dtype`, optional

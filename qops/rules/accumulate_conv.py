@@ -65,7 +65,7 @@ class AccumulateConv(Prepared):
         row: SumRule = row_named(self.rule, ACCUMULATE)
         filters = native(self.w, "w", ("int8", "uint8"))
         layer = self._layer = self._layer_of(filters)
-        self._row, self._w, self._dtype = row, weights_of(self.w, row, layer), np.dtype(self.dtype)
+        self._row, self._w, self._dtype = row, weights_of(self.w, row), np.dtype(self.dtype)
         int32(self.x_zero_point, "x_zero_point")
         if self.bias is not None:
             added = native(self.bias, "bias", ("int32", "int64"))
@@ -193,7 +193,7 @@ def accumulate_conv(
     x : ndarray of uint8, int8 or int16, (N, C, ...)
         Images of codes over one spatial axis or more, of a type that the rule has (`SumRule.data`).
     w : ndarray of int8, (O, C / groups, ...)
-        Filters; uint8 too where sums are exact.
+        Filters; by the rule "exact" uint8 too.
     bias : ndarray of int32 or int64, (O,), optional
         Added to the sums.
     x_zero_point, w_zero_point : int

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import dtype_among, native
-from qops.rules.sum_rules import SumLayer, SumRule
+from qops.rules.sum_rules import ACCUMULATE, SumRule
 
 __all__ = ["PackedRows", "sum_type", "weights_of"]
 
@@ -57,17 +57,16 @@ def sum_type(dtype: DTypeLike) -> str:
     return dtype_among(dtype, "dtype", ("int32", "int64")).name
 
 
-def weights_of(w: ArrayLike, row: SumRule, layer: SumLayer) -> NDArray[Any]:
-    """Give the weights, checked: those of pairs are int8.
+def weights_of(w: ArrayLike, row: SumRule) -> NDArray[Any]:
+    """Give the weights, checked: libraries take int8, and the rule "exact" uint8 as well.
 
     Parameters
     ----------
     w : ndarray of int8 or uint8
     row : SumRule
-    layer : SumLayer
 
     Returns
     -------
     ndarray
     """
-    return native(w, "w", ("int8", "uint8") if row.is_exact(layer) else ("int8",))
+    return native(w, "w", ("int8", "uint8") if row is ACCUMULATE["exact"] else ("int8",))

@@ -174,8 +174,8 @@ ACCUMULATE = {
     ),
     "onednn-avx2": SumRule(
         f"{_PAIRS}; groups whose channels or filters are no multiple of 4 are exact",
-        "torch 2.13 linear and conv, engine onednn; TensorFlow 2.21 QuantizedMatMulWithBias and QuantizedConv2D of "
-        "qint8 filters with TF_ENABLE_ONEDNN_OPTS=1; oneDNN 3.12 on x86 with AVX2, without VNNI",
+        "torch 2.13 linear and conv, engine onednn on x86 with AVX2, without VNNI; there too TensorFlow 2.21 "
+        "QuantizedMatMulWithBias and QuantizedConv2D of qint8 filters with TF_ENABLE_ONEDNN_OPTS=1",
         _U8,
         "channels of a tap",
         "outside",
