@@ -1,4 +1,4 @@
-"""The page of sums on CPUs: system by CPU by types, exact, saturates or wraps; each entry is computed by its column here."""
+"""The page of sums on CPUs: exact, saturates or wraps, by system, CPU and types; its column computes each entry."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -72,7 +72,9 @@ def table_of_systems() -> list[Row]:
         if column.is_ort:
             of = column.system.replace("onnxruntime on", "onnxruntime 1.32,")
             made += [
-                Row(of, "MatMulInteger, QLinearMatMul", name, lambda x, w, n=name: onnx.matmul_integer(x, w, runtime=n)),
+                Row(
+                    of, "MatMulInteger, QLinearMatMul", name, lambda x, w, n=name: onnx.matmul_integer(x, w, runtime=n)
+                ),
                 Row(of, "QLinearConv", name, lambda x, w, n=name: convolved(x, w, lambda a, b: qlinear_conv(a, b, n))),
             ]
     for name, rule in rules.ACCUMULATE.items():

@@ -121,7 +121,9 @@ FAMILIES = {
         rules.DEQUANTIZE,
         "dequantize(acc, RULE, in_scale=..., w_scale=...)",
         f"{SUMS.size:,} accumulators, scales 0.0173 and 0.7, bias 0.2507, as bits of float32",
-        lambda rule: rules.dequantize(SUMS, rule, in_scale=0.0173, w_scale=0.7, bias=0.2507, **split(rule)).view(np.int32),
+        lambda rule: rules.dequantize(SUMS, rule, in_scale=0.0173, w_scale=0.7, bias=0.2507, **split(rule)).view(
+            np.int32
+        ),
     ),
     "accumulate": Family(
         "Sums of a layer",

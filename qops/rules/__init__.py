@@ -37,8 +37,8 @@ What these systems do, too, and no row does:
   sources, XuanTie's SHL as ``tflite-single`` where the second shift is 1 or more.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
-Not modelled: sums of fbgemm in 16 bits (``acc16``), ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K; shared exponents (MX,
-E8M0).
+Not modelled: sums of fbgemm in 16 bits (``acc16``), ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K;
+shared exponents (MX, E8M0).
 """
 
 from typing import TYPE_CHECKING

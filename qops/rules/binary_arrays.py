@@ -66,10 +66,7 @@ def _sum_that_shifts_left(a: Array, b: Array, n: _Numbers) -> Array:
     shift = 20 - (int(np.frexp(max(ratios))[1]) - 1)
     left, right = (int(np.rint(np.ldexp(float(ratio), shift))) for ratio in ratios)
     total = a.astype(np.int64) * left + b.astype(np.int64) * right
-    if shift < 0:
-        near = (total << -shift).astype(np.int32).astype(np.int64)
-    else:
-        near = total + (1 << shift >> 1) >> shift
+    near = total + (1 << shift >> 1) >> shift if shift >= 0 else (total << -shift).astype(np.int32).astype(np.int64)
     return np.asarray(np.clip(near, -(2**15), 2**15 - 1) + int(n.zero_point)).astype(np.float64)
 
 

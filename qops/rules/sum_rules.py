@@ -184,7 +184,7 @@ ACCUMULATE = {
     ),
     "openvino-avx2": SumRule(
         f"{_PAIRS}; x of int8 is read as x + 128; depthwise is exact",
-        "OpenVINO 2026.4.1 MatMul and Convolution, kernels jit_avx2_I8 and jit_avx2_1x1_I8, x86 with AVX2, without VNNI",
+        "OpenVINO 2026.4.1 MatMul and Convolution, kernels jit_avx2_I8, jit_avx2_1x1_I8, x86 with AVX2, without VNNI",
         _BOTH,
         "channels of a tap",
         "inside",

@@ -27,7 +27,9 @@ torch.set_num_threads(1)
 torch.set_grad_enabled(False)
 VERSION = torch.__version__
 HAS_VNNI, IS_ARM = COLUMN == "ort", COLUMN.endswith(("_arm", "_neon"))
-ENGINES = [name for name in ("x86", "fbgemm", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines]
+ENGINES = [
+    name for name in ("x86", "fbgemm", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines
+]
 KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
 LINEAR = {"x86": "torch-fbgemm", "fbgemm": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
 CONVOLUTION = LINEAR | dict.fromkeys(("x86", "onednn"), "torch-onednn-conv")  # x86 gives them to oneDNN

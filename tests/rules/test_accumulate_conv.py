@@ -99,7 +99,9 @@ def test_sums_are_those_of_a_loop(tier, rng, name):
 
 
 @pytest.mark.parametrize("w_zero", [0, 3])
-@pytest.mark.parametrize(("kernel", "groups", "stride"), [(3, 8, 1), (5, 16, 2), (7, 8, 1), (3, 104, 1), (3, 9, 1), (2, 8, 1)])
+@pytest.mark.parametrize(
+    ("kernel", "groups", "stride"), [(3, 8, 1), (5, 16, 2), (7, 8, 1), (3, 104, 1), (3, 9, 1), (2, 8, 1)]
+)
 def test_fast_depthwise_kernels_saturate_with_vnni_too(kernel, groups, stride, w_zero):
     x, w = np.full((1, groups, 8, 8), 255, np.uint8), np.full((groups, 1, kernel, kernel), 127, np.int8)
     how = {"pads": (kernel // 2,) * 4, "strides": (stride, stride), "groups": groups, "w_zero_point": w_zero}

@@ -168,7 +168,9 @@ BIASED = {
 @pytest.mark.parametrize("rule", rules.REAL_BIAS)
 def test_c_of_rules_with_a_real_bias_gives_the_codes(rule, tmp_path):
     op = rules.Requantize(rule, **BIASED[rule])
-    numbers = [number.item() for number in map(np.asarray, op.floats)] + ([3] if rule in ("cadence", "torch-fbgemm-bias") else [])
+    numbers = [number.item() for number in map(np.asarray, op.floats)] + (
+        [3] if rule in ("cadence", "torch-fbgemm-bias") else []
+    )
     kinds = ["int32_t" if isinstance(number, int) else "float" for number in numbers]
     passed = ", ".join(["x[i]", *(f"n{i}" for i in range(len(kinds))), *map(str, op.ends)])
     loop = f"""

@@ -82,7 +82,7 @@ def average_pool(i, attrs):
 
 
 def openvino(i, attrs):
-    rule = "exact" if attrs["vnni"] or attrs["acc"] == "exact" and attrs["kernel"].endswith("f32") else "openvino-avx2"
+    rule = "exact" if attrs["vnni"] or attrs["kernel"].endswith("f32") else "openvino-avx2"
     if rule != "exact" and attrs["kernel"] == "jit_gemm_I8" and attrs["op"] == "Conv":
         rule = "openvino-gemm-avx2"
     if attrs["op"] == "MatMul":
@@ -90,13 +90,9 @@ def openvino(i, attrs):
         shape = (-1,)
     else:
         how = {name: attrs[name] for name in ("strides", "dilations", "pads")}
-        acc = rules.accumulate_conv(
-            i["x"], i["w"], x_zero_point=attrs["x_zp"], **how, groups=attrs["group"], rule=rule
-        )
+        acc = rules.accumulate_conv(i["x"], i["w"], x_zero_point=attrs["x_zp"], **how, groups=attrs["group"], rule=rule)
         shape = (-1, *[1] * (acc.ndim - 2))
-    return {
-        "y": rules.dequantize(acc, "multiply-add", in_scale=attrs["x_scale"], w_scale=i["w_scale"].reshape(shape))
-    }
+    return {"y": rules.dequantize(acc, "multiply-add", in_scale=attrs["x_scale"], w_scale=i["w_scale"].reshape(shape))}
 
 
 def tensorflow(i, attrs):
