@@ -19,8 +19,8 @@ def environment():
 def answers(command, first, end, seconds, variables=None):
     """What children say of each call, in order; {"ended": why} of a call that ends its process, or does not return.
 
-    ``command(first, end)`` starts a child, in this environment or that of `variables`. It prints a line of JSON before each
-    call, {"number": n}, and one after it.
+    ``command(first, end)`` starts a child, in this environment or that of `variables`. It prints a line of JSON before
+    each call, {"number": n}, and one after it.
     """
     while first < end:
         with tempfile.TemporaryFile() as errors:
