@@ -23,6 +23,7 @@ NOUNS = {
     "joining",
     "prepared",
     "window",
+    "window_rows",
 }
 """Modules between the kernels and the ops."""
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems

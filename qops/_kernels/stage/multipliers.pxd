@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 cdef enum MultiplierKind:
     BITS_31
     BELOW_30
+    BELOW_1  # a scale of 1 or more gives the multiplier 0
     HALF_DOWN
     REDUCED_LATER  # the rule names 31 bits, but its loop rounds them to 16
     REDUCED

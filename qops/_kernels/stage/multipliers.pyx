@@ -9,6 +9,7 @@ from qops._kernels.stage.rounding cimport truncate_x86_s64
 cdef dict KINDS = {
     "31 bits": BITS_31,
     "31 bits, below 2**30": BELOW_30,
+    "31 bits, below 1": BELOW_1,
     "31 bits, half down": HALF_DOWN,
     "31 bits, 16 of them": REDUCED_LATER,
     "16 bits of 31": REDUCED,
@@ -50,7 +51,7 @@ cdef Multiplier of_31_bits(double scale, MultiplierKind kind) noexcept nogil:
     if bits == <int64_t>1 << 31:
         bits >>= 1
         shift += 1
-    if shift < -31 or bits == 0:
+    if shift < -31 or bits == 0 or (kind == BELOW_1 and shift > 0):
         return Multiplier(0, 31)
     if kind == BELOW_30 and shift > 30:
         return Multiplier((<int64_t>1 << 31) - 1, 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 cnp.import_array()
 
-DERIVATIONS = ("double", "f32-product", "f32", "f32-reciprocal")
+DERIVATIONS = ("double", "f32-product", "f32", "f32-reciprocal", "f32-inverse-w")
 
 
 cdef double derived_scale(str derive, double a, double b, double y) noexcept:
@@ -21,6 +21,8 @@ cdef double derived_scale(str derive, double a, double b, double y) noexcept:
         return product / y
     if derive == "f32":
         return product / <float>y
+    if derive == "f32-inverse-w":
+        return <float>a / (<float>y * (<float>1 / <float>b))
     return product * (<float>1 / <float>y)
 
 
