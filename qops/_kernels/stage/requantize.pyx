@@ -18,6 +18,23 @@ import numpy as np
 cnp.import_array()
 
 
+def once(dict rules, dict types, acc, out, rule, dtype, scale, integers, scales, in_zero_point, zero_point, qmin, qmax,
+         axis, bias, range, w_sums, x_zero_point):
+    """Give the codes of accumulators by a `Requantization` that is made for this call.
+
+    None if there is none for them, or if they are less usual: of a rule that is not in `rules`, a dtype that is not in
+    `types`, or with one of the last four arguments, which these rules do not take.
+    """
+    cdef Requantization op
+    if bias is not None or range is not None or w_sums is not None or type(x_zero_point) is not int or x_zero_point:
+        return None
+    if type(rule) is not str or rule not in rules or type(dtype) is not str or dtype not in types:
+        return None
+    op = Requantization.__new__(Requantization)
+    op.set(rules, types[dtype], rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+    return op.run(acc, out)
+
+
 @cython.final
 cdef class Tail:
     """The tail of an array, behind its last whole block, by a `qops.rules.BlockRule`."""
@@ -73,6 +90,10 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
+        self.set(rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+
+    cdef int set(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax,
+                 axis) except -1:
         check_rounding()
         cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
@@ -92,7 +113,7 @@ cdef class Requantization:
             self.given, self.scales = "scales", three_scales(scales)
             factor, before_after = formed(self.scales, row.rule.scales.split(", ")[0])
         self.numbers = Numbers.__new__(Numbers)
-        self.numbers.set(row, factor, integer(zero_point, "zero_point", lowest, highest), lo, hi, before_after)
+        self.numbers.set(row, factor, int32(zero_point, "zero_point", lowest, highest), lo, hi, before_after)
         if self.numbers.count:
             self.stage = self.numbers.stage()
             self.wide = self.numbers.stage(True) if self.numbers.can_wrap else self.stage
@@ -100,8 +121,13 @@ cdef class Requantization:
         if blocks is not None:
             self.tail = Tail(blocks, last, self.numbers)
             self.has_axis |= blocks.of == "channels"
+        return 0
 
     def __call__(self, acc, out=None):
+        return self.run(acc, out)
+
+    cdef object run(self, acc, out):
+        """Give the codes of accumulators, in `out` if that is given."""
         cdef cnp.ndarray x = array_of(acc, "acc"), near = x, made
         cdef Py_ssize_t inner = self.inner(x) if self.has_axis else 1
         cdef int x_type = typenum_of(x)
