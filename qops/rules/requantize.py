@@ -301,8 +301,10 @@ def requantize(
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
-    numbers = scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis
-    made = once(_RULES, BY_TYPE, acc, out, rule, dtype, *numbers, bias, range, w_sums, x_zero_point)
+    made: Any = once(
+        _RULES, BY_TYPE, acc, out, rule, dtype, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis,
+        bias, range, w_sums, x_zero_point,
+    )  # fmt: skip
     if made is not None:
         return made
     codes = of_dtype(dtype)
@@ -311,4 +313,5 @@ def requantize(
     _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
     if isinstance(rule, FittedRule):
         return FittedRequantization(rule, codes, locals())(acc, out)
-    return Requantization(_RULES, codes, rule, *numbers)(acc, out)
+    numbers = in_zero_point, zero_point, qmin, qmax, axis
+    return Requantization(_RULES, codes, rule, scale, integers, scales, *numbers)(acc, out)

@@ -29,10 +29,11 @@ def once(dict rules, dict types, x, out, rule, dtype, scale, zero_point, qmin, q
     cdef Quantization op
     if type(scale) is not float or axis is not None or block is not None or range is not None:
         return None
-    if type(rule) is not str or rule not in rules or type(dtype) is not str or dtype not in types:
+    codes = types.get(dtype) if type(dtype) is str else None
+    if type(rule) is not str or rule not in rules or codes is None:
         return None
     op = Quantization.__new__(Quantization)
-    op.set(rules, types[dtype], rule, scale, zero_point, qmin, qmax)
+    op.set(rules, codes, rule, scale, zero_point, qmin, qmax)
     return op.run(x, out)
 
 

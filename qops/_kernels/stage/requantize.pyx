@@ -28,10 +28,12 @@ def once(dict rules, dict types, acc, out, rule, dtype, scale, integers, scales,
     cdef Requantization op
     if bias is not None or range is not None or w_sums is not None or type(x_zero_point) is not int or x_zero_point:
         return None
-    if type(rule) is not str or rule not in rules or type(dtype) is not str or dtype not in types:
+    row = rules.get(rule) if type(rule) is str else None
+    codes = types.get(dtype) if type(dtype) is str else None
+    if row is None or codes is None:
         return None
     op = Requantization.__new__(Requantization)
-    op.set(rules, types[dtype], rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+    op.set(row, codes, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
     return op.run(acc, out)
 
 
@@ -90,14 +92,15 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
-        self.set(rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+        self.set(row_named(rule, rules), codes, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
 
-    cdef int set(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax,
+    cdef int set(self, tuple named, codes, scale, integers, scales, in_zero_point, zero_point, qmin, qmax,
                  axis) except -1:
+        """Set all fields; `named`: what `rules` has for the rule."""
         check_rounding()
         cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
-        row, blocks, last = row_named(rule, rules)
+        row, blocks, last = named
         if missing != 2:
             raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
         self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
