@@ -8,10 +8,9 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
 from qops._kernels.machine.host cimport check_rounding
 from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
-from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
+from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64, formed
 from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, IntegerRule
 from qops._kernels.stage.rules cimport NO_SCALES, Numbers
-from qops._kernels.stage.scales cimport formed
 
 import numpy as np
 
