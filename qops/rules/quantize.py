@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.given import row_named
 from qops._kernels.stage.quantize import Quantization, once
+from qops.checks import as_array
 from qops.codes import BY_TYPE, of_dtype
 from qops.fixedpoint import SINGLE_ROUNDINGS
 from qops.prepared import Prepared, direct
@@ -39,7 +40,9 @@ def _kernel(
     """What computes the codes: a loop where one scale and a rule of _LOOPS do, else numpy."""
     codes = of_dtype(dtype)
     row_named(rule, QUANTIZE)
-    is_plain = axis is None and block is None and range is None and scale is not None and np.ndim(scale) == 0
+    is_plain = (
+        axis is None and block is None and range is None and scale is not None and as_array(scale, "scale").ndim == 0
+    )
     if is_plain and rule in _LOOPS:
         return Quantization(_LOOPS, codes, rule, scale, zero_point, qmin, qmax)
     return ArrayQuantization(codes, str(rule), scale, zero_point, qmin, qmax, axis, block, range)

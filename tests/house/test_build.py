@@ -226,8 +226,10 @@ NUMBER = r"(u?int(?:8|16|32|64)_t|float|double)"
 
 
 def puns(source):
-    """Where Cython reads numbers in memory as numbers of another size, or floats as integers: C lets a compiler assume
-    that no code does. Bytes may be read as anything, and memory that holds several kinds is divided by offsets.
+    """Where Cython reads numbers in memory as numbers of another size, or floats as integers.
+
+    C lets a compiler assume that no code does. Bytes may be read as anything, and memory that holds several kinds is
+    divided by offsets.
     """
     found = []
     for function in re.split(r"^(?= *(?:cdef|cpdef|def) [^\n=(]*\()", source, flags=re.M):
