@@ -12,7 +12,7 @@ import numpy as np
 
 cnp.import_array()
 
-DERIVATIONS = ("double", "f32-product", "f32", "f32-reciprocal")  # how a scale a * b / y of a product is rounded on the way
+DERIVATIONS = ("double", "f32-product", "f32", "f32-reciprocal")  # where a * b / y is rounded
 
 cdef dict KINDS = {
     "31 bits": BITS_31,
