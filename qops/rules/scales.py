@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.multipliers import one_multiplier
-from qops._kernels.stage.scales import DERIVATIONS as _WORDS
-from qops._kernels.stage.scales import derived
+from qops._kernels.stage.multipliers import DERIVATIONS as _WORDS
+from qops._kernels.stage.multipliers import derived, one_multiplier
 from qops.checks import as_array, choice, integer, number, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, rule_of

@@ -18,9 +18,9 @@ from libc.stdint cimport int32_t
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.window cimport Window
 from qops._kernels.pool.means cimport HALF_AWAY, Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
-from qops._kernels.pool.run cimport Pool, run, size_of, taps_on_image
-from qops._kernels.pool.taps cimport (
-    MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32,
+from qops._kernels.pool.run cimport (
+    MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32, Pool, run, size_of,
+    taps_on_image,
 )
 from qops._kernels.stage.prepared cimport PreparedStage
 

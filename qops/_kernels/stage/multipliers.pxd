@@ -37,3 +37,5 @@ cdef bint fits(Multiplier p) noexcept nogil
 cdef SumMultipliers relative_multipliers(double a_scale, double b_scale, double y_scale, int left_shift,
                                          MultiplierKind kind) except *
 cdef SumMultipliers ratio_multipliers(double a_scale, double b_scale, double y_scale, int bits) except *
+cdef double derived_scale(str derive, double a, double b, double y) noexcept
+cpdef tuple formed(tuple scales, str derive)
