@@ -16,7 +16,7 @@ from qops.models.tensor import Tensor
 
 __all__ = ["MOVED", "Net", "Sink", "Source"]
 
-MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool", "Identity")
+MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool")
 """Operators that onnxruntime moves to the other side of a DequantizeLinear or a QuantizeLinear."""
 
 
@@ -132,6 +132,13 @@ class Net:
             return None if zero is None else zero.dtype
         number = writer.get("output_dtype", 0)
         return CASTS.get(number) if number else "uint8"
+
+    def zero_of(self, node: Node) -> int | None:
+        """The zero point of a QuantizeLinear or a DequantizeLinear: 0 if it is left out, None if it is no constant."""
+        if len(node.inputs) < 3 or not node.inputs[2]:
+            return 0
+        zero = self.constant(node, 2)
+        return None if zero is None or zero.size != 1 else int(zero.item())
 
     def source(self, name: str) -> Source | None:
         """Find the codes that a float tensor is made of; None if it is made of no codes of 8 bits."""
