@@ -200,16 +200,17 @@ class Net:
         if dtype != "int8" or self.allows_int8:
             return False
         if moves:
-            return self._uses(moves[-1].outputs[0]) == 1
+            return self.uses(moves[-1].outputs[0]) == 1
         writer = self.writer.get(codes)
         if writer is None or writer.kind != "QuantizeLinear" or codes in self.outputs:
             return False
         readers = self.readers[codes]
         if any(reader.kind != "DequantizeLinear" for reader in readers):
             return False
-        return sum(max(1, self._uses(reader.outputs[0])) for reader in readers) == 1
+        return sum(max(1, self.uses(reader.outputs[0])) for reader in readers) == 1
 
-    def _uses(self, name: str) -> int:
+    def uses(self, name: str) -> int:
+        """How many nodes read a tensor; one more if it is an output of the graph."""
         return len(self.readers[name]) + (name in self.outputs)
 
     def _changes_nothing(self, clamp: Node, quantize: Node, dtype: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from qops.models.onnx.file import Node
 from qops.models.onnx.net import MOVED, Net
@@ -19,20 +18,6 @@ __all__ = ["quantized_outputs", "repeated"]
 _REFUSES = "onnxruntime 1.32 itself refuses the file from opset 21 on; these are the codes that the nodes say."
 _TYPED = 21
 """The opset from which QuantizeLinear says the type of its codes where it has no zero point."""
-
-
-class _Place(NamedTuple):
-    """Behind a move: the readers that get the repeated pair, and those that read the move itself."""
-
-    move: Node
-    readers: list[Node]
-    others: list[Node]
-    is_output: bool
-
-    @property
-    def count(self) -> int:
-        """How many DequantizeLinear nodes read the codes of the repeated QuantizeLinear."""
-        return len(self.readers) + self.is_output
 
 
 def repeated(
@@ -59,27 +44,19 @@ def repeated(
         A sentence for each pair that is added.
     """
     net, words = Net(nodes, tensors, outputs), list[str]()
-    added: dict[str, list[Node]] = {}
-    renamed: dict[tuple[str, str], str] = {}
+    now: dict[str, list[Node]] = {node.name: [node] for node in nodes}
     for node in nodes:
         if node.kind != "DequantizeLinear" or not _has_one_scale(net, node):
             continue
         dtype, has_zero = net.type_of(node.inputs[0]), len(node.inputs) > 2 and bool(node.inputs[2])
-        for place in _places_behind(net, node.outputs[0], net.readers[node.outputs[0]], transposed):
-            where = f"{place.move.kind} ({place.move.name}): onnxruntime repeats DequantizeLinear ({node.name}) behind it"
+        for move in _moves_behind(net, node.outputs[0], transposed):
+            where = f"{move.kind} ({move.name}): onnxruntime repeats DequantizeLinear ({node.name}) behind it"
             if node.opset < _TYPED and not has_zero and dtype != "uint8":
-                added[place.move.name] = _with_pair(net, place.move, node)
-                name, moved = place.move.outputs[0], added[place.move.name][0].outputs[0]
-                renamed |= {(reader.name, name): moved for reader in place.others}
+                now[move.name] = _with_pair(net, move, node)
                 words.append(f"{where}, and as it has no zero point, what is below 0 becomes 0.")
-            if node.opset >= _TYPED and has_zero and dtype == "int8" and place.count == 1:
+            if node.opset >= _TYPED and has_zero and dtype == "int8" and net.uses(move.outputs[0]) == 1:
                 words.append(f"{where}, with codes of two types, so {_REFUSES}")
-    made = []
-    for node in nodes:
-        inputs = tuple(renamed.get((node.name, name), name) for name in node.inputs)
-        first, *pair = added.get(node.name, [node])
-        made += [replace(first, inputs=inputs), *pair]
-    return made, words
+    return [made for each in now.values() for made in each], words
 
 
 def _has_one_scale(net: Net, node: Node) -> bool:
@@ -88,21 +65,17 @@ def _has_one_scale(net: Net, node: Node) -> bool:
     return scale is not None and scale.size == 1 and not (has_zero and net.constant(node, 2) is None)
 
 
-def _places_behind(net: Net, name: str, readers: Sequence[Node], transposed: Sequence[str]) -> Iterator[_Place]:
-    """Give the places behind the moves that read a tensor, and behind the moves after these."""
-    for move in readers:
+def _moves_behind(net: Net, name: str, transposed: Sequence[str]) -> Iterator[Node]:
+    """Give the moves that read a tensor, and those after these, but for those that a QuantizeLinear reads, too."""
+    for move in net.readers[name]:
         if move.kind not in MOVED or move.inputs[0] != name:
             continue
         result = move.outputs[0]
-        after = net.readers[result]
-        if result in transposed:
-            yield from _places_behind(net, result, after, transposed)
-            continue
-        others = [reader for reader in after if _is_quantized(net, result, reader)]
-        given = [reader for reader in after if reader not in others]
-        if given or result in net.outputs:
-            yield _Place(move, given, others, result in net.outputs)
-            yield from _places_behind(net, result, given, transposed)
+        if result not in transposed:
+            if any(_is_quantized(net, result, reader) for reader in net.readers[result]):
+                continue
+            yield move
+        yield from _moves_behind(net, result, transposed)
 
 
 def _is_quantized(net: Net, name: str, reader: Node) -> bool:
