@@ -21,6 +21,8 @@ _LAST = 2**63 - 1
 def without_identities(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> list[Node]:
     """Leave out each Identity and each Slice of everything, but for those that give an output of the graph.
 
+    One that nobody reads stays as well: to onnxruntime it is another reader of what is before it.
+
     Parameters
     ----------
     nodes : sequence of Node
@@ -35,11 +37,11 @@ def without_identities(nodes: Sequence[Node], tensors: dict[str, Tensor], output
     list of Node
     """
     same: dict[str, str] = {}
-    left = []
+    left, read = [], {name for node in nodes for name in node.inputs}
     for node in nodes:
         own = replace(node, inputs=tuple(same.get(name, name) for name in node.inputs))
         is_same = not node.domain and (node.kind == "Identity" or _takes_everything(node, tensors))
-        if is_same and node.outputs[0] not in outputs:
+        if is_same and node.outputs[0] not in outputs and node.outputs[0] in read:
             same[node.outputs[0]] = own.inputs[0]
         else:
             left.append(own)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.kinds import kind_of, spec_of
-from qops.models.onnx.site import Given, Made, Run, Site
+from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["made_of", "own_runtime"]
+__all__ = ["made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -73,20 +73,6 @@ def _precision(site: Site, told: str | None) -> dict[str, Any]:
     scale = site.tensors[site.node.inputs[1]].dtype
     is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16" and told is None
     return {"precision": scale} if is_typed else {}
-
-
-def own_runtime(site: Site) -> str:
-    """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has.
-
-    Parameters
-    ----------
-    site : Site
-
-    Returns
-    -------
-    str
-    """
-    return site.runtime if COLUMNS[site.runtime].is_ort else "ort"
 
 
 def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:

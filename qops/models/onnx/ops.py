@@ -15,8 +15,8 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec, constant, with_scales
 from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.make import made_of, own_runtime
-from qops.models.onnx.site import Made, Site
+from qops.models.onnx.make import made_of
+from qops.models.onnx.site import Made, Site, own_runtime
 from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
 from qops.onnx.runtimes import RUNTIMES
