@@ -87,13 +87,19 @@ def without_empty_pairs(nodes: Sequence[Node], tensors: dict[str, Tensor], outpu
         if node.kind != "DequantizeLinear":
             continue
         quantize = net.only_reader(node)
-        if quantize is None or quantize.kind != "QuantizeLinear" or net.only_reader(quantize) is None:
+        if quantize is None or quantize.kind != "QuantizeLinear" or not _is_read_once(net, quantize):
             continue
         if _have_same_numbers(net, node, quantize):
             same[quantize.outputs[0]] = same.get(node.inputs[0], node.inputs[0])
             dropped |= {node.name, quantize.name}
     left = [node for node in nodes if node.name not in dropped]
     return [replace(node, inputs=tuple(same.get(name, name) for name in node.inputs)) for node in left]
+
+
+def _is_read_once(net: Net, quantize: Node) -> bool:
+    """Whether one node reads codes; onnxruntime repeats a DequantizeLinear for each of its readers."""
+    reader = net.only_reader(quantize)
+    return reader is not None and (reader.kind != "DequantizeLinear" or net.uses(reader.outputs[0]) <= 1)
 
 
 def _have_same_numbers(net: Net, dequantize: Node, quantize: Node) -> bool:

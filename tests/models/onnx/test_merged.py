@@ -115,6 +115,28 @@ def test_a_pair_without_a_zero_point_is_never_merged_but_left_out_where_nothing_
     assert numbers(load(net.model(x))) == want
 
 
+@pytest.mark.parametrize(("count", "want"), [(1, [(1.0, 0)]), (2, [(1.0, 0), (1.5, 0), (1.5, 0)])])
+def test_a_pair_whose_values_are_read_twice_is_not_left_out(load, count, want):
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model, where a pair without a zero point is before."""
+    net = Network()
+    x = net.both(net.input([None]), 1.0, np.uint8(0))
+    x = net.node("DequantizeLinear", net.quantize(x, 1.5, np.uint8(8)), net.constant(F32(1.5)), net.constant(np.uint8(8)))
+    x = net.node("DequantizeLinear", net.quantize(x, 1.5, np.uint8(0)), net.constant(F32(1.5)))
+    x = net.both(x, 1.5, np.uint8(0))
+    assert numbers(load(net.model(*(net.node("Neg", x) for _ in range(count))))) == want
+
+
+def test_an_identity_that_nobody_reads_is_a_reader(load):
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model."""
+    for is_read in (False, True):
+        net = Network()
+        x = net.both(net.input([None]), 0.5, np.uint8(3))
+        if is_read:
+            net.node("Identity", x)
+        found = numbers(load(net.model(net.both(x, 0.25, np.uint8(7)))))
+        assert found == ([(0.5, 3), (0.25, 7)] if is_read else [(0.24901960790157318, 6)])
+
+
 def test_moves_keep_pairs_apart(load):
     net = Network()
     x = net.both(net.input([4, 4]), 0.5, np.uint8(3))
