@@ -18,7 +18,6 @@ from qops.models.tensor import Tensor
 __all__ = ["folded", "taken_by_gemms", "with_gemms"]
 
 
-
 def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int], bool]) -> list[Node]:
     """Compute what depends on constants alone, but for DequantizeLinear.
 

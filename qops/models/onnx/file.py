@@ -180,7 +180,9 @@ class _Reader:
         kind = info.type.tensor_type
         dtype = _type(kind.elem_type)
         if dtype is None or dtype in _KEPT:
-            raise ValueError(f"the input {info.name!r} is of type {name_of_type(kind.elem_type)}, which qops does not read")
+            raise ValueError(
+                f"the input {info.name!r} is of type {name_of_type(kind.elem_type)}, which qops does not read"
+            )
         if not kind.HasField("shape") or len(kind.shape.dim) > _MOST_AXES:
             raise ValueError(f"the input {info.name!r} says no shape of at most {_MOST_AXES} axes")
         return Tensor(info.name, tuple(_size(dim, info.name) for dim in kind.shape.dim), dtype)

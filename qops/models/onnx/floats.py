@@ -151,7 +151,7 @@ def _real_lrn(node: Node, given: Given) -> Values:
 def _real_einsum(node: Node, given: Given) -> Any:
     """Letters are axes: those of the inputs that the result lacks are summed."""
     equation = str(node.get("equation", "")).replace(" ", "")
-    terms, arrow, wanted = equation.partition("->")
+    terms = equation.partition("->")[0]
     sizes: dict[str, int] = {}
     for term, x in zip(terms.split(","), given, strict=True):
         letters = term.replace("...", "." * max(0, x.ndim - len(term) + 3), 1)

@@ -81,7 +81,8 @@ def fused(
     nodes, more = repeated(nodes, tensors, outputs, transposed)
     words += more
     while True:
-        count, nodes = len(nodes), without_empty_pairs(nodes, tensors, outputs)
+        count, nodes = len(nodes), without_identities(nodes, tensors, outputs)
+        nodes = without_empty_pairs(nodes, tensors, outputs)
         nodes, more = merged(nodes, tensors, outputs, is_first=False)
         words += more
         if len(nodes) == count:

@@ -53,7 +53,7 @@ def _within(at: Array, count: int) -> Array:
     return np.where(at < 0, at + count, at)
 
 
-_REDUCTIONS: dict[str, Callable[..., Any]] = {
+_REDUCTIONS: dict[str, np.ufunc] = {
     "add": np.add,
     "mul": np.multiply,
     "max": np.maximum,
@@ -89,7 +89,7 @@ def _along(node: Node, indices: Array, shape: tuple[int, ...]) -> tuple[Array, .
     )
     if not fits:
         raise ValueError(f"indices: shape {indices.shape} does not fit data of shape {shape}")
-    at = list(np.indices(indices.shape, sparse=True))
+    at: list[Array] = list(np.indices(indices.shape, sparse=True))
     at[axis] = _within(indices, shape[axis])
     return tuple(at)
 
@@ -122,7 +122,9 @@ def _c_of_extreme(sign: str) -> Callable[..., PortedLayer | None]:
         if dtype not in WORDS or 0 in size_of(graph, op.reads[0]):
             return None
         (places,) = op.call(np.zeros(size_of(graph, op.reads[0]), dtype))
-        return c_of_place(made, f"{sign}=" if places.flat[0] else sign)  # of equal codes the last, if 0 is not the place
+        return c_of_place(
+            made, f"{sign}=" if places.flat[0] else sign
+        )  # of equal codes the last, if 0 is not the place
 
     return code
 

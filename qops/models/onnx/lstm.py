@@ -116,7 +116,9 @@ def _checked(site: Site) -> None:
     """Refuse what qops does not have of a node; each is named."""
     node = site.node
     if node.get("direction", "forward") not in _DIRECTIONS or not isinstance(node.get("hidden_size"), int):
-        raise Missing(f"its direction is {node.get('direction')!s:.40}, its hidden_size {node.get('hidden_size')!s:.40}")
+        raise Missing(
+            f"its direction is {node.get('direction')!s:.40}, its hidden_size {node.get('hidden_size')!s:.40}"
+        )
     functions = node.get("activations") or []
     if [str(one).lower() for one in functions] != ["sigmoid", "tanh", "tanh"] * (len(functions) // 3):
         raise Missing(f"its activations are {', '.join(map(str, functions))!s:.80}")

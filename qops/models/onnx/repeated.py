@@ -1,7 +1,7 @@
 """Pairs of QuantizeLinear and DequantizeLinear that onnxruntime repeats on the other side of nodes that move values.
 
-It first repeats the pair of a QuantizeLinear in front of the moves before it, then that of a DequantizeLinear behind the
-moves after it, where none stands already. That changes no values, but in the cases of this file.
+It first repeats the pair of a QuantizeLinear in front of the moves before it, then that of a DequantizeLinear behind
+the moves after it, where none stands already. That changes no values, but in the cases of this file.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def repeated(
 ) -> tuple[list[Node], list[str]]:
     """Repeat a DequantizeLinear without a zero point behind each node that only moves its values.
 
-    The QuantizeLinear that onnxruntime adds has no zero point, and before opset 21 no type either, so it makes uint8, and
-    what is below 0 becomes 0.
+    The QuantizeLinear that onnxruntime adds has no zero point, and before opset 21 no type either, so it makes uint8,
+    and what is below 0 becomes 0.
 
     Parameters
     ----------

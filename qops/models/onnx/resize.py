@@ -54,13 +54,14 @@ def _axes_of(node: Node, given: Given, own_type: Any) -> list[_Axis]:
     places = [place % x.ndim for place in whole(node.get("axes"))] or [*range(x.ndim)]
     count = len(places)
     is_sized = sizes is not None and np.size(sizes) > 0
+    factors: list[Any]
     if is_sized:
         results = whole(sizes)
         factors = _factors(node, [x.shape[place] for place in places], results)
         if node.get("keep_aspect_ratio_policy", "stretch") != "stretch":
             results = [floor(f * x.shape[place] + 0.5) for f, place in zip(factors, places, strict=True)]
     else:
-        factors = [F32(f) for f in np.ravel(scales)]
+        factors = [*map(F32, np.ravel(scales))]
         if not all(np.isfinite(f) and f > 0 for f in factors):
             raise ValueError(f"scales: expected numbers above 0, got {factors!s:.80}")
         results = [floor(F32(x.shape[place]) * f) for f, place in zip(factors, places, strict=True)]

@@ -54,7 +54,7 @@ def test_a_precision_that_qops_lacks_is_named(load):
 
 @pytest.mark.parametrize("runtime", ["onnx", "ort", "ort_avx2"])
 def test_a_product_may_have_scales_of_float16(load, runtime):
-    """onnxruntime 1.32.0 casts them to float32. The reference gives the same codes."""
+    """Onnxruntime 1.32.0 casts them to float32. The reference gives the same codes."""
     net = Network(21)
     c, a = net.constant, net.input([2, 3], TensorProto.UINT8)
     b = c(np.uint8([[1, 2], [3, 4], [250, 6]])), c(np.float16([0.07, 0.1])), c(np.uint8([120, 120]))

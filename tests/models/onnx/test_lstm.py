@@ -29,7 +29,13 @@ def network(direction="forward", *, by_channel=False, dtype=np.int8, optional=Tr
     shape = (count, gates) if by_channel else (count,)
     scales = [np.full(shape, s, F32) * (1 + np.arange(shape[-1]) % 3).astype(F32) for s in (0.01, 0.02)]
     numbers = [x for s in scales for x in (c(s), c(np.full(shape, middle, dtype)))]
-    names = [c(of(count, 2 * gates) / 8), "", c(of(count, 2, SIZE) / 4), c(of(count, 2, SIZE)), c(of(count, 3 * SIZE) / 8)]
+    names = [
+        c(of(count, 2 * gates) / 8),
+        "",
+        c(of(count, 2, SIZE) / 4),
+        c(of(count, 2, SIZE)),
+        c(of(count, 3 * SIZE) / 8),
+    ]
     names = names if optional else [""] * 5
     attributes = {"hidden_size": SIZE, "direction": direction, **how}
     x = net.input(X.shape)

@@ -82,7 +82,7 @@ def test_a_pair_that_others_read_stays(load):
     [((0.5, np.uint8(3)), (0.5, np.int8(3)), 2), ((0.25, np.uint8(3)),) * 2 + (1,), ((0.5, np.uint8(4)),) * 2 + (1,)],
 )
 def test_pairs_of_unlike_numbers_or_types_stay(load, again, second, count):
-    """A DequantizeLinear of other numbers than its QuantizeLinear, or another type: onnxruntime 1.32.0 keeps the numbers.
+    """A DequantizeLinear of other numbers than its QuantizeLinear, or of another type: onnxruntime 1.32.0 keeps them.
 
     It only leaves out a DequantizeLinear and a QuantizeLinear of the same numbers that follow each other.
     """
@@ -117,10 +117,12 @@ def test_a_pair_without_a_zero_point_is_never_merged_but_left_out_where_nothing_
 
 @pytest.mark.parametrize(("count", "want"), [(1, [(1.0, 0)]), (2, [(1.0, 0), (1.5, 0), (1.5, 0)])])
 def test_a_pair_whose_values_are_read_twice_is_not_left_out(load, count, want):
-    """The numbers that onnxruntime 1.32.0 writes to its optimised model, where a pair without a zero point is before."""
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model, where a pair before has no zero point."""
     net = Network()
     x = net.both(net.input([None]), 1.0, np.uint8(0))
-    x = net.node("DequantizeLinear", net.quantize(x, 1.5, np.uint8(8)), net.constant(F32(1.5)), net.constant(np.uint8(8)))
+    x = net.node(
+        "DequantizeLinear", net.quantize(x, 1.5, np.uint8(8)), net.constant(F32(1.5)), net.constant(np.uint8(8))
+    )
     x = net.node("DequantizeLinear", net.quantize(x, 1.5, np.uint8(0)), net.constant(F32(1.5)))
     x = net.both(x, 1.5, np.uint8(0))
     assert numbers(load(net.model(*(net.node("Neg", x) for _ in range(count))))) == want
