@@ -15,7 +15,7 @@ from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
 from qops.models.tensor import Tensor
 
-__all__ = ["folded", "taken_by_gemms", "with_gemms"]
+__all__ = ["folded", "with_gemms", "with_transposes_taken"]
 
 
 def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int], bool]) -> list[Node]:
@@ -50,10 +50,11 @@ def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int
     return left
 
 
-def taken_by_gemms(nodes: Sequence[Node], net: Net) -> list[str]:
-    """Give the results of transposes of matrices that each Gemm of the file takes over, as its own attribute.
+def with_transposes_taken(nodes: Sequence[Node], net: Net) -> list[Node]:
+    """Let each Gemm of the file take over transposes of matrices before it, and, without a bias, the one behind it.
 
-    A Gemm that onnxruntime makes of a MatMul comes too late for that.
+    One behind it exchanges both matrices: ``(a @ b).T == b.T @ a.T``. A Gemm that onnxruntime makes of a MatMul comes
+    too late for that.
 
     Parameters
     ----------
@@ -63,18 +64,31 @@ def taken_by_gemms(nodes: Sequence[Node], net: Net) -> list[str]:
 
     Returns
     -------
-    list of str
+    list of Node
     """
-    found = []
+    now, dropped = {node.name: node for node in nodes}, set[str]()
     for node in nodes:
         if node.kind != "Gemm" or node.domain or len(net.readers[node.outputs[0]]) > 1:
             continue
-        for name in node.inputs[:2]:
+        both, turned = list(node.inputs[:2]), [bool(node.get(name, 0)) for name in ("transA", "transB")]
+        for i, name in enumerate(both):
             writer = net.writer.get(name)
-            is_transpose = writer is not None and writer.kind == "Transpose" and net.only_reader(writer) is node
-            if is_transpose and writer is not None and list(writer.get("perm", [1, 0])) == [1, 0]:
-                found.append(name)
-    return found
+            if writer is not None and _is_transpose(writer) and net.only_reader(writer) is node:
+                both[i], turned[i] = writer.inputs[0], not turned[i]
+                dropped.add(writer.name)
+        last, has_bias = net.only_reader(node), len(node.inputs) > 2 and bool(node.inputs[2])
+        result = node.outputs[0]
+        if last is not None and _is_transpose(last) and not has_bias:
+            both, turned, result = both[::-1], [not one for one in turned[::-1]], last.outputs[0]
+            dropped.add(last.name)
+        attributes = {**node.attributes, "transA": int(turned[0]), "transB": int(turned[1])}
+        own = replace(node, inputs=(*both, *node.inputs[2:]), outputs=(result,), attributes=attributes)
+        now[node.name] = own if own.inputs != node.inputs or result != node.outputs[0] else node
+    return [node for node in now.values() if node.name not in dropped]
+
+
+def _is_transpose(node: Node) -> bool:
+    return node.kind == "Transpose" and not node.domain and list(node.get("perm", [1, 0])) == [1, 0]
 
 
 def with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx.before import folded, taken_by_gemms, with_gemms
+from qops.models.onnx.before import folded, with_gemms, with_transposes_taken
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
 from qops.models.onnx.left_out import without_empty_pairs, without_identities
@@ -71,14 +71,14 @@ def fused(
         A fusion of onnxruntime that qops does not have.
     """
     nodes = without_identities(nodes, tensors, outputs)
-    transposed = taken_by_gemms(nodes, Net(nodes, tensors, outputs))
+    nodes = with_transposes_taken(nodes, Net(nodes, tensors, outputs))
     nodes, words = merged(nodes, tensors, outputs)
     nodes = folded(nodes, tensors, has)
     nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
     words += more
     nodes = quantized_outputs(nodes, Net(nodes, tensors, outputs))
-    nodes, more = repeated(nodes, tensors, outputs, transposed)
+    nodes, more = repeated(nodes, tensors, outputs)
     words += more
     while True:
         count, nodes = len(nodes), without_identities(nodes, tensors, outputs)

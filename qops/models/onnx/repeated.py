@@ -20,9 +20,7 @@ _TYPED = 21
 """The opset from which QuantizeLinear says the type of its codes where it has no zero point."""
 
 
-def repeated(
-    nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str], transposed: Sequence[str] = ()
-) -> tuple[list[Node], list[str]]:
+def repeated(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> tuple[list[Node], list[str]]:
     """Repeat a DequantizeLinear without a zero point behind each node that only moves its values.
 
     The QuantizeLinear that onnxruntime adds has no zero point, and before opset 21 no type either, so it makes uint8,
@@ -34,8 +32,6 @@ def repeated(
     tensors : dict of str to Tensor
     outputs : sequence of str
         Names of the graph's outputs.
-    transposed : sequence of str
-        Results of transposes that a Gemm takes over, so that nothing is repeated behind them.
 
     Returns
     -------
@@ -49,7 +45,7 @@ def repeated(
         if node.kind != "DequantizeLinear" or not _has_one_scale(net, node):
             continue
         dtype, has_zero = net.type_of(node.inputs[0]), len(node.inputs) > 2 and bool(node.inputs[2])
-        for move in _moves_behind(net, node.outputs[0], transposed):
+        for move in _moves_behind(net, node.outputs[0]):
             where = f"{move.kind} ({move.name}): onnxruntime repeats DequantizeLinear ({node.name}) behind it"
             if node.opset < _TYPED and not has_zero and dtype != "uint8":
                 now[move.name] = _with_pair(net, move, node)
@@ -65,17 +61,15 @@ def _has_one_scale(net: Net, node: Node) -> bool:
     return scale is not None and scale.size == 1 and not (has_zero and net.constant(node, 2) is None)
 
 
-def _moves_behind(net: Net, name: str, transposed: Sequence[str]) -> Iterator[Node]:
+def _moves_behind(net: Net, name: str) -> Iterator[Node]:
     """Give the moves that read a tensor, and those after these, but for those that a QuantizeLinear reads, too."""
     for move in net.readers[name]:
         if move.kind not in MOVED or move.inputs[0] != name:
             continue
         result = move.outputs[0]
-        if result not in transposed:
-            if any(_is_quantized(net, result, reader) for reader in net.readers[result]):
-                continue
+        if not any(_is_quantized(net, result, reader) for reader in net.readers[result]):
             yield move
-        yield from _moves_behind(net, result, transposed)
+            yield from _moves_behind(net, result)
 
 
 def _is_quantized(net: Net, name: str, reader: Node) -> bool:
