@@ -62,10 +62,10 @@ def _takes_everything(node: Node, tensors: dict[str, Tensor]) -> bool:
 
 
 def without_empty_pairs(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> list[Node]:
-    """Leave out a DequantizeLinear and the QuantizeLinear that alone reads it, if both have the same numbers.
+    """Leave out a QuantizeLinear that reads a DequantizeLinear of the same numbers, whose codes it makes again.
 
-    A zero point that is left out is 0. onnxruntime does so after it has repeated pairs beside moves, if one node reads
-    the codes.
+    A zero point that is left out is 0. onnxruntime, where each reader has a DequantizeLinear of its own, leaves out
+    both, after it has repeated pairs beside moves, if one node reads the codes.
 
     Parameters
     ----------
@@ -82,18 +82,23 @@ def without_empty_pairs(nodes: Sequence[Node], tensors: dict[str, Tensor], outpu
     """
     net = Net(nodes, tensors, outputs)
     same: dict[str, str] = {}
-    dropped: set[str] = set()
+    left = []
     for node in nodes:
-        if node.kind != "DequantizeLinear":
-            continue
-        quantize = net.only_reader(node)
-        if quantize is None or quantize.kind != "QuantizeLinear" or not _is_read_once(net, quantize):
-            continue
-        if _have_same_numbers(net, node, quantize):
-            same[quantize.outputs[0]] = same.get(node.inputs[0], node.inputs[0])
-            dropped |= {node.name, quantize.name}
-    left = [node for node in nodes if node.name not in dropped]
-    return [replace(node, inputs=tuple(same.get(name, name) for name in node.inputs)) for node in left]
+        own = replace(node, inputs=tuple(same.get(name, name) for name in node.inputs))
+        before = net.writer.get(node.inputs[0]) if node.kind == "QuantizeLinear" else None
+        is_again = before is not None and before.kind == "DequantizeLinear" and _is_read_once(net, node)
+        if is_again and before is not None and _have_same_numbers(net, before, node):
+            same[node.outputs[0]] = same.get(before.inputs[0], before.inputs[0])
+        else:
+            left.append(own)
+    read = {name for node in left for name in node.inputs} | {*outputs}
+    return [node for node in left if node.kind != "DequantizeLinear" or _is_needed(net, node, read)]
+
+
+def _is_needed(net: Net, dequantize: Node, read: set[str]) -> bool:
+    """Whether a DequantizeLinear is read, or was read by nobody before."""
+    name = dequantize.outputs[0]
+    return name in read or not net.readers[name]
 
 
 def _is_read_once(net: Net, quantize: Node) -> bool:

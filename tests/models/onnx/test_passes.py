@@ -43,6 +43,12 @@ def an_output_of_codes_is_moved(net):
     return [x, net.pair(net.node("Transpose", x, perm=[1, 0]), 0.75, np.uint8(128))]
 
 
+def an_empty_pair_of_values_that_others_read(net):
+    x = net.pair(net.input([2, 4]), 1.5, np.int8(0))
+    y = net.node("Softmax", net.pair(net.node("Identity", x), 1.5, np.int8(0)), axis=-1)
+    return [net.node("Neg", x), net.pair(y, 0.03, np.int8(2))]
+
+
 def a_slice_of_everything(net):
     x, all_of = net.pair(net.input([2, 4]), 0.5, np.uint8(3)), (0, 2**63 - 1, 1)
     x = net.node("Slice", x, *(net.constant(np.array([n])) for n in all_of))
@@ -92,6 +98,10 @@ def a_transpose_behind_a_gemm_with_a_bias(net):
 
 
 WANT = {
+    an_empty_pair_of_values_that_others_read: [
+        [3.0, -0.0, -4.5, -7.5, -1.5, 1.5, -4.5, 6.0],
+        [0.0, 0.0, 0.05999999865889549, 0.9599999785423279, 0.05999999865889549, 0.0, 0.9599999785423279, 0.0],
+    ],
     a_quantizer_behind_two_moves: [[-3.0, 2.25, 0.75, -1.5, 5.25, 3.75, 6.75, -6.0]],
     a_move_that_a_quantizer_and_another_node_read: [
         [3.0, -2.0, -0.5, 1.75, -5.0, -4.0, -7.0, 6.0],

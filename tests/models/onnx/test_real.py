@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
+from onnx_networks import Network
 from onnx_nodes import NODES, M, X, of, one
 
 from qops.models.onnx.kinds import KINDS
@@ -125,6 +126,22 @@ def test_nearest_pixels_of_onnxruntime(load, how, size, want):
 def test_a_resize_that_qops_lacks_is_named(load, how, text):
     with pytest.raises(ValueError, match=text):
         load(one("Resize", [X, [], F32([1, 1, 2, 2])], **how)[0])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "results", "text"),
+    [
+        (["x", ""], 1, r"an input that it needs is left out"),
+        (["x", "x"], 2, r"it has 2 results, where the operator gives 1"),
+    ],
+)
+def test_a_node_that_lacks_an_input_or_has_too_many_results_names_the_file(load, inputs, results, text):
+    net = Network()
+    x = net.input([2])
+    made = net.node("Sub", *(x if name else "" for name in inputs), results=results)
+    graph = load(net.model(*np.ravel(made)))
+    with pytest.raises(ValueError, match=rf"^network\.onnx: Sub_0 \(Sub\): {text}$"):
+        graph.run(F32([1, 2]))
 
 
 def test_an_old_softmax_is_that_of_all_axes_from_one_on(load):
