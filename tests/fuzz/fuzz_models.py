@@ -1,8 +1,8 @@
 """Damaged model files, read in child processes with limits of time and memory; ``make fuzzmodels SEED=1 FILES=20000``.
 
 A file is a sound one that is cut, has bits flipped, parts exchanged with another file, or fields of its messages set to
-what nobody writes. It must be read, or refused by a ValueError that begins with its name. A file that is read must also run
-on noise, or be refused then.
+what nobody writes. It must be read, or refused by a ValueError that begins with its name. A file that is read must also
+run on noise, or be refused then.
 """
 
 import argparse
