@@ -58,7 +58,7 @@ class AccumulateConv(Prepared):
         rule: str = "exact",
     ) -> None:
         bias = None if bias is None else native(bias, "bias", ("int32", "int64"))
-        dtype = sum_type(dtype)
+        dtype, x_zero_point = sum_type(dtype), int32(x_zero_point, "x_zero_point")
         self._make(locals())
 
     def _prepare(self, once: bool) -> None:
@@ -66,7 +66,6 @@ class AccumulateConv(Prepared):
         filters = native(self.w, "w", ("int8", "uint8"))
         layer = self._layer = self._layer_of(filters)
         self._row, self._w, self._dtype = row, weights_of(self.w, row), np.dtype(self.dtype)
-        int32(self.x_zero_point, "x_zero_point")
         if self.bias is not None:
             added = native(self.bias, "bias", ("int32", "int64"))
             if added.shape != (len(filters),):
@@ -149,7 +148,8 @@ class AccumulateConv(Prepared):
         """Give what is under the window, a row for each place: (places, K) of each group."""
         rows, _ = windows_of(x, axes, padding, self._layer.groups, False)
         taps = rows.reshape(*rows.shape[:2], rows.shape[2] // self._layer.inputs, self._layer.inputs)
-        return [*self._spaced(taps).reshape(*rows.shape[:2], -1)]
+        spaced = self._spaced(taps)
+        return [*spaced.reshape(*rows.shape[:2], spaced.shape[2] * spaced.shape[3])]
 
     def _take_off_zero_points(
         self, sums: list[Any], rows: list[NDArray[Any]], x: NDArray[Any], axes: list[Axis], threads: int

@@ -70,6 +70,9 @@ PREPARED = {
     "rules.Mul": ("rules.mul", ("a", "b")),
     "rules.AveragePool": ("rules.average_pool", ("x",)),
 }
+FEW = {
+    "rules.AccumulateConv": {"w": np.arange(6, dtype=np.int8).reshape(2, 3, 1, 1)},
+}
 OTHER_CALLS = {
     "rules.Requantize": {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},
     "rules.Add": {

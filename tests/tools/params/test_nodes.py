@@ -26,7 +26,7 @@ def test_operators_of_floats_have_a_row_and_no_error(tmp_path, kind, inputs, how
     found.write(tmp_path)
 
 
-@pytest.mark.parametrize(("runtime", "kind"), [("onnx", "Conv"), ("ort_avx2", "QLinearConv")])
+@pytest.mark.parametrize(("runtime", "kind"), [("onnx", "Conv"), ("ort", "QLinearConv")])
 def test_the_command_reads_a_file_as_the_runtime_that_it_is_told(tmp_path, capsys, runtime, kind):
     model, _ = residual()
     (tmp_path / "one.onnx").write_bytes(model.SerializeToString())
