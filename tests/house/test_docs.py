@@ -144,6 +144,7 @@ def test_docstrings_that_lack_something_are_found():
         return x + y
 
     assert complaints(bare) == ["a docstring"]
+
     def run_in():
         """Nothing.
 
