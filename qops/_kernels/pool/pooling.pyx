@@ -55,7 +55,7 @@ cdef void set_sums(Pool *p, int typenum, Py_ssize_t size, Py_ssize_t kh) noexcep
 
 
 cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window, int typenum, out,
-                         str names="kernel"):
+                        str names="kernel"):
     """Set the other fields of the pool, run it, and give its results, of dtype `typenum`, in `out` if that is given."""
     cdef cnp.ndarray x = image, y, made
     cdef int failed
@@ -166,8 +166,9 @@ def counts(size, kernel, Window window not None, *, bint padding=False):
 cdef class Clamped:
     """A prepared pool over images NHWC of uint8 or int8, whose results are clamped to `lowest` and `highest`.
 
-    averages: the mean of each window by the rule half_away, else the largest code. typenum: numpy's number of the dtype of images. same: the padding is what TensorFlow calls SAME, for the size of the
-    images of each call; its taps do not count.
+    averages: the mean of each window by the rule half_away, else the largest code. typenum: numpy's number of the
+    dtype of images. same: the padding is what TensorFlow calls SAME, for the size of each call's images; its taps do
+    not count.
     """
     cdef Window window
     cdef tuple kernel

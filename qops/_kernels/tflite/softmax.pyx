@@ -1,8 +1,8 @@
 """SOFTMAX of rows of codes of 8 bits: a table has what each difference to the row's largest code gives.
 
-With floats a code is ``lowest + round(p * (1 / (total * scale)))``, scale that of the result, where p is read from the table, and the total is
-added up one after the other; each step is rounded to float32. In fixed point the table has exponentials with 31 bits
-behind the point, and one over their sum is made by three steps of Newton's method.
+With floats a code is ``lowest + round(p * (1 / (total * scale)))``, where p is read from the table, and scale is the
+result's. The total is added up one after the other; each step is rounded to float32. In fixed point the table has
+exponentials with 31 bits behind the point, and one over their sum is made by three steps of Newton's method.
 """
 cimport cython
 cimport numpy as cnp
@@ -43,9 +43,10 @@ cdef int64_t reciprocal(int64_t a) noexcept nogil:
     """Give 1 / (1 + a) for a from 0 to 1, with 31 bits behind the point, as gemmlowp does."""
     cdef int64_t half = (a + 2147483647 + 1) >> 1
     cdef int64_t x = 1515870810 + half_up_high_s32(half, -1010580540)
-    cdef int i
-    for i in range(3):
-        x += clamp_s64(half_up_high_s32(x, (<int64_t>1 << 29) - half_up_high_s32(half, x)) << 2, -2147483648, 2147483647)
+    cdef int64_t step
+    for _ in range(3):
+        step = half_up_high_s32(x, (<int64_t>1 << 29) - half_up_high_s32(half, x)) << 2
+        x += clamp_s64(step, -2147483648, 2147483647)
     return clamp_s64(x << 1, -2147483648, 2147483647)
 
 
@@ -103,8 +104,9 @@ cdef void make_rows(const code *x, result *y, Py_ssize_t rows, Py_ssize_t n, con
 cdef class RowShares:
     """A prepared softmax over the last axis, of codes of 8 bits.
 
-    typenum, result_typenum: numpy's numbers of the dtypes of the data and of the results. table: 256 exponentials by the
-    difference of codes, float32 or, with 31 bits behind the point, int32. scale: that of the results, which fixed point does not read. half_up: how floats are rounded.
+    typenum, result_typenum: numpy's numbers of the dtypes of the data and of the results.
+    table: 256 exponentials by the difference of codes, float32 or, with 31 bits behind the point, int32.
+    scale: the results'; fixed point does not read it. half_up: how floats are rounded.
     """
     cdef int typenum, result_typenum
     cdef cnp.ndarray table
