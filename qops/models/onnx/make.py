@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["made_of"]
+__all__ = ["as_run", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -66,6 +67,28 @@ def made_of(site: Site) -> Made:
     else:
         run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
     return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
+
+
+def as_run(node: Node, runtime: str) -> Node:
+    """Give a node as a runtime runs it: a product of int8 codes that x86 makes uint8 first, where that changes bits.
+
+    Parameters
+    ----------
+    node : Node
+        With "kernel_as_uint8" among its attributes if onnxruntime on x86 makes uint8 of its data.
+    runtime : str
+        A name of `qops.onnx.runtimes.COLUMNS`.
+
+    Returns
+    -------
+    Node
+    """
+    if not node.get("kernel_as_uint8"):
+        return node
+    attributes = {name: value for name, value in node.attributes.items() if name != "kernel_as_uint8"}
+    if COLUMNS[runtime].pairs == "saturate":
+        attributes["as_uint8"] = 1
+    return replace(node, attributes=attributes)
 
 
 def _precision(site: Site, told: str | None) -> dict[str, Any]:
