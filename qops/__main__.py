@@ -21,6 +21,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from qops.isa import MACHINES
+from qops.models.lanes.runtimes import NAMES as SATURATION_RUNTIMES
 from qops.models.load import load
 from qops.models.target import PORTS
 from qops.onnx.runtimes import RUNTIMES
@@ -38,7 +39,6 @@ from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
 from qops.tools.progress import Progress
-from qops.tools.saturation.route import ROUTES
 from qops.tools.saturation.saturation import saturation
 from qops.tools.selftest import selftest
 from qops.tools.vectors.add_forms import FORMS, Form
@@ -227,8 +227,8 @@ def _add_saturation(commands: Any) -> None:
     made.add_argument("model", type=Path, help="a .tflite or .onnx file")
     lanes = "avx2, for .tflite s32"
     made.add_argument("--machine", choices=MACHINES, metavar="NAME", help=f"{', '.join(MACHINES)} (default: {lanes})")
-    how = f"whose order of codes and kernels: {', '.join(ROUTES)} (default: that of the file)"
-    made.add_argument("--runtime", choices=ROUTES, metavar="NAME", help=how)
+    how = f"whose order of codes and kernels: {', '.join(SATURATION_RUNTIMES)} (default: that of the file)"
+    made.add_argument("--runtime", choices=SATURATION_RUNTIMES, metavar="NAME", help=how)
     made.add_argument("--data", type=Path, metavar="FILE.npz", help="inputs by name: count what really saturates")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.add_argument("--html", type=Path, metavar="DIR", help=f"write a page with pictures, {_SATURATION_PAGE}")

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.checks import choice
-from qops.tools.saturation.route import Route, route
-from qops.tools.saturation.sums import Sums
-from qops.tools.saturation.worst import worst
+from qops.models.lanes.route import Route, route
+from qops.models.lanes.sums import Sums
+from qops.models.lanes.worst import worst
 
 __all__ = ["REPAIRS", "Repair", "repaired"]
 

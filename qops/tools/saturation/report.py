@@ -14,12 +14,13 @@ from qops._pages.html import table, whole_page
 from qops._pages.svg import bars
 from qops._readable import fitted, shows_fields
 from qops.checks import choice
+from qops.models.lanes.route import Route
+from qops.models.lanes.sums import Sums
+from qops.models.lanes.worst import Accumulator, SaturatingInput
+from qops.tools.saturation.file_found import FileFound
 from qops.tools.saturation.repair import Repair, repaired
 from qops.tools.saturation.retyped import retyped
-from qops.tools.saturation.route import Route
 from qops.tools.saturation.seen import Seen
-from qops.tools.saturation.sums import Sums
-from qops.tools.saturation.worst import Accumulator, SaturatingInput
 
 __all__ = ["Saturation", "SaturationLayer"]
 
@@ -108,6 +109,8 @@ class Saturation:
         Layers that multiply codes and are not read, with the reason.
     outputs : dict of str to ndarray
         With data: the results of the model as the machine computes them.
+    exact : dict of str to ndarray
+        With data: the results of the model with exact sums.
     errors : dict of str to float
         With data: the largest difference of each result from the exact one; in codes where it has codes.
     """
@@ -119,8 +122,8 @@ class Saturation:
     unread: tuple[str, ...] = ()
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     errors: dict[str, float] = field(default_factory=dict)
-    _path: Path | None = field(default=None, repr=False)
-    _weights: dict[str, str] = field(default_factory=dict, repr=False)
+    exact: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    _file: FileFound | None = field(default=None, repr=False)
 
     @property
     def safe(self) -> bool:
@@ -210,14 +213,14 @@ class Saturation:
         OSError
             The file is there, or cannot be written.
         """
-        if self._path is None or self.runtime != "ort":
+        if self._file is None or self.runtime != "ort":
             raise ValueError("path: only the report of an .onnx file for runtime 'ort' can be written")
         unsafe = [layer.name for layer in self.layers if layer.unsafe_groups]
         if not unsafe:
             raise ValueError(f"path: no lane of {self.name} can be left, there is nothing to repair")
         for name in unsafe:
             self.repair("types", name)
-        made, place = retyped(self._path, dict.fromkeys(self._weights[name] for name in unsafe)), Path(path)
+        made, place = retyped(self._file.path, dict.fromkeys(self._file.weights[name] for name in unsafe)), Path(path)
         with place.open("xb") as file:
             file.write(made)
         return place

@@ -1,4 +1,4 @@
-"""Graphs of int8 codes on x86: onnxruntime makes uint8 of them first, whose products saturate where there is no VNNI."""
+"""Graphs of int8 codes on x86: onnxruntime makes uint8 of them first, and without VNNI their products saturate."""
 
 import numpy as np
 import onnx

@@ -39,7 +39,7 @@ def test_data_json_and_a_page(capsys, tmp_path):
     ("words", "said"),
     [
         (["none.onnx"], "none.onnx"),
-        ([UNSAFE, "--runtime", "ort", "--machine", "neon"], "machine: 'ort' is known on avx2, vnni, amx"),
+        ([UNSAFE, "--runtime", "ort", "--machine", "hvx"], "machine: 'ort' is known on avx2, vnni, amx"),
     ],
 )
 def test_bad_input(words, said, capsys):

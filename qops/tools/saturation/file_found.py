@@ -1,0 +1,33 @@
+"""The file of a report: what a repair of it needs to know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qops.models.lanes.runtimes import Place
+
+__all__ = ["FileFound"]
+
+
+class FileFound(NamedTuple):
+    """A model file that was looked at.
+
+    Attributes
+    ----------
+    path : Path
+    exact : str
+        The runtime that computes as the report's does, but with exact sums.
+    place : Place
+        Where it runs.
+    weights : dict of str to str
+        The names of the tensors with the weights of each layer.
+    data : array_like, dict of str to array_like, or None
+        What the model was run on.
+    """
+
+    path: Path
+    exact: str
+    place: Place
+    weights: dict[str, str]
+    data: Any
