@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, planes, weights, window_of
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.conv.axes import planes, weights, window_of
 from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
 from qops.checks import as_array, int32, native, put, shown

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, Self
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
 from qops.checks import integer, integers, shown
 from qops.onnx.window import chosen, sized
 
@@ -39,7 +39,7 @@ class PoolWindow(NamedTuple):
         attributes = {"auto_pad": "NOTSET", "ceil_mode": 0, **attributes}
         axes = chosen(kernel, attributes, _MOST)
         for axis in axes:
-            if is_pool and max(axis.before, axis.after) >= axis.reach:
+            if is_pool and max(axis.before, axis.after) >= axis.span:
                 less = f"less than a kernel of {axis.kernel}, dilation {axis.dilation}"
                 raise ValueError(f"pads: expected {less}, got {shown(attributes['pads'])}")
         return cls(attributes["auto_pad"], integer(attributes["ceil_mode"], "ceil_mode", 0, 1), axes)
@@ -57,14 +57,13 @@ class PoolWindow(NamedTuple):
         return [self._placed(axis, name) for axis in sized(self.unplaced, sizes, self.auto_pad, cuts=True)]
 
     def _placed(self, axis: Axis, name: str) -> Axis:
-        room = axis.room
-        if room < 0 or not axis.size:
+        if not axis.positions or not axis.size:
             window = f"a window of {axis.kernel}, dilation {axis.dilation}"
             place = f"{axis.size} padded by {axis.before}, {axis.after}"
             raise ValueError(f"{name}, kernel_shape: {window}, does not fit {place}")
-        count = (-(-room // axis.stride) if self.ceil_mode else room // axis.stride) + 1
+        count = axis.positions + (self.ceil_mode and axis.slack % axis.stride > 0)
         begins_behind = (count - 1) * axis.stride >= axis.size + axis.before
-        return axis.placed(count - begins_behind)
+        return axis if count - begins_behind == axis.positions else axis.placed(count - begins_behind)
 
 
 def taps(axes: Sequence[Axis]) -> Iterator[tuple[Any, Any]]:

@@ -1,12 +1,12 @@
 """How windows move over the spatial axes: the attributes that convolutions and pools of ONNX have in common."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
 from qops.checks import choice, int32, integers, shown
 
 __all__ = ["ConvolutionWindow", "chosen"]
@@ -44,16 +44,14 @@ class ConvolutionWindow(NamedTuple):
 
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
-        found = []
-        for axis in sized(self.unplaced, sizes, self.auto_pad):
-            room = axis.room
-            if room < 0 or axis.padded > MOST:
+        axes = sized(self.unplaced, sizes, self.auto_pad)
+        for axis in axes:
+            if not axis.positions or axis.padded > MOST:
                 place = f"{axis.size} padded by {axis.before}, {axis.after}"
                 if axis.padded > MOST:
                     raise ValueError(f"x, w: {place} is more than memory has")
                 raise ValueError(f"x, w: a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
-            found.append(axis.placed(room // axis.stride + 1))
-        return found
+        return axes
 
 
 def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | None = None) -> list[Axis]:
@@ -72,8 +70,9 @@ def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | Non
     return [Axis(*one) for one in zip(kernel, stride, dilation, padding[:count], padding[count:], strict=True)]
 
 
-def sized(axes: Sequence[Axis], sizes: Sequence[int], auto_pad: str, cuts: bool = False) -> Iterator[Axis]:
+def sized(axes: Sequence[Axis], sizes: Sequence[int], auto_pad: str, cuts: bool = False) -> list[Axis]:
     """Give axes of images of these sizes. Padding of SAME may be negative if it `cuts`."""
-    is_same, odd_first = auto_pad.startswith("SAME"), auto_pad == "SAME_LOWER"
-    for axis, size in zip(axes, sizes, strict=True):
-        yield axis.same(size, odd_first, cuts) if is_same else axis.over(size)
+    if auto_pad.startswith("SAME"):
+        odd_first = auto_pad == "SAME_LOWER"
+        return [axis.same(size, odd_first, cuts) for axis, size in zip(axes, sizes, strict=True)]
+    return [axis.over(size) for axis, size in zip(axes, sizes, strict=True)]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, ImagesAndFilters, padding_code
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.conv.axes import ImagesAndFilters, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.checks import S32, check_out, int32, integer, integers, shown
 from qops.tensorflow._checks import codes_of, one_of, shape_text
@@ -247,12 +248,11 @@ def _axes(
         axis = Axis(taps, stride, dilation, *(pads[2 * i : 2 * i + 2] if pads else (0, 0)), size=length)
         if padding == "SAME":
             axis = axis.same(length)
-        room = axis.room + 1
-        if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
+        if taps == 0 or axis.slack + stride <= -stride:  # which C divides to a number below 0
             raise ValueError(
                 f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {axis.before} + {axis.after}"
             )
-        found.append(axis.placed(max(0, -(-room // stride))))
+        found.append(axis)
     return found
 
 

@@ -18,7 +18,7 @@ from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.losses import Losses, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
-from qops.tflite.window import Moves, wide_sums
+from qops.tflite.window import UnsizedWindow, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
 
@@ -55,7 +55,7 @@ class Convolution(WeightedOp):
         self._bias = bias_of(given.bias, self._dtype, len(w))
         w_zero = self._w_zero(given)
         self._zeros = given.x_zero_point, w_zero
-        self._moves = Moves(given.stride, given.dilation, given.padding)
+        self._moves = UnsizedWindow(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups, neighbours=given.dilation[1] == 1)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
         is_taken = self._dtype != np.int16 and given.w_type != "int4"  # XNNPACK leaves all else to the next kernels

@@ -15,7 +15,7 @@ from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.op import PreparedOp
 from qops.tflite.tables import of_8_bits
-from qops.tflite.window import Moves
+from qops.tflite.window import UnsizedWindow
 
 __all__ = ["AveragePool2D", "MaxPool2D", "average_pool_2d", "max_pool_2d"]
 
@@ -47,7 +47,7 @@ class Pool(PreparedOp):
         if given.x_zero_point != given.y_zero_point and not self._facts.pool_rescales:
             raise ValueError(f"y_zero_point: expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
         self._window, self._ends = given.window, self._limits(given, self._taken(given))
-        self._moves = Moves(given.stride, (1, 1), given.padding)
+        self._moves = UnsizedWindow(given.stride, (1, 1), given.padding)
 
     @property
     def integers(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.axis import Axis
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
@@ -77,14 +78,18 @@ class TransposeConv(WeightedOp):
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             self._blocks = self._rounding.requantize(self._dtype)
-        same = Window.named(given.padding, self._size[1:3], kernel, stride).padding
-        self._images = None
-        if facts.checks_output_shape:
-            each = zip(self._size[1:3], kernel, stride, strict=True)
-            self._images = tuple((n + s - (k if given.padding == "VALID" else 1)) // s for n, k, s in each)
-        before = [k - 1 - p[0] for k, p in zip(kernel, same, strict=True)]
-        self._places = kernel, stride, before
+        axes = self._axes(given, w.shape)
+        counts = tuple(axis.slack // axis.stride + 1 for axis in axes)  # below 0 if w is larger: then no image fits
+        self._images = counts if facts.checks_output_shape else None
+        self._places = kernel, stride, [axis.kernel - 1 - axis.before for axis in axes]
         self._packed = pack_weights(w[:, ::-1, ::-1].transpose(0, 3, 1, 2))
+
+    def _axes(self, given: SimpleNamespace, shape: tuple[int, ...]) -> list[Axis]:
+        """Give the axes of the convolution that takes the result to `x`."""
+        each = zip(self._size[1:3], shape[1:3], given.stride, strict=True)
+        if given.padding == "VALID":
+            return [Axis(taps, stride).over(size) for size, taps, stride in each]
+        return [Axis(taps, stride).same(size) for size, taps, stride in each]
 
     @property
     def _has_32(self) -> bool:

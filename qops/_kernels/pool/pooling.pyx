@@ -13,10 +13,11 @@ or by a stage, from the sum or from the mean of real values.
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
+from qops._kernels.arrays.axis cimport taps_on_image
 from qops._kernels.arrays.checks cimport apart, array, writable
 from qops._kernels.arrays.window cimport Window
 from qops._kernels.pool.means cimport Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
-from qops._kernels.pool.run cimport Pool, run, size_of, taps_on_image
+from qops._kernels.pool.run cimport Pool, run, size_of
 from qops._kernels.pool.taps cimport (
     MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32,
 )
@@ -59,11 +60,10 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
     if p.down == SUM_S32 or not cnp.PyArray_IS_C_CONTIGUOUS(x):
         x = np.ascontiguousarray(x, np.int32 if p.down == SUM_S32 else None)
     p.image_bytes, p.combined_bytes = cnp.PyArray_ITEMSIZE(x), size_of(p.across)
-    p.rows, p.columns = window.down, window.across
-    p.kh, p.kw = kernel
-    p.height, p.width, p.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
+    cdef Window over = window.over(cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), kernel[0], kernel[1])
+    p.rows, p.columns, p.channels = over.down, over.across, cnp.PyArray_DIM(x, 3)
     p.result_bytes = 2 if typenum == cnp.NPY_INT16 else 4 if typenum == cnp.NPY_INT32 else 1
-    window.places(p.height, p.width, p.kh, p.kw, &p.oh, &p.ow)
+    window.places(p.rows.size, p.columns.size, p.rows.kernel, p.columns.kernel, &p.oh, &p.ow)
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), p.oh, p.ow, p.channels]
     if out is None:
         y = cnp.PyArray_EMPTY(4, shape, typenum, 0)
@@ -149,6 +149,7 @@ def counts(size, kernel, Window window not None, *, bint padding=False):
     oh, ow = window.out_size(size, kernel)
     if padding:
         return np.full((oh, ow), kernel[0] * kernel[1], np.int32)
-    down = [taps_on_image(&window.down, i, size[0], kernel[0]).count for i in range(oh)]
-    across = [taps_on_image(&window.across, i, size[1], kernel[1]).count for i in range(ow)]
+    cdef Window over = window.over(size[0], size[1], kernel[0], kernel[1])
+    down = [taps_on_image(&over.down, i).count for i in range(oh)]
+    across = [taps_on_image(&over.across, i).count for i in range(ow)]
     return np.multiply.outer(np.int32(down), np.int32(across))
