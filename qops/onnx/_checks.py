@@ -101,7 +101,8 @@ def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any
     """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):
         low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(dtype)
-        return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
+        code = integer(value, name, low, high)
+        return np.array(code, dtype) if dtype.kind in "iu" else np.asarray(code, np.int64).astype(dtype)
     return native(value, name, (dtype.type.__name__,))
 
 

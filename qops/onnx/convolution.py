@@ -55,7 +55,7 @@ class Convolution(Prepared):
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         layer = self._layer(x)
         finish = Finish(layer.w_zero, layer.bias, layer.codes, layer.dtype.num)
-        pairs = self._pairs(x)
+        pairs = COLUMNS[self.runtime].pairs and self._pairs(x, layer.w_zero)
         if pairs:
             paired = PairedConv(self._w, zero, self._moves.group, pairs, self._filters_first, layer)
             return ConvolutionKernel(zero, finish, layer.dtype, paired=paired)
@@ -68,8 +68,8 @@ class Convolution(Prepared):
     _filters_first: ClassVar[bool]
     """Whether onnxruntime multiplies filters by the image; else it multiplies the image by filters."""
 
-    def _pairs(self, x: np.dtype[Any]) -> Pairs:
-        """Give what pairs of products do with data of type `x`."""
+    def _pairs(self, x: np.dtype[Any], w_zero: int | NDArray[np.int64]) -> Pairs:
+        """Give what pairs of products do with data of type `x`, where the runtime does anything with them."""
         types = (self._w.dtype, x) if self._filters_first else (x, self._w.dtype)
         return COLUMNS[self.runtime].pairs_of(*types)
 

@@ -57,16 +57,13 @@ class ConvolutionWindow(NamedTuple):
 def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | None = None) -> list[Axis]:
     """Check the attributes that say how a kernel moves, each at most `most`, and give its axes, without sizes."""
     count, limit = len(kernel), () if most is None else (most,)
-
-    def checked(name: str, n: int, least: int) -> tuple[int, ...]:
-        given = attributes.get(name)
-        return (least,) * n if given is None else integers(given, name, n, least, *limit)
-
-    how, pads = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS), attributes.get("pads")
+    pads, dilations, strides = (attributes.get(name) for name in ("pads", "dilations", "strides"))
+    how = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS)
     if pads is not None and how != "NOTSET":
         raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
-    padding = checked("pads", 2 * count, 0)
-    dilation, stride = checked("dilations", count, 1), checked("strides", count, 1)
+    padding = (0,) * 2 * count if pads is None else integers(pads, "pads", 2 * count, 0, *limit)
+    dilation = (1,) * count if dilations is None else integers(dilations, "dilations", count, 1, *limit)
+    stride = (1,) * count if strides is None else integers(strides, "strides", count, 1, *limit)
     return [Axis(*one) for one in zip(kernel, stride, dilation, padding[:count], padding[count:], strict=True)]
 
 
