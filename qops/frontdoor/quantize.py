@@ -8,6 +8,7 @@ from typing import Any, Literal, Never
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor import quantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.affine import ranges
@@ -120,11 +121,11 @@ def quantize(
 def _of_scale(x: Any, scale: Any, zero_point: Any, dtype: Any, axis: Any, is_free: bool) -> tuple[Any, Any]:
     """Give the ends of the range of a scale and a zero point."""
     if scale is None:
-        raise ValueError(f"zero_point: needs a scale, got {shown(zero_point)} alone")
+        raise bad_value("zero_point", f"needs a scale, got {shown(zero_point)} alone")
     if not is_free:
-        raise ValueError(f"scale: give scale, or a range or symmetric=True, not both; got scale {shown(scale)}")
+        raise bad_value("scale", f"give scale, or a range or symmetric=True, not both; got scale {shown(scale)}")
     if isinstance(axis, (tuple, list)):
-        raise ValueError(f"axis: scales are given along one axis, got {shown(axis)}")
+        raise bad_value("axis", f"scales are given along one axis, got {shown(axis)}")
     row, shape = of_dtype(dtype), as_array(x, "x").shape
     lo, hi = ranges(scale, 0 if zero_point is None else zero_point, row, shape, axis)
     return (float(lo), float(hi)) if lo.ndim == 0 else (lo, hi)
@@ -137,9 +138,9 @@ def _ends_along(x: Any, lo: Any, hi: Any, axis: Any) -> tuple[Any, Any]:
         return lo, hi  # the kernel refuses them
     kept = {integer(each, "axis", -values.ndim, values.ndim - 1) % values.ndim for each in axis}
     if not kept:
-        raise ValueError("axis: expected at least one axis, got none")
+        raise bad_value("axis", "expected at least one axis, got none")
     if len(kept) < len(axis):
-        raise ValueError(f"axis: names an axis twice, got {shown(axis)}")
+        raise bad_value("axis", f"names an axis twice, got {shown(axis)}")
     rows = np.moveaxis(values, sorted(kept), tuple(range(len(kept))))
     lead = rows.shape[: len(kept)]
     flat = rows.reshape(prod(lead), -1)

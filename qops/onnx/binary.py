@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
-from qops.checks import broadcast_shape, put, renamed
+from qops._kernels.arrays.refusal import bad_type, bad_value, renamed
+from qops.checks import broadcast_shape, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 
@@ -72,7 +73,7 @@ class QLinearBinary(ByType):
         """Give the codes of `A` and `B`, in `out` if it is given."""
         a, b = codes(A, "A"), codes(B, "B")
         if a.dtype != b.dtype:
-            raise TypeError(f"B: expected {a.dtype} data as A, got {b.dtype}")
+            raise bad_type("B", f"expected {a.dtype} data as A, got {b.dtype}")
         is_exchanged = _exchanged(a.shape, b.shape)
         made = self._made_for.get(a.dtype)
         rule = made[is_exchanged] if made else self._ruled(a.dtype, is_exchanged)
@@ -82,7 +83,7 @@ class QLinearBinary(ByType):
         try:
             shape = broadcast_shape(a.shape, b.shape)
         except ValueError:
-            raise ValueError(f"A, B: shapes {a.shape} and {b.shape} do not broadcast") from None
+            raise bad_value("A, B", f"shapes {a.shape} and {b.shape} do not broadcast") from None
         check.out(out, a.dtype, shape, a, b)
         a, b = (b, a) if is_exchanged else (a, b)
         return put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)

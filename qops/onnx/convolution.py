@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.axes import planes, weights, window_of
 from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
@@ -81,7 +82,7 @@ class Convolution(Prepared):
         """ValueError for a window that onnxruntime refuses."""
         how, dilations = self._moves.auto_pad, [axis.dilation for axis in self._moves.unplaced]
         if self._moves.is_same and max(dilations) > 1:
-            raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
+            raise bad_value("dilations", f"onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
 
     def _w_zero(self) -> int | NDArray[np.int64]:
         """Check the zero point of the filters, one or one for each output channel, and give it."""
@@ -91,10 +92,10 @@ class Convolution(Prepared):
     def _axes(self, shape: tuple[int, ...]) -> list[Axis]:
         """Give the window along each axis of data of this shape; ValueError if the shape does not fit the filters."""
         if len(shape) < 3:
-            raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {shape}")
+            raise bad_value("x", f"expected (N, C, one or more spatial axes), got shape {shape}")
         w, group = self._w.shape, self._moves.group
         if len(shape) != len(w) or shape[1] != w[1] * group:
-            raise ValueError(f"x, w: shapes {shape} and {w} do not fit with group {group}")
+            raise bad_value("x, w", f"shapes {shape} and {w} do not fit with group {group}")
         return self._moves.axes(shape[2:])
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:

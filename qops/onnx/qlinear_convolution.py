@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
@@ -107,7 +108,7 @@ class QLinearConv(Convolution):
             self._check_ort_moves()
         bias = None if self.B is None else int32s(self.B, "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
-            raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
+            raise bad_value("B", f"expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
         return ConvolutionSums(self._w_zero(), bias, stage(self.factor, y_zero, self.runtime), y_zero.dtype)
 
     @property

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice, int32, integers, shown
 
 __all__ = ["ConvolutionWindow", "chosen"]
@@ -30,11 +31,11 @@ class ConvolutionWindow(NamedTuple):
         kernel, count, group = w.shape[2:], w.ndim - 2, int32(attributes["group"], "group", 1)
         kernel_shape = attributes["kernel_shape"]
         if count < 1 or len(w) % group:
-            raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
+            raise bad_value("w", f"expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
         if kernel_shape is not None and integers(kernel_shape, "kernel_shape", count, 1) != kernel:
-            raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {shown(kernel_shape)}")
+            raise bad_value("kernel_shape", f"expected that of w, {kernel}, got {shown(kernel_shape)}")
         if 0 in kernel:
-            raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
+            raise bad_value("w", f"a kernel of 0 in shape {w.shape}")
         return cls(attributes["auto_pad"], group, chosen(kernel, attributes))
 
     @property
@@ -49,8 +50,8 @@ class ConvolutionWindow(NamedTuple):
             if not axis.positions or axis.padded > MOST:
                 place = f"{axis.size} padded by {axis.before}, {axis.after}"
                 if axis.padded > MOST:
-                    raise ValueError(f"x, w: {place} is more than memory has")
-                raise ValueError(f"x, w: a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
+                    raise bad_value("x, w", f"{place} is more than memory has")
+                raise bad_value("x, w", f"a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
         return axes
 
 
@@ -60,7 +61,7 @@ def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | Non
     pads, dilations, strides = (attributes.get(name) for name in ("pads", "dilations", "strides"))
     how = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS)
     if pads is not None and how != "NOTSET":
-        raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
+        raise bad_value("pads", f"expected none with auto_pad {how!r}, got {shown(pads)}")
     padding = (0,) * 2 * count if pads is None else integers(pads, "pads", 2 * count, 0, *limit)
     dilation = (1,) * count if dilations is None else integers(dilations, "dilations", count, 1, *limit)
     stride = (1,) * count if strides is None else integers(strides, "strides", count, 1, *limit)

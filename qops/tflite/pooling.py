@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import counts, largest, totals
 from qops.checks import put
@@ -43,9 +44,9 @@ class Pool(PreparedOp):
 
     def _fill(self, given: SimpleNamespace) -> None:
         if abs(given.x_scale - given.y_scale) > 1e-6 and not self._facts.pool_rescales:
-            raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
+            raise bad_value("y_scale", f"expected x_scale, {given.x_scale}, got {given.y_scale}")
         if given.x_zero_point != given.y_zero_point and not self._facts.pool_rescales:
-            raise ValueError(f"y_zero_point: expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
+            raise bad_value("y_zero_point", f"expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
         self._window, self._ends = given.window, self._limits(given, self._taken(given))
         self._moves = UnsizedWindow(given.stride, (1, 1), given.padding)
 
@@ -107,7 +108,7 @@ class MaxPool2D(Pool):
         if x == y or not self._taken(given) or not self._facts.max_pool_same or self._dtype.itemsize > 1:
             return
         if given.activation == "NONE" or tuple(given.window) != (1, 1):
-            raise ValueError(f"y_scale, y_zero_point: {given.kernel} expects those of x, {x}, got {y}")
+            raise bad_value("y_scale, y_zero_point", f"{given.kernel} expects those of x, {x}, got {y}")
         self._table, self._ends = self._cut(given), check.ends(self._dtype)
 
     def _cut(self, given: SimpleNamespace) -> NDArray[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
@@ -58,12 +59,12 @@ class TransposeConv(WeightedOp):
         integer(given.w_zero_point, "w_zero_point", 0, 0)
         shape = native(given.output_shape, "output_shape", ("int32", "int64"))
         if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
-            raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shown(shape)}")
+            raise bad_value("output_shape", f"expected N, H, W, {len(w)}, got {shown(shape)}")
         self._size, self._channels, self._zeros = tuple(shape.tolist()), w.shape[3], (given.x_zero_point, 0)
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         if self._dtype == np.int16 and self._has_32 and not facts.transpose_bias32:
-            raise ValueError(f"bias: {given.kernel} reads a bias of int16 data as int64, got int32")
+            raise bad_value("bias", f"{given.kernel} reads a bias of int16 data as int64, got int32")
         kernel, stride = w.shape[1:3], given.stride
         covers = kernel[0] >= stride[0] and kernel[1] >= stride[1]
         takes = covers or given.padding == "VALID"  # XNNPACK leaves others to the next kernels
@@ -104,9 +105,9 @@ class TransposeConv(WeightedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or shape[3] != self._channels:
-            raise ValueError(f"x: expected images (N, H, W, {self._channels}), got shape {shape}")
+            raise bad_value("x", f"expected images (N, H, W, {self._channels}), got shape {shape}")
         if self._images not in (None, shape[1:3]):
-            raise ValueError(f"x, output_shape: {self._size} is made of images of {self._images}, got shape {shape}")
+            raise bad_value("x, output_shape", f"{self._size} is made of images of {self._images}, got shape {shape}")
         return (shape[0], *self._size[1:])
 
     @property

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.weights import PackedWeights
@@ -25,7 +26,7 @@ class UnsizedWindow(NamedTuple):
     def over(self, shape: tuple[int, ...], kernel: tuple[int, int], channels: int | None = None) -> Window:
         """Give the window over images of this shape, NHWC; ValueError if it does not fit, or has other channels."""
         if len(shape) != 4 or channels not in (None, shape[3]):
-            raise ValueError(f"x: expected images (N, H, W, {channels or 'C'}), got shape {shape}")
+            raise bad_value("x", f"expected images (N, H, W, {channels or 'C'}), got shape {shape}")
         return Window.named(self.padding, shape[1:3], kernel, self.stride, self.dilation)
 
     def integers(self, shape: tuple[int, ...], kernel: tuple[int, int]) -> dict[str, int]:

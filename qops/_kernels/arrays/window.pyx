@@ -6,6 +6,7 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from qops._kernels.arrays.axis cimport AxisWindow, cuts_along, pad_same, padded_size, places, slack, span
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -36,11 +37,11 @@ cdef class Window:
         down.dilation, across.dilation = dilation
         (down.before, down.after), (across.before, across.after) = padding
         if min(down.stride, across.stride) < 1:
-            raise ValueError(f"stride: expected at least 1, got {stride}")
+            raise bad_value("stride", f"expected at least 1, got {stride}")
         if min(down.dilation, across.dilation) < 1:
-            raise ValueError(f"dilation: expected at least 1, got {dilation}")
+            raise bad_value("dilation", f"expected at least 1, got {dilation}")
         if min(down.before, down.after, across.before, across.after) < 0:
-            raise ValueError(f"padding: expected at least 0, got {padding}")
+            raise bad_value("padding", f"expected at least 0, got {padding}")
 
     @staticmethod
     def named(str padding, size, kernel, stride=(1, 1), dilation=(1, 1)):
@@ -49,7 +50,7 @@ cdef class Window:
         VALID has no padding. SAME makes ceil(size / stride) places; an odd pixel of padding goes after the image.
         """
         if padding not in ("SAME", "VALID"):
-            raise ValueError(f"padding: expected 'SAME' or 'VALID', got {padding!r}")
+            raise bad_value("padding", f"expected 'SAME' or 'VALID', got {padding!r}")
         if padding == "VALID":
             return Window(stride, dilation)
         return (<Window>Window(stride, dilation)).with_same(size[0], size[1], kernel[0], kernel[1])
@@ -94,10 +95,10 @@ cdef class Window:
         """Do the same for numbers: set oh and ow."""
         cdef Window sized = self.over(height, width, kh, kw)
         if not sized.fits():
-            raise ValueError(f"{name}: expected a window that fits in images of {(height, width)} padded by "
+            raise bad_value(name, f"expected a window that fits in images of {(height, width)} padded by "
                              f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
         if max(padded_size(&sized.down), padded_size(&sized.across)) > PY_SSIZE_T_MAX:
-            raise ValueError(f"{name}: images of {(height, width)} padded by {self.padding} are too large")
+            raise bad_value(name, f"images of {(height, width)} padded by {self.padding} are too large")
         oh[0], ow[0] = <Py_ssize_t>places(&sized.down), <Py_ssize_t>places(&sized.across)
         return 0
 

@@ -24,6 +24,7 @@ from qops._kernels.pool.taps cimport (
 from qops._kernels.stage.prepared cimport PreparedStage
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -38,7 +39,7 @@ cdef cnp.ndarray checked(image, bint or_int16=False):
     cdef bint is_int16 = or_int16 and cnp.PyArray_TYPE(image) == cnp.NPY_INT16
     cdef cnp.ndarray x = image if is_int16 else array(image, "image", cnp.NPY_UINT8, cnp.NPY_INT8)
     if cnp.PyArray_NDIM(x) != 4:
-        raise ValueError(f"image: expected 4 dimensions, got shape {(<object>x).shape}")
+        raise bad_value("image", f"expected 4 dimensions, got shape {(<object>x).shape}")
     return x
 
 
@@ -112,7 +113,7 @@ def means(image, tuple kernel not None, Window window not None, str rule not Non
     cdef Means how
     cdef Pool p
     if rule not in RULES or rule == "q15" and typenum == cnp.NPY_INT8:
-        raise ValueError(f"rule: expected one of {', '.join(RULES)}, the last for uint8 only, got {rule!r}")
+        raise bad_value("rule", f"expected one of {', '.join(RULES)}, the last for uint8 only, got {rule!r}")
     how.rule, how.is_signed, how.padding = RULES[rule], typenum == cnp.NPY_INT8, padding
     how.is_wide = rule != "q15" and kernel[0] * kernel[1] > FEW
     set_sums(&p, typenum, 4 if how.is_wide else 2, kernel[0])
@@ -134,7 +135,7 @@ def coded(cnp.ndarray image not None, tuple kernel not None, Window window not N
     cdef Means how
     cdef Pool p
     if not window.has_no_padding() or scale and window.across.stride != 1:
-        raise ValueError("window: expected no padding, and beside a scale no stride across")
+        raise bad_value("window", "expected no padding, and beside a scale no stride across")
     how.rule, how.is_signed = VALUES if scale else STAGE, typenum == cnp.NPY_INT8
     how.stage, how.typenum = stage.stage, typenum
     how.values = RealMean(how.is_signed, zero, scale, kernel[0], kernel[1], cnp.PyArray_DIM(x, 2) * channels, channels)

@@ -52,16 +52,16 @@ cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil
     If the stride is above 1 and a pixel is shorter than a vector, a window is made at every pixel, and then those at
     multiples of the stride are copied.
     """
-    cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, i
-    cdef Py_ssize_t tap_stride = p.columns.dilation * n if p.columns.kernel > 1 else 0
+    cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, kw = p.columns.kernel, i
+    cdef Py_ssize_t tap_stride = p.columns.dilation * n if kw > 1 else 0
     cdef Py_ssize_t pixels = ((p.ow - 1) * stride + 1) * n, size = n * p.combined_bytes
     if stride == 1:
-        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, p.columns.kernel, tap_stride, p.across_start),
+        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, kw, tap_stride, p.across_start),
                 y)
     elif n >= LONGEST:
-        combine(p.across, p.combined, Taps(p.ow, stride * n, n, n, p.columns.kernel, tap_stride, p.across_start), y)
+        combine(p.across, p.combined, Taps(p.ow, stride * n, n, n, kw, tap_stride, p.across_start), y)
     else:
-        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, p.columns.kernel, tap_stride, p.across_start),
+        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, kw, tap_stride, p.across_start),
                 p.at_every_pixel)
         for i in range(rows):
             copy_rows(y + i * p.ow * size, size, p.at_every_pixel + i * pixels * p.combined_bytes, stride * size,
