@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
@@ -114,10 +115,10 @@ class FusedNode(Node):
         """Check images and place the windows."""
         image, lo, hi = operand(x, "x", U8)
         if image.ndim != 4 or image.size == 0:
-            raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {image.shape}")
+            raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {image.shape}")
         channels = self._packed.shape[1] * self._packed.groups
         if image.shape[3] != channels:
-            raise ValueError(f"x: expected images of {channels} channels, as w has, got shape {image.shape}")
+            raise bad_value("x", f"expected images of {channels} channels, as w has, got shape {image.shape}")
         stride, padding = self._moves
         window = moving(image, self._taps, stride, padding, "x, w")
         before = window.padding[0][0], window.padding[1][0]
@@ -129,7 +130,7 @@ class FusedNode(Node):
         zero, step = level(lo, max(hi, f32(lo + LEAST_WIDTH)))
         product = f32(step * self._step)
         if not product > 0:
-            raise ValueError(f"x, w: the steps {step} and {self._step} make a step of sums of 0 in float32")
+            raise bad_value("x, w", f"the steps {step} and {self._step} make a step of sums of 0 in float32")
         return zero, product
 
     def _words(self, place: Place, ends: Ends) -> Integers:
@@ -148,9 +149,10 @@ class FusedNode(Node):
         )
         if isinstance(found, tuple):
             channel, word = found
-            raise ValueError(
-                f"bias, guess_min: in channel {channel}, bias and lower end are {word:.6g} steps of the sums, beyond "
-                f"int32, which the original {self._beyond_int32}"
+            raise bad_value(
+                "bias, guess_min",
+                f"in channel {channel}, bias and lower end are {word:.6g} steps of the sums, beyond "
+                f"int32, which the original {self._beyond_int32}",
             )
         words: Integers = found
         return words
@@ -215,8 +217,8 @@ class FusedNode(Node):
             ends.move(following)
             passes += 1
         if self._fails:
-            raise ValueError(
-                f"x: after {passes} passes results are beyond the range {ends.ends}, and the original fails"
+            raise bad_value(
+                "x", f"after {passes} passes results are beyond the range {ends.ends}, and the original fails"
             )
         return gain, words, following, passes
 

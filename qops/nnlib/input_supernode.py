@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import FusedNode, Place
@@ -65,15 +66,15 @@ class InputSupernode(FusedNode):
         moves = self._moves
         kept, codes, lo, hi = filters_of(w, "(KH, KW, C, O)")
         if codes.shape[2] > DEPTH:
-            raise ValueError(f"w: expected filters of up to {DEPTH} channels, got shape {codes.shape}; see supernode")
+            raise bad_value("w", f"expected filters of up to {DEPTH} channels, got shape {codes.shape}; see supernode")
         if moves[0][1] > DEPTH:
-            raise ValueError(f"stride: expected at most {DEPTH} across, got {moves[0][1]}; see supernode")
+            raise bad_value("stride", f"expected at most {DEPTH} across, got {moves[0][1]}; see supernode")
         if moves[0][1] == 3:
-            raise ValueError("stride: 3 across runs on older code, which is not modelled")
+            raise bad_value("stride", "3 across runs on older code, which is not modelled")
         kept_bias, added = bias_of(bias, codes.shape[3], U8)
         operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         if codes.shape == (3, 3, 2, 2) and moves[0] == (1, 1) and None not in self._given:
-            raise ValueError("w: filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
+            raise bad_value("w", "filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
         zero, step = level(lo, hi)
         self._ready(codes, zero, step, added)
         self._factor = zero * codes.shape[0] * codes.shape[1] * DEPTH

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import f32, level, moved
 from qops.checks import real
 
@@ -41,11 +42,11 @@ def given_ends(
     """Check the ends that a node is given: 0 is between them, or one of them."""
     lo, hi = (None if end is None else real(end, name) for end, name in zip((lowest, highest), names, strict=True))
     if lo is not None and lo > 0:
-        raise ValueError(f"{names[0]}: expected at most 0, got {lo}")
+        raise bad_value(names[0], f"expected at most 0, got {lo}")
     if hi is not None and hi < 0:
-        raise ValueError(f"{names[1]}: expected at least 0, got {hi}")
+        raise bad_value(names[1], f"expected at least 0, got {hi}")
     if lo == hi == 0:
-        raise ValueError(f"{', '.join(names)}: expected a range, got {lo} and {hi}")
+        raise bad_value(", ".join(names), f"expected a range, got {lo} and {hi}")
     return lo, hi
 
 
@@ -94,7 +95,7 @@ class NodeRange:
             step, gain = self._widen(f32(steep / STEEPEST), steep)
         made = _gain(step, gain, product, scales)
         if made is None:
-            raise ValueError(f"guess_min, guess_max: {self.ends} has steps too fine for sums of step {product}")
+            raise bad_value("guess_min, guess_max", f"{self.ends} has steps too fine for sums of step {product}")
         if widens:
             self._guess = images, made
         return made

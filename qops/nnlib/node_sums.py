@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.supernode import channel_extremes, fraction_extremes
 from qops.nnlib.node_range import Ends, Gain, NodeRange
 
@@ -86,8 +87,9 @@ def next_range(
         if {
             ends.retried(gain.step, *pair, keeps_given) for pair in ((low, high), (low, known[1]), (known[0], high))
         } != {found}:
-            raise ValueError(
-                "guess_min, guess_max: the range depends on bytes beside the image that the original does not set, as "
-                "it also watches columns beyond the last one; give both ends"
+            raise bad_value(
+                "guess_min, guess_max",
+                "the range depends on bytes beside the image that the original does not set, as "
+                "it also watches columns beyond the last one; give both ends",
             )
     return found

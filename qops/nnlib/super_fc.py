@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import FusedNode, Place
@@ -59,9 +60,9 @@ class SuperFC(FusedNode):
         kept, codes, lo, hi = filters_of(w, "(1, 1, K, O)")
         depth, channels = codes.shape[2:]
         if codes.shape[:2] != (1, 1):
-            raise ValueError(f"w: expected (1, 1, K, O), got shape {codes.shape}")
+            raise bad_value("w", f"expected (1, 1, K, O), got shape {codes.shape}")
         if depth < LEAST or depth % UNIT:
-            raise ValueError(f"w: expected a multiple of {UNIT} from {LEAST} on as K, got shape {codes.shape}")
+            raise bad_value("w", f"expected a multiple of {UNIT} from {LEAST} on as K, got shape {codes.shape}")
         kept_bias, added = bias_of(bias, channels)
         operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         zero, step = level(lo, hi)
@@ -75,7 +76,7 @@ class SuperFC(FusedNode):
         codes, lo, hi = operand(x, "x", U8)
         depth = self._packed.shape[1]
         if codes.ndim == 0 or codes.size == 0 or codes.size % depth:
-            raise ValueError(f"x: expected rows of {depth} codes, as w has, got shape {codes.shape}")
+            raise bad_value("x", f"expected rows of {depth} codes, as w has, got shape {codes.shape}")
         return super()._place((codes.reshape(1, 1, -1, depth), lo, hi), threads)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, choice, operand, unshared
 from qops.nnlib.fused_node import FusedNode, Place
@@ -89,7 +90,7 @@ class Supernode(FusedNode):
         scales = scales_of(channel_scale, channels)
         choice(arch, "arch", ("v65", "v60"))
         if codes.shape[2] <= COLUMNS and self._moves[0][1] <= COLUMNS and scales is None:
-            raise ValueError(f"w: filters of {codes.shape[2]} channels run as an input_supernode")
+            raise bad_value("w", f"filters of {codes.shape[2]} channels run as an input_supernode")
         operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         self._take(codes, lo, hi, added, scales, str(arch))
         if not once:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import f32, level
 from qops.checks import U8, operand, real, unshared
 from qops.nnlib.fused_node import FusedNode, Place
@@ -53,7 +54,7 @@ class Supernode3322(FusedNode):
         self._given, self._moves = given, moves_of((1, 1), padding)
         kept, codes, lo, hi = filters_of(w, "(3, 3, 2, 2)")
         if codes.shape != SHAPE:
-            raise ValueError(f"w: expected shape {SHAPE}, got {codes.shape}")
+            raise bad_value("w", f"expected shape {SHAPE}, got {codes.shape}")
         kept_bias, added = bias_of(bias, SHAPE[3], U8)
         operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         self._ready(codes, quantize_uint8(0.0, lo, hi), level(lo, hi)[1], added)
@@ -77,7 +78,7 @@ class Supernode3322(FusedNode):
         lo, hi = ends.ends
         steps = round(f32(f32(hi - lo) / place.product)) if f32(f32(hi - lo) / place.product) < 2.0**BITS else 0
         if not 0 < steps < 2**BITS:
-            raise ValueError(f"min, max: ({lo}, {hi}) is {steps} steps of the sums, expected 1 to 2**31 - 1")
+            raise bad_value("min, max", f"({lo}, {hi}) is {steps} steps of the sums, expected 1 to 2**31 - 1")
         shift, multiplier = 0, 255 * 2**BITS // steps
         while multiplier > MOST:
             shift += 1
