@@ -61,18 +61,18 @@ def convert(
     A number is ``raw / 2**fraction_bits``. The result has ``width - integer_bits`` bits of fraction: it is rounded to
     them first, and what the width does not hold overflows then.
 
-    ================  =============================  =============================================================
-    rounding          modes                          goes to
-    ================  =============================  =============================================================
-    floor             AP_TRN, AC_TRN                 the lower one
-    truncate          AP_TRN_ZERO, AC_TRN_ZERO       the one nearer to 0
-    half_up           AP_RND, AC_RND                 the nearest, ties to plus infinity
-    half_down         AP_RND_MIN_INF, AC_...         the nearest, ties to minus infinity
-    half_away         AP_RND_INF, AC_RND_INF         the nearest, ties away from 0
-    half_toward_zero  AP_RND_ZERO, AC_RND_ZERO       the nearest, ties to 0
-    half_even         AP_RND_CONV, AC_RND_CONV       the nearest, ties to the even one
-    half_odd          AC_RND_CONV_ODD                the nearest, ties to the odd one
-    ================  =============================  =============================================================
+    ================  ==============================  =============================================================
+    rounding          modes                           goes to
+    ================  ==============================  =============================================================
+    floor             AP_TRN, AC_TRN                  the lower one
+    truncate          AP_TRN_ZERO, AC_TRN_ZERO        the one nearer to 0
+    half_up           AP_RND, AC_RND                  the nearest, ties to plus infinity
+    half_down         AP_RND_MIN_INF, AC_RND_MIN_INF  the nearest, ties to minus infinity
+    half_away         AP_RND_INF, AC_RND_INF          the nearest, ties away from 0
+    half_toward_zero  AP_RND_ZERO, AC_RND_ZERO        the nearest, ties to 0
+    half_even         AP_RND_CONV, AC_RND_CONV        the nearest, ties to the even one
+    half_odd          AC_RND_CONV_ODD                 the nearest, ties to the odd one
+    ================  ==============================  =============================================================
 
     ==========  ==========================  ======================================================================
     overflow    modes                       what the width does not hold becomes

@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops._kernels.nnlib.depthwise_supernode import sums_around
+from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
-from qops.nnlib.fused_node import FusedNode, Place
-from qops.nnlib.node_arguments import bias_of, filters_of, moves_of, scales_of
-from qops.nnlib.node_range import Gain, given_ends
-from qops.nnlib.node_sums import Watched, watched
+from qops.nnlib.fused_node import Floats, FusedNode, NodeRules, Place
+from qops.nnlib.node_arguments import Bias
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["DepthwiseSupernode", "depthwise_supernode"]
 
 WIDTHS = (3, 5, 7)
+HIGHEST = 255
 VECTOR = 32  # channels
 COLUMNS = 4  # of a vector of an image, and before the first pixel of a row of one
 ONE_BLOCK = ((7, 1), (5, 2))  # widths and strides of kernels that read the scales of 32 channels only
@@ -50,10 +51,13 @@ class DepthwiseSupernode(FusedNode):
     """
 
     __slots__ = ("_each", "_is_3x3")
-    _start = (-0.125, 0.125)
-    _most = 5
-    _fails = True
-    _beyond_int32 = "overlooks: it goes on with words that memory happens to hold"
+    _axes = "(KH, KW, C, 1)"
+    _rules = NodeRules(
+        start=(-0.125, 0.125),
+        most=5,
+        fails=True,
+        beyond_int32="overlooks: it goes on with words that memory happens to hold",
+    )
 
     def __init__(
         self,
@@ -69,48 +73,36 @@ class DepthwiseSupernode(FusedNode):
         self._keep(locals())
         self._prepare(once=False)
 
-    def _prepare(self, once: bool) -> None:
-        w, bias, stride, padding = self.w, self.bias, self.stride, self.padding
-        guess_min, guess_max, channel_scale = self.guess_min, self.guess_max, self.channel_scale
-        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
-        kept, codes, lo, hi = filters_of(w, "(KH, KW, C, 1)")
-        height, width, channels, each = codes.shape
+    def _check(self, shape: tuple[int, ...]) -> int:
+        height, width, channels, each = shape
         if each != 1:
-            raise bad_value("w", f"expected one filter for each channel, (KH, KW, C, 1), got shape {codes.shape}")
+            raise bad_value("w", f"expected one filter for each channel, (KH, KW, C, 1), got shape {shape}")
         if height < 2:
-            raise bad_value("w", f"expected filters at least 2 high, got shape {codes.shape}")
+            raise bad_value("w", f"expected filters at least 2 high, got shape {shape}")
         if width not in WIDTHS:
             raise bad_value(
-                "w", f"expected filters 3, 5 or 7 wide, got shape {codes.shape}: the original refuses them, or crashes"
+                "w", f"expected filters 3, 5 or 7 wide, got shape {shape}: the original refuses them, or crashes"
             )
         across = self._moves[0][1]
         if across > 2:
             raise bad_value(
                 "stride", f"expected 1 or 2 across, got {across}, for which every column of the original is wrong"
             )
-        kept_bias, added = bias_of(bias, channels, U8)
-        scales = scales_of(channel_scale, channels)
-        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
-        self._ready(codes.transpose(0, 1, 3, 2), quantize_uint8(0.0, lo, hi), level(lo, hi)[1], added, channels)
-        self._rescale(scales)
-        self._is_3x3 = height == width == 3 and scales is None
-        self._each = codes[..., 0].astype(np.int64) - quantize_uint8(0.0, lo, hi)
-        if not once:
-            (stride, padding), (guess_min, guess_max) = self._moves, self._given
-            w, bias, channel_scale = kept, kept_bias, scales
-            self._keep(locals())
+        return channels
 
-    def _multipliers(self, gain: Gain) -> Gain:
-        """Give the numbers of the kernel; two of them take those of channel c % 32."""
-        if self._scales is None or (self._taps[1], self._moves[0][1]) not in ONE_BLOCK:
-            return gain
-        return gain._replace(multipliers=gain.multipliers[np.arange(len(gain.multipliers)) % VECTOR])
+    def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
+        zero, step, period = quantize_uint8(0.0, lo, hi), level(lo, hi)[1], 0
+        if (w.shape[1], self._moves[0][1]) in ONE_BLOCK:
+            period = VECTOR
+        groups = w.shape[2]
+        self._ready(w.transpose(0, 1, 3, 2), zero, step, bias, groups=groups, scales=scales, period=period)
+        self._is_3x3 = w.shape[:2] == (3, 3) and scales is None
+        self._each = np.ascontiguousarray(w[..., 0].astype(np.int16) - zero)
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        seen = [watched(sums)]
-        width, (taps, stride) = place.size[1], (self._taps[1], self._moves[0][1])
-        if taps == 5 and stride == 2 and width % 4 == 1:
-            seen.append(watched(sums[:, :, -1], is_shifted_twice=True))
+        seen = [Watched(sums)]
+        if self._taps[1] == 5 and self._moves[0][1] == 2 and place.size[1] % 4 == 1:
+            seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
         if self._is_3x3:
             seen += self._around(place)
         return seen
@@ -121,61 +113,25 @@ class DepthwiseSupernode(FusedNode):
         They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
         zero code before the image and up to three after it. What is after a slice is the next one, or the next row.
         """
-        memory, unset = self._memory(place)
-        (stride_down, across), (width, left) = self._moves[0], (place.size[1], place.before[1])
+        (down, across), (top, left), (height, width) = self._moves[0], place.before, place.size
         before = COLUMNS // across if self._moves[1] == "VALID" else (COLUMNS - left) // across
-        skip = COLUMNS - (before * across + left)
-        columns = [*range(before), *range(before + width, before + width + -(width + before) % COLUMNS)]
-        slices = -(-len(self._zeros) // VECTOR)
-        line = memory.shape[2] // slices  # columns of a slice
-        rows = np.arange(place.size[0])[:, None, None] * stride_down + np.arange(3)[None, :, None]
-        found = []
-        for i in range(slices):
-            of = slice(i * VECTOR, min((i + 1) * VECTOR, len(self._zeros)))
-            for column in columns:
-                found.append(self._one_column(memory, unset, rows, i * line + column * across + skip, of, place.zero))
+        beside = np.array([*range(before), *range(before + width, before + width + -(width + before) % COLUMNS)])
+        starts = (beside - before) * across + COLUMNS - left
+        rows = max(top + place.image.shape[1], (height - 1) * down + 3) + 1
+        at = starts.astype(np.intp)
+        sums, unset = sums_around(place.image, self._each, place.size, top, rows, down, at, place.zero)
+        known, loose = ~unset.any((1, 2, 3)), unset.any((1, 2))
+        found = [Watched(sums[:, :, known])] if known.any() else []
+        for column in np.flatnonzero(~known):
+            of = np.flatnonzero(~loose[column])
+            if of.size:
+                found.append(Watched(sums[:, :, column : column + 1, of], of, of))
+            of = np.flatnonzero(loose[column])
+            w = self._each[..., of] * unset[column][..., of].astype(np.int64)
+            dark, bright = w * (0 - place.zero), w * (HIGHEST - place.zero)
+            spread = np.minimum(dark, bright).sum((0, 1)), np.maximum(dark, bright).sum((0, 1))
+            found.append(Watched(sums[:, :, column : column + 1, of], of, of, spread))
         return found
-
-    def _one_column(
-        self,
-        memory: NDArray[np.int16],
-        unset: NDArray[np.bool_],
-        rows: NDArray[np.int64],
-        start: int,
-        of: slice,
-        zero: int,
-    ) -> Watched:
-        """Give the sums of one column of the windows `rows`, (OH, KH, 1), which begins at `start` in each row."""
-        count, length, line = len(memory), memory.shape[1] * memory.shape[2], memory.shape[2]
-        at = np.minimum(rows * line + start + np.arange(3), length)  # (OH, KH, KW)
-        lanes = of.stop - of.start
-        flat = memory.reshape(count, length, VECTOR)[:, np.minimum(at, length - 1), :lanes]
-        loose = unset.reshape(length, VECTOR)[np.minimum(at, length - 1), :lanes] | (at == length)[..., None]
-        w = self._each[:, :, of]
-        steps = np.where(loose, 0, flat - zero).astype(np.int64)
-        sums = np.einsum("nyklc,klc->nyc", steps, w).astype(np.int32)
-        if not loose.any():
-            return watched(sums, of, words=of)
-        dark, bright = w * (0 - zero), w * (255 - zero)
-        most = loose.sum(0)  # no channel has more pixels unset than all rows together
-        low = (np.minimum(dark, bright) * (most > 0)).sum((0, 1))
-        high = (np.maximum(dark, bright) * (most > 0)).sum((0, 1))
-        return watched(sums, of, words=of, spread=(low, high))
-
-    def _memory(self, place: Place) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
-        """Give the image as it lies in memory, (N, rows, slices * columns, 32), and which bytes are not set."""
-        count, height, width, channels = place.image.shape
-        slices, line = -(-channels // VECTOR), COLUMNS + width + -width % COLUMNS
-        top, below = place.before[0], max(0, (place.size[0] - 1) * self._moves[0][0] + 3 - place.before[0] - height)
-        memory = np.full((count, top + height + below + 1, slices, line, VECTOR), place.zero, np.int16)
-        unset = np.zeros(memory.shape[1:], bool)
-        full = np.zeros((count, height, width, slices * VECTOR), np.int16)
-        full[..., :channels] = place.image
-        inside = slice(top, top + height), slice(None), slice(COLUMNS, COLUMNS + width)
-        memory[:, *inside] = full.reshape(count, height, width, slices, VECTOR).transpose(0, 1, 3, 2, 4)
-        unset[*inside] = (np.arange(slices * VECTOR) >= channels).reshape(1, slices, 1, VECTOR)
-        shape = top + height + below + 1, slices * line, VECTOR
-        return memory.reshape(count, *shape), unset.reshape(shape)
 
 
 def depthwise_supernode(
@@ -229,7 +185,9 @@ def depthwise_supernode(
     DepthwiseSupernode : the same with filters that are packed once.
     Session : a node that remembers its range.
 
-    Notes ----- Source: ``op_dwise_snode_8bit.c``, ``supernode_utils.h``, ``dwconv2dbbb_s1_3x3_h.S`` and its neighbours.
+    Notes
+    -----
+    Source: ``op_dwise_snode_8bit.c``, ``supernode_utils.h``, ``dwconv2dbbb_s1_3x3_h.S`` and its neighbours.
     To find a free range, 3 x 3 filters without scales watch all columns of the memory that the results are in, also
     those left and right of the result, whose windows reach over the ends of rows into the next 32 channels. A call is
     refused if the range depends on the channels that fill up the last 32, which the original does not set.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from numpy.typing import ArrayLike
 
@@ -26,7 +26,7 @@ Activation: TypeAlias = (
     | tuple[Literal["QuantizedClamp_8"], float, float]
 )
 
-CONV, DEPTHWISE, MATMUL = Fusable.__args__  # type: ignore[attr-defined]
+CONV, DEPTHWISE, MATMUL = get_args(Fusable)
 
 
 def fuse(

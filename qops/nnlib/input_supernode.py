@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
-from qops.nnlib.fused_node import FusedNode, Place
-from qops.nnlib.node_arguments import bias_of, filters_of, moves_of
-from qops.nnlib.node_range import given_ends
-from qops.nnlib.node_sums import Watched, watched
+from qops.nnlib.fused_node import Floats, FusedNode, NodeRules, Place
+from qops.nnlib.node_arguments import Bias
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["InputSupernode", "input_supernode"]
@@ -44,8 +43,7 @@ class InputSupernode(FusedNode):
     """
 
     __slots__ = ()
-    _start = (-1 / 128, 1 / 128)
-    _fails = True
+    _rules = NodeRules(start=(-1 / 128, 1 / 128), fails=True)
 
     def __init__(
         self,
@@ -59,41 +57,35 @@ class InputSupernode(FusedNode):
         self._keep(locals())
         self._prepare(once=False)
 
-    def _prepare(self, once: bool) -> None:
-        w, bias, stride, padding = self.w, self.bias, self.stride, self.padding
-        guess_min, guess_max = self.guess_min, self.guess_max
-        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
-        moves = self._moves
-        kept, codes, lo, hi = filters_of(w, "(KH, KW, C, O)")
-        if codes.shape[2] > DEPTH:
-            raise bad_value("w", f"expected filters of up to {DEPTH} channels, got shape {codes.shape}; see supernode")
-        if moves[0][1] > DEPTH:
-            raise bad_value("stride", f"expected at most {DEPTH} across, got {moves[0][1]}; see supernode")
-        if moves[0][1] == 3:
+    def _check(self, shape: tuple[int, ...]) -> int:
+        stride = self._moves[0]
+        if shape[2] > DEPTH:
+            raise bad_value("w", f"expected filters of up to {DEPTH} channels, got shape {shape}; see supernode")
+        if stride[1] > DEPTH:
+            raise bad_value("stride", f"expected at most {DEPTH} across, got {stride[1]}; see supernode")
+        if stride[1] == 3:
             raise bad_value("stride", "3 across runs on older code, which is not modelled")
-        kept_bias, added = bias_of(bias, codes.shape[3], U8)
-        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
-        if codes.shape == (3, 3, 2, 2) and moves[0] == (1, 1) and None not in self._given:
+        if shape == (3, 3, 2, 2) and stride == (1, 1) and None not in self._given:
             raise bad_value("w", "filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
+        return shape[3]
+
+    def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
         zero, step = level(lo, hi)
-        self._ready(codes, zero, step, added)
-        self._factor = zero * codes.shape[0] * codes.shape[1] * DEPTH
-        self._added = self._zeros + self._factor
-        if not once:
-            (stride, padding), (guess_min, guess_max) = moves, self._given
-            w, bias = kept, kept_bias
-            self._keep(locals())
+        self._ready(w, zero, step, bias, depth=DEPTH)
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
         """Give the sums of whole vectors of four columns; without a left shift, a kernel forgets each third maximum."""
         more = -place.size[1] % DEPTH
-        if more:
-            sums = np.concatenate([sums, self._columns(place, place.size[1], more)], axis=2)
+        parts = [sums, self._columns(place, place.size[1], more)] if more else [sums]
         (down, across), taps = self._moves[0], self._taps[1]
         if across == 1 or (down, across, taps) == (2, 2, 3):
-            return [watched(sums)]
-        third = np.arange(sums.shape[2]) % DEPTH == 2
-        return [watched(sums[:, :, ~third]), watched(sums[:, :, third], needs_shift=True)]
+            return [Watched(part) for part in parts]
+        found, first = [], 0  # the place of the first column in its vector
+        for part in parts:
+            for column in range(min(DEPTH, part.shape[2])):
+                found.append(Watched(part[:, :, column::DEPTH], needs_shift=(first + column) % DEPTH == 2))
+            first = place.size[1] % DEPTH
+        return found
 
 
 def input_supernode(

@@ -6,11 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
-from qops.nnlib.fused_node import FusedNode, Place
-from qops.nnlib.node_arguments import bias_of, filters_of
-from qops.nnlib.node_range import given_ends
+from qops.nnlib.fused_node import FusedNode, NodeRules
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["SuperFC", "super_fc"]
@@ -43,10 +40,9 @@ class SuperFC(FusedNode):
     """
 
     __slots__ = ()
-    _most = 5
-    _first_guess = False
-    _keeps_given = True
-    _saturates = True
+    _axes = "(1, 1, K, O)"
+    _bias_types = ()
+    _rules = NodeRules(most=5, widens=False, keeps_given=True, saturates=True, rounds_zeros=False, is_rows=True)
 
     def __init__(
         self, w: TensorLike, bias: TensorLike, guess_min: float | None = None, guess_max: float | None = None
@@ -54,30 +50,12 @@ class SuperFC(FusedNode):
         self._keep(locals())
         self._prepare(once=False)
 
-    def _prepare(self, once: bool) -> None:
-        w, bias, guess_min, guess_max = self.w, self.bias, self.guess_min, self.guess_max
-        self._given, self._moves = given_ends(guess_min, guess_max), ((1, 1), "VALID")
-        kept, codes, lo, hi = filters_of(w, "(1, 1, K, O)")
-        depth, channels = codes.shape[2:]
-        if codes.shape[:2] != (1, 1):
-            raise bad_value("w", f"expected (1, 1, K, O), got shape {codes.shape}")
-        if depth < LEAST or depth % UNIT:
-            raise bad_value("w", f"expected a multiple of {UNIT} from {LEAST} on as K, got shape {codes.shape}")
-        kept_bias, added = bias_of(bias, channels)
-        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
-        zero, step = level(lo, hi)
-        self._ready(codes, zero, step, added)
-        self._added = None
-        if not once:
-            w, bias, (guess_min, guess_max) = kept, kept_bias, self._given
-            self._keep(locals())
-
-    def _place(self, x: TensorLike, threads: int) -> Place:
-        codes, lo, hi = operand(x, "x", U8)
-        depth = self._packed.shape[1]
-        if codes.ndim == 0 or codes.size == 0 or codes.size % depth:
-            raise bad_value("x", f"expected rows of {depth} codes, as w has, got shape {codes.shape}")
-        return super()._place((codes.reshape(1, 1, -1, depth), lo, hi), threads)
+    def _check(self, shape: tuple[int, ...]) -> int:
+        if shape[:2] != (1, 1):
+            raise bad_value("w", f"expected (1, 1, K, O), got shape {shape}")
+        if shape[2] < LEAST or shape[2] % UNIT:
+            raise bad_value("w", f"expected a multiple of {UNIT} from {LEAST} on as K, got shape {shape}")
+        return shape[3]
 
 
 def super_fc(

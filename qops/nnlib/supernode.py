@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, choice, operand, unshared
-from qops.nnlib.fused_node import FusedNode, Place
-from qops.nnlib.node_arguments import Arch, bias_of, filters_of, moves_of, scales_of
-from qops.nnlib.node_range import given_ends
-from qops.nnlib.node_sums import Watched, watched
+from qops.nnlib.fused_node import Floats, FusedNode, Place
+from qops.nnlib.node_arguments import Arch, Bias
 from qops.nnlib.signed_weights import signed_weights
 from qops.nnlib.supernode_dump import explained
 from qops.qtensor import QTensor, TensorLike
@@ -80,23 +79,8 @@ class Supernode(FusedNode):
         self._keep(locals())
         self._prepare(once=False)
 
-    def _prepare(self, once: bool) -> None:
-        w, bias, stride, padding = self.w, self.bias, self.stride, self.padding
-        guess_min, guess_max, channel_scale, arch = self.guess_min, self.guess_max, self.channel_scale, self.arch
-        self._given, self._moves = given_ends(guess_min, guess_max), moves_of(stride, padding)
-        kept, codes, lo, hi = filters_of(w, "(KH, KW, C, O)")
-        channels = codes.shape[3]
-        kept_bias, added = bias_of(bias, channels, U8)
-        scales = scales_of(channel_scale, channels)
-        choice(arch, "arch", ("v65", "v60"))
-        if codes.shape[2] <= COLUMNS and self._moves[0][1] <= COLUMNS and scales is None:
-            raise bad_value("w", f"filters of {codes.shape[2]} channels run as an input_supernode")
-        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
-        self._take(codes, lo, hi, added, scales, str(arch))
-        if not once:
-            (stride, padding), (guess_min, guess_max), arch = self._moves, self._given, str(arch)
-            w, bias, channel_scale = kept, kept_bias, scales
-            self._keep(locals())
+    def _words(self) -> dict[str, Any]:
+        return {**super()._words(), "arch": str(self.arch)}
 
     @property
     def rescaled(self) -> NDArray[np.bool_]:
@@ -125,67 +109,62 @@ class Supernode(FusedNode):
         """
         return explained(self, x, y)
 
-    def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Any, scales: Any, arch: str) -> None:
+    def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
         """Pack the weights: signed bytes, which a V65 has if those of 32 channels fit its memory, or codes."""
-        (zero, step), taps = level(lo, hi), w.shape[0] * w.shape[1]
-        depth = -(-w.shape[2] // VECTOR) * VECTOR
-        self._is_signed = arch == "v65" and taps * depth * VECTOR <= VTCM
-        own, self._rescaled = None, np.zeros(w.shape[3], bool)
+        choice(self.arch, "arch", ("v65", "v60"))
+        if w.shape[2] <= COLUMNS and self._moves[0][1] <= COLUMNS and scales is None:
+            raise bad_value("w", f"filters of {w.shape[2]} channels run as an input_supernode")
+        zero, step = level(lo, hi)
+        depth, own = -(-w.shape[2] // VECTOR) * VECTOR, None
+        self._is_signed = self.arch == "v65" and w.shape[0] * w.shape[1] * depth * VECTOR <= VTCM
+        self._rescaled = np.zeros(w.shape[3], bool)
         if self._is_signed:
             signed = signed_weights(w, zero)
             self._tap_sums = signed.codes.sum((0, 2), np.int64)
             self._rescaled = signed.scales != 1
             own = signed.scales if self._rescaled.any() else None
-            self._ready(signed.codes, 0, step, bias)
+            self._ready(signed.codes, 0, step, bias, scales=scales, own=own)
         else:
-            self._ready(w, zero, step, bias)
-            self._factor = zero * taps * depth
-            self._added = self._zeros + self._factor
+            self._ready(w, zero, step, bias, depth=depth, scales=scales)
         self._rescaled.flags.writeable = False
-        self._rescale(scales, own)
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        seen = [watched(sums)]
-        if not self._is_signed:
-            return seen
+        seen = [Watched(sums)]
         width, channels = place.size[1], sums.shape[3]
+        is_six = -(-width // COLUMNS) * COLUMNS in SIXES
+        if not self._is_signed or not (is_six or (width % 8 in (1, 2) and channels > VECTOR)):
+            return seen
         chunks = [np.arange(i, min(i + VECTOR, channels)) for i in range(0, channels, VECTOR)]
         alone = len(chunks) % 2
-        if -(-width // COLUMNS) * COLUMNS in SIXES:
+        if is_six:
             first = (width - 1) // 6 * 6
-            beyond = {column: self._beyond(place, column) for column in range(width, first + 5)}
-            seen += [part for part in beyond.values()]
+            seen += [self._beyond(place, column) for column in range(width, first + 5)]
             if width - first < 6:
-                for i in range(alone + 1, len(chunks), 2):
-                    seen.append(watched(sums[:, :, first, chunks[i] - VECTOR], chunks[i], words=chunks[i] - VECTOR))
-        elif width % 8 in (1, 2) and len(chunks) > 1:
-            of = slice(VECTOR * alone, channels)
-            seen.append(_of_channels(self._beyond(place, width // 8 * 8 + 2), of))
+                for chunk in chunks[alone + 1 :: 2]:
+                    seen.append(Watched(sums[:, :, first : first + 1, chunk - VECTOR], chunk, chunk - VECTOR))
+        else:
+            seen.append(self._beyond(place, width // 8 * 8 + 2, np.arange(VECTOR * alone, channels)))
         return seen
 
-    def _beyond(self, place: Place, column: int) -> Watched:
-        """Give the sums of a column beyond the last one; the image's memory has whole vectors of four columns.
+    def _beyond(self, place: Place, column: int, of: NDArray[np.int64] | None = None) -> Watched:
+        """Give the sums of a column beyond the last one, those of some channels, if they are given.
 
-        Where it needs padding on the left, the vector is set to the zero code as far as padding is needed on the right.
-        Else all of it is. What is not set is taken to hold one byte, any of 0 to 255.
+        The image's memory has whole vectors of four columns. Where it needs padding on the left, the vector is set to
+        the zero code as far as padding is needed on the right. Else all of it is. What is not set is taken to hold one
+        byte, any of 0 to 255.
         """
         (left, (_, stride)), width, taps = (place.before[1], self._moves[0]), place.image.shape[2], self._taps[1]
         needed = max(0, (place.size[1] - 1) * stride + taps - left - width)
         room = -width % COLUMNS
-        sums = self._columns(place, column, 1)
         start = column * stride - left - width  # of the window, from the end of the image
         unset = [tap for tap in range(taps) if needed <= start + tap < room]
+        channels = slice(None) if of is None else of
+        sums = self._columns(place, column, 1)[..., channels]
         if not unset or (left == 0 and needed <= room):
-            return watched(sums)
-        of_taps = self._tap_sums[unset].sum(0)
+            return Watched(sums, of, of)
+        of_taps = self._tap_sums[unset].sum(0)[channels]
         dark, bright = of_taps * (0 - place.zero), of_taps * (HIGHEST - place.zero)
-        return watched(sums, spread=(np.minimum(dark, bright), np.maximum(dark, bright)))
-
-
-def _of_channels(part: Watched, channels: slice) -> Watched:
-    spread = part.spread and (part.spread[0][channels], part.spread[1][channels])
-    of = part.sums[..., channels], part.lowest[channels], part.highest[channels]
-    return Watched(*of, channels, channels, spread)
+        return Watched(sums, of, of, (np.minimum(dark, bright), np.maximum(dark, bright)))
 
 
 def supernode(
@@ -265,7 +244,9 @@ def supernode(
     Session : a node that remembers its range, as those of a graph do.
     fuse : which node nnlib makes of a graph's nodes.
 
-    Notes ----- Source: ``op_supernode_new.c``, ``supernode_utils.h``, ``gvconv2dbbb_circ_d64_v65_h.S``,
+    Notes
+    -----
+    Source: ``op_supernode_new.c``, ``supernode_utils.h``, ``gvconv2dbbb_circ_d64_v65_h.S``,
     ``gvconv2dbbb_circ6_d64_v65_h.S``. On a V65, a free range watches more than the results: with more than 32 output
     channels, and widths of which 1 or 2 columns are left over by blocks of 8, the second column of what would be the
     next block, and in widths from 9 to 12 and from 33 to 36, which are made in blocks of 6, the rest of the last block

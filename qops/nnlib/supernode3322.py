@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops._kernels.nnlib.ranges import f32, level
+from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, real, unshared
-from qops.nnlib.fused_node import FusedNode, Place
-from qops.nnlib.node_arguments import bias_of, filters_of, moves_of
-from qops.nnlib.node_range import BITS, MOST, Gain, NodeRange, given_ends
+from qops.nnlib.fused_node import Floats, FusedNode, NodeRules
+from qops.nnlib.node_arguments import Bias
+from qops.nnlib.node_range import Given, given_ends
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import QTensor, TensorLike
 
@@ -43,47 +45,27 @@ class Supernode3322(FusedNode):
     """
 
     __slots__ = ()
+    _axes = "(3, 3, 2, 2)"
+    _rules = NodeRules(rounds_zeros=False, counts_steps=True)
 
     def __init__(self, w: TensorLike, bias: TensorLike, padding: str, min: float, max: float) -> None:
         self._keep(locals())
         self._prepare(once=False)
 
-    def _prepare(self, once: bool) -> None:
-        w, bias, padding, lowest, highest = self.w, self.bias, self.padding, self.min, self.max
-        given = given_ends(real(lowest, "min"), real(highest, "max"), ("min", "max"))
-        self._given, self._moves = given, moves_of((1, 1), padding)
-        kept, codes, lo, hi = filters_of(w, "(3, 3, 2, 2)")
-        if codes.shape != SHAPE:
-            raise bad_value("w", f"expected shape {SHAPE}, got {codes.shape}")
-        kept_bias, added = bias_of(bias, SHAPE[3], U8)
-        operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
-        self._ready(codes, quantize_uint8(0.0, lo, hi), level(lo, hi)[1], added)
-        self._added = None
-        if not once:
-            low, high = self._given
-            self._keep({"w": kept, "bias": kept_bias, "padding": self._moves[1], "min": low, "max": high})
+    def _ends(self) -> Given:
+        return given_ends(real(self.min, "min"), real(self.max, "max"), ("min", "max"))
 
-    def _zero_and_product(self, lo: float, hi: float) -> tuple[int, float]:
-        return quantize_uint8(0.0, lo, hi), super()._zero_and_product(lo, hi)[1]
+    def _words(self) -> dict[str, Any]:
+        return {"min": self._given[0], "max": self._given[1]}
 
-    def _fresh(self) -> NodeRange:
-        """The given range, which is not adjusted."""
-        made = super()._fresh()
-        lo, hi = self._given
-        made.move((lo or 0.0, hi or 0.0))
-        return made
+    def _check(self, shape: tuple[int, ...]) -> int:
+        if shape != SHAPE:
+            raise bad_value("w", f"expected shape {SHAPE}, got {shape}")
+        return shape[3]
 
-    def _gain(self, ends: NodeRange, place: Place) -> Gain:
-        """255 / T, where T is how many steps of the sums the range has, as an integer."""
-        lo, hi = ends.ends
-        steps = round(f32(f32(hi - lo) / place.product)) if f32(f32(hi - lo) / place.product) < 2.0**BITS else 0
-        if not 0 < steps < 2**BITS:
-            raise bad_value("min, max", f"({lo}, {hi}) is {steps} steps of the sums, expected 1 to 2**31 - 1")
-        shift, multiplier = 0, 255 * 2**BITS // steps
-        while multiplier > MOST:
-            shift += 1
-            multiplier = 255 * 2**BITS // ((steps + 1) << shift)
-        return Gain(f32(hi - lo) / 255, np.array([multiplier], np.int32), shift)
+    def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
+        self._ready(w, quantize_uint8(0.0, lo, hi), level(lo, hi)[1], bias)
+        self._first.move(*self._given)  # the given range, which is not adjusted
 
 
 def supernode3322(

@@ -13,7 +13,7 @@ from qops.checks import U8, check_out, integers, operand, put, unshared
 from qops.nnlib.chosen_node import convolution_node
 from qops.nnlib.fused_node import Node, Run
 from qops.nnlib.node_arguments import Arch, bias_of, filters_of
-from qops.nnlib.node_range import NodeRange, given_ends
+from qops.nnlib.node_range import given_ends
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import QTensor, TensorLike, tensor
 
@@ -92,10 +92,10 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
             w, bias, (guess_min, guess_max), arch = kept, kept_bias, ends, str(arch)
             self._keep(locals())
 
-    def _fresh(self) -> NodeRange:
+    def _fresh(self) -> Any:
         return self._node._fresh()
 
-    def _run(self, ends: NodeRange, x: TensorLike, out: NDArray[Any] | None, num_threads: int) -> Run:
+    def _run(self, ends: Any, x: Any, out: NDArray[Any] | None, num_threads: int) -> Run:
         image, lo, hi = operand(x, "x", U8)
         shape = self._shape(image.shape)
         if out is not None:
@@ -109,6 +109,10 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
         if (down, across) != (1, 1):
             codes = codes[:, top : top + shape[1], left : left + shape[2]]
         return Run(tensor(put(codes, out), found.min, found.max), ends, passes)
+
+    def __call__(self, x: TensorLike, out: NDArray[np.uint8] | None = None, num_threads: int = 1) -> QTensor:
+        """Run a node that has not run before on images `x`."""
+        return self._run(self._fresh(), x, out, num_threads).result
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or 0 in shape:
@@ -154,7 +158,7 @@ def quantized_transpose_conv2d_8x8p32to8(
 
     Pixel (i, j) of `x` adds ``x[n, i, j, c] * w[o, k, l, c]`` to value ``(i * sh + k - top, j * sw + l - left)``.
     Prepare expands it: the filters are filled up with code `quantize_uint8` of 0, below and to the right, to multiples
-    of the strides, and, for strides of 2, 3, 4 and 8 across, to a multiple of 32 output channels; each of sh * sw
+    of the strides, and, for strides of 2, 3, 4 and 8 across, to a multiple of 32 output channels; each of ``sh * sw``
     phases of them is turned by half a turn, to make the filters of one `supernode` of stride 1, over images with the
     zero code around them; then the phases are interleaved, and the pads and what is beyond `out_size` are cut off.
 
@@ -182,7 +186,7 @@ def quantized_transpose_conv2d_8x8p32to8(
     Returns
     -------
     QTensor
-        uint8 codes of shape (N, *out_size, O).
+        uint8 codes of shape ``(N, *out_size, O)``.
 
     Raises
     ------

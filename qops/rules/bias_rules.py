@@ -69,7 +69,7 @@ class BiasRule(NamedTuple):
     made : callable
         BiasNumbers -> the numbers that the C of `emit` takes, in its order: float32, or whole numbers.
     steps : callable
-        (int64 accumulators, *those numbers) -> values in code steps.
+        ``(int64 accumulators, *those numbers)`` -> values in code steps.
     zero_point : str
         "inside": `steps` adds it; "outside": it is added after the rounding; "": the rule has none.
     """

@@ -51,6 +51,8 @@ def complaints(f):
         lacking.append(f"parameters {parameters}, has {documented(found['Parameters'])}")
     if ">>>" not in f.__doc__:
         lacking.append("an example")
+    if run_in := re.search(r"^\s*(\w[\w ]*) -{3,}", f.__doc__, re.M):
+        lacking.append(f"a line of its own for the heading {run_in[1]}")
     return lacking
 
 
@@ -142,7 +144,17 @@ def test_docstrings_that_lack_something_are_found():
         return x + y
 
     assert complaints(bare) == ["a docstring"]
+
+    def run_in():
+        """Nothing.
+
+        Notes ----- Source: none.
+
+        >>> 1
+        """
+
     assert complaints(half) == ["Raises", "Returns", "parameters ['x', 'y'], has ['x']", "an example"]
+    assert complaints(run_in) == ["Returns", "a line of its own for the heading Notes"]
 
 
 @pytest.mark.parametrize("module", ["qops", *SYSTEM_ROOMS])

@@ -6,6 +6,7 @@ import numpy as np
 import tier_cases
 from qops._kernels.arrays.window import Window
 
+from qops import nnlib
 from qops._kernels.gemm import gemm, packed
 from qops._kernels.onednn import destination
 from qops._kernels.pool import pooling
@@ -58,6 +59,17 @@ def tiles():
         a, b = rng.integers(-128, 128, (m, k)).astype(left), rng.integers(-128, 128, (k, n)).astype(right)
         yield gemm.product(a, b, pairs=pairs)
         yield gemm.product(a, packed.pack_b(b, pairs=pairs))
+    yield from nodes(rng)
+
+
+def nodes(rng):
+    """Nodes of nnlib that find their range: channels are watched, and words are added to them."""
+    for n in range(1, 70):
+        x, w = (rng.integers(0, 256, size).astype(np.uint8) for size in ((2, 3, 3, 5), (1, 1, 5, n)))
+        bias = rng.integers(-(2**20), 2**20, n, dtype=np.int32), -1000.0, 1000.0
+        made = nnlib.supernode((x, -1.0, 1.0), (w, -1.0, 1.0), bias, (1, 1), "VALID", arch="v60")
+        yield made.data
+        yield np.float32([made.min, made.max])
 
 
 NAMED = {

@@ -69,7 +69,8 @@ cdef Ends range_to_try(Target* target, Ends possible) except *:
     tried.max = target.ends.max if target.has_max else possible.max
     if width(tried) <= (max(tried.max, possible.max) - min(tried.min, possible.min)) * NARROWEST:
         if target.kept and width(tried) > 0:
-            raise bad_value("range", f"({tried.min}, {tried.max}) is too narrow for results of ({possible.min}, {possible.max})")
+            raise bad_value("range", f"({tried.min}, {tried.max}) is too narrow for results of "
+                                     f"({possible.min}, {possible.max})")
         if not target.kept:
             target.has_min = target.has_max = False
             tried = possible
@@ -190,6 +191,7 @@ cdef object into_32(type cls, BinaryOperands o, Prepare32 prepare, Loop loop, vo
     """Run an op into int32 codes; give a tensor of the class `cls`. `numbers` is memory for the numbers of the loop."""
     cdef double top = prepare(o.a, o.b, o.flips, numbers)
     if not isfinite(top):
-        raise bad_value("a, b", f"the ranges ({o.a.min}, {o.a.max}), ({o.b.min}, {o.b.max}) make an output beyond float32")
+        raise bad_value("a, b", f"the ranges ({o.a.min}, {o.a.max}), ({o.b.min}, {o.b.max}) make an output "
+                                "beyond float32")
     walk(loop, numbers, o.x, o.y, o.codes)
     return tensor(cls, o.codes, 0 - top, top)

@@ -1,120 +1,297 @@
-"""The loops of nnlib's supernodes: what is added to sums, their extremes, and the fraction multiply that makes codes.
+"""The calls of nnlib's supernodes: sums of products, words that are added to them, and the fraction multiply.
 
     c = sat_u8((wrap_s32(x << left_shift) * multiplier + 2**30) >> 31)
 
 The multiply is vmpye and vmpyo:<<1:rnd:sat. These floor twice and then round, which together is one rounding, half up.
 """
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport rintf
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.nnlib.ranges cimport steps
+from qops._kernels.arrays.checks cimport Ends, apart, operand_of, writable
+from qops._kernels.arrays.codes cimport tensor
+from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.arrays.window cimport Window, moving
+from qops._kernels.conv.weights cimport PackedWeights
+from qops._kernels.machine.threads cimport run_parts
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.nnlib.node_range cimport Gain, NodeRange, Scales
+from qops._kernels.nnlib.node_sums cimport next_range
+from qops._kernels.nnlib.ranges cimport FloatEnds, Level, level_of, quantize_int, steps
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
 from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.stage.rounding cimport HALF_UP, wrap_s32
+from qops._kernels.stage.rounding cimport HALF_UP, saturate_u8, wrap_s32
 from qops._kernels.stage.stage cimport BLOCK, Stage, stage_run
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.finish import Finish
+
 cnp.import_array()
 
+cdef extern from "nnlib/supernode.h":
+    Py_ssize_t add_words__simd(int, const uint32_t*, const uint32_t*, Py_ssize_t pixels, Py_ssize_t stride,
+                               Py_ssize_t n, uint32_t*) nogil
 
-def fraction_stage(const int32_t[::1] multipliers, int left_shift):
+cdef enum:
+    BITS = 31
+
+
+@cython.final
+cdef class Place:
+    """Checked images, how the windows lie on them, and the code of 0.
+
+    size: rows and columns of the result. before: pixels of padding above and to the left of the image.
+    """
+    cdef readonly cnp.ndarray image
+    cdef readonly int zero
+    cdef Window window
+    cdef cnp.npy_intp[4] shape
+    cdef float product  # the step of the sums
+    cdef Ends ends
+    cdef Py_ssize_t threads
+
+    @property
+    def size(self):
+        return self.shape[1], self.shape[2]
+
+    @property
+    def before(self):
+        return self.window.down.before, self.window.across.before
+
+    @property
+    def images(self):
+        return Images(self.image, self.window, self.zero, self.zero)
+
+    cdef tuple key(self):
+        """What the numbers of a first guess hold for."""
+        return self.ends.min, self.ends.max, (<object>self.image).shape
+
+
+@cython.final
+cdef class Fused:
+    """What a node that multiplies, adds a bias and makes codes has prepared; `run` is a call of it.
+
+    way: the stride and the padding. w_zero: subtracted from the packed weights. step: of the weights. bias: steps from
+    0, and the step. zeros: the sums of the weights less their zero, which times the zero of images belong to the sums.
+    added: what float32 subtracts from the words for them, and factor what integers add; without `added`, integers do
+    all. inverse: 1 / the factors of the channels, or None. rules: the node's `NodeRules`.
+    """
+    cdef PackedWeights packed
+    cdef tuple taps, stride
+    cdef str padding, beyond
+    cdef int w_zero, most
+    cdef float step, bias_step
+    cdef cnp.ndarray bias, zeros, added, inverse
+    cdef int64_t factor
+    cdef Scales scales
+    cdef bint widens, keeps_given, saturates, fails, counts_steps, is_rows
+
+    def __init__(self, PackedWeights packed, tuple way, int w_zero, float step, tuple bias, cnp.ndarray zeros,
+                 cnp.ndarray added or None, int64_t factor, Scales scales, cnp.ndarray inverse or None, rules):
+        self.packed, self.w_zero, self.step, self.zeros = packed, w_zero, step, zeros
+        self.taps, (self.stride, self.padding) = packed.shape[2:], way
+        self.bias, self.bias_step = bias
+        self.added, self.factor, self.scales, self.inverse = added, factor, scales, inverse
+        self.most, self.fails, self.widens, self.keeps_given = rules.most, rules.fails, rules.widens, rules.keeps_given
+        self.saturates, self.beyond = rules.saturates, rules.beyond_int32
+        self.counts_steps, self.is_rows = rules.counts_steps, rules.is_rows
+
+    def placed(self, x, num_threads=1):
+        """Check images and place the windows."""
+        cdef Place p = Place.__new__(Place)
+        cdef Py_ssize_t channels = self.packed.ic * self.packed.groups, height, width, oh, ow
+        cdef cnp.ndarray image = operand_of(x, "x", cnp.NPY_UINT8, -1, &p.ends)
+        if self.is_rows:
+            image = rows_of(image, channels)
+        if cnp.PyArray_NDIM(image) != 4 or cnp.PyArray_SIZE(image) == 0:
+            raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {(<object>image).shape}")
+        height, width = cnp.PyArray_DIM(image, 1), cnp.PyArray_DIM(image, 2)
+        if cnp.PyArray_DIM(image, 3) != channels:
+            raise bad_value("x", f"expected images of {channels} channels, as w has, got shape {(<object>image).shape}")
+        if self.padding == "VALID" and (self.packed.kh > height or self.packed.kw > width):
+            raise bad_value("x, w", f"a window of {self.taps} does not fit in images of {(height, width)}")
+        p.image, p.window = image, moving(self.padding, height, width, self.taps, self.stride)
+        self.set_level(p)
+        p.window.places(height, width, self.packed.kh, self.packed.kw, &oh, &ow)
+        p.shape = [cnp.PyArray_DIM(image, 0), oh, ow, cnp.PyArray_SIZE(self.zeros)]
+        p.threads = int32(num_threads, "num_threads", 1)
+        return p
+
+    def shape_of(self, tuple shape):
+        """Give the shape of the result for images of this shape."""
+        cdef Place p = self.placed((np.broadcast_to(np.uint8(0), shape), 0.0, 1.0))
+        return tuple([length for length in p.shape])
+
+    cdef int set_level(self, Place p) except -1:
+        """Set the code of 0 and the step of the sums; a range 0 wide is 1e-18 wide."""
+        cdef FloatEnds r = FloatEnds(p.ends.min, p.ends.max)
+        cdef Level level = level_of(r.min, max(r.max, r.min + <float>1e-18) - r.min)
+        p.zero = saturate_u8(quantize_int(0, r)) if self.counts_steps else level.zero
+        p.product = level.step * self.step
+        if not p.product > 0:
+            raise bad_value("x, w", f"the steps {level.step} and {self.step} make a step of sums of 0 in float32")
+        return 0
+
+    cdef Gain gain(self, NodeRange ends, Place p):
+        if self.counts_steps:
+            return counted_gain(ends, p.product)
+        return ends.gain(p.product, self.scales, p.key(), self.widens)
+
+    cdef cnp.ndarray words(self, Place p, NodeRange ends):
+        """Give what is added to the sums of (x - zero) * w: the bias, and what takes the lower end to code 0.
+
+        (bias * ratio + lower) * inverse - added * zero in float32, half even; integers add factor * zero. Without
+        `added` the words may saturate. With it, zeros * zero is added then, and wraps.
+        """
+        cdef Py_ssize_t i
+        cdef cnp.npy_intp n = p.shape[3]
+        cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT64, 0)
+        cdef int64_t* words = <int64_t*>cnp.PyArray_DATA(made)
+        cdef const float* bias = <const float*>cnp.PyArray_DATA(self.bias)
+        cdef float value, ratio = self.bias_step / p.product, lower = -ends.now.min / p.product
+        cdef double whole
+        for i in range(n):
+            value = bias[i] * ratio + lower
+            if self.inverse is not None:
+                value = value * (<const float*>cnp.PyArray_DATA(self.inverse))[i]
+            if self.added is not None:
+                value = value - <float>wrap_s32((<const int64_t*>cnp.PyArray_DATA(self.added))[i] * p.zero)
+            whole = <double>rintf(value) + <double>(self.factor * p.zero)
+            if self.saturates:
+                whole = min(max(whole, <double>INT32_MIN), <double>INT32_MAX)
+            if not INT32_MIN <= whole <= INT32_MAX:
+                raise bad_value("bias, guess_min", f"in channel {i}, bias and lower end are {whole:.6g} steps of the "
+                                 f"sums, beyond int32, which the original {self.beyond}")
+            words[i] = <int64_t>whole
+            if self.added is not None:
+                words[i] = wrap_s32(words[i] + (<const int64_t*>cnp.PyArray_DATA(self.zeros))[i] * p.zero)
+        return made
+
+    def run(self, type cls, node, NodeRange remembered, x, out, num_threads):
+        """Make the passes of a call; give the result, of the class `cls`, the range then, and how many passes."""
+        cdef Place p = self.placed(x, num_threads)
+        cdef NodeRange ends = remembered.copy()
+        cdef FloatEnds following
+        cdef cnp.ndarray codes, sums = None, words
+        cdef Gain gain
+        cdef int passes = 1
+        cdef bint is_moved = False
+        if out is not None:
+            writable(out, cnp.NPY_UINT8, 4, p.shape)
+            apart(out, p.image, None)
+        seen = []
+        if ends.fixed < 3:
+            sums = convolve(p.images, self.packed, None, Finish(self.w_zero), num_threads=p.threads)
+            seen = node._watched(p, sums)
+        while True:
+            gain = self.gain(ends, p)
+            words = self.words(p, ends)
+            is_moved = sums is not None and next_range(ends, seen, words, gain, self.keeps_given, &following)
+            if not is_moved or passes == self.most:
+                break
+            ends.move(following.min, following.max)
+            passes += 1
+        if is_moved and self.fails:
+            raise bad_value("x", f"after {passes} passes results are beyond the range {ends.ends}, "
+                             "and the original fails")
+        if out is not None and cnp.PyArray_ISCARRAY(out):
+            codes = out
+        else:
+            codes = cnp.PyArray_EMPTY(4, p.shape, cnp.NPY_UINT8, 0)
+        self.make(p, gain, (<object>words).astype(np.int32), sums, codes)
+        if is_moved:
+            ends.move(following.min, following.max)
+        if out is not None and codes is not out:
+            cnp.PyArray_CopyInto(out, codes)
+            codes = out
+        return tensor(cls, codes, ends.now.min, ends.now.max), ends, passes
+
+    cdef int make(self, Place p, Gain gain, cnp.ndarray words, cnp.ndarray sums, cnp.ndarray codes) except -1:
+        """Make the codes: of the sums, or, where these are None, while they are made."""
+        cdef PreparedStage stage = fraction_stage(gain)
+        cdef WordedSums c
+        if sums is None:
+            finish = Finish(self.w_zero, words, stage, cnp.NPY_UINT8)
+            convolve(p.images, self.packed, codes, finish, num_threads=p.threads)
+            return 0
+        c.stage, c.sums, c.words = &stage.stage, <const uint32_t*>cnp.PyArray_DATA(sums), <uint32_t*>words.data
+        c.codes, c.channels = <uint8_t*>cnp.PyArray_DATA(codes), p.shape[3]
+        c.pixels = cnp.PyArray_SIZE(codes) // c.channels
+        c.parts = max(<Py_ssize_t>1, min(p.threads, c.pixels))
+        return run_parts(make_part, &c, c.parts)
+
+
+cdef cnp.ndarray rows_of(cnp.ndarray codes, Py_ssize_t depth):
+    """Give codes of any shape as an image of one row, a pixel for each row of so many codes."""
+    if cnp.PyArray_NDIM(codes) == 0 or cnp.PyArray_SIZE(codes) == 0 or cnp.PyArray_SIZE(codes) % depth:
+        raise bad_value("x", f"expected rows of {depth} codes, as w has, got shape {(<object>codes).shape}")
+    return (<object>codes).reshape(1, 1, -1, depth)
+
+
+cdef Gain counted_gain(NodeRange ends, float product):
+    """Give 255 / T, where T is how many steps of the sums the range has, as an integer."""
+    cdef float width = ends.now.max - ends.now.min, count = width / product
+    cdef int64_t whole = <int64_t>rintf(count) if count < <float>2147483648.0 else 0, multiplier
+    cdef int shift = 0
+    if whole <= 0:
+        raise bad_value("min, max", f"{ends.ends} is {whole} steps of the sums, expected 1 to 2**31 - 1")
+    multiplier = (<int64_t><int>steps() << BITS) // whole
+    while multiplier > INT32_MAX:
+        shift += 1
+        multiplier = (<int64_t><int>steps() << BITS) // ((whole + 1) << shift)
+    return Gain(width / steps(), np.array([multiplier], np.int32), shift)
+
+
+cdef PreparedStage fraction_stage(Gain gain):
     """Make the stage of one multiplier, or of one for each channel."""
     cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
-    cdef Py_ssize_t i, count = len(multipliers)
+    cdef Py_ssize_t i, count = cnp.PyArray_SIZE(gain.multipliers)
     cdef IntegerParams* params = made.integers(count)
     for i in range(count):
-        params[i] = integer_params(multipliers[i], shift_by(31, HALF_UP), 0, <int>steps())
-        params[i].left_shift = left_shift
+        params[i] = integer_params((<const int32_t*>cnp.PyArray_DATA(gain.multipliers))[i], shift_by(BITS, HALF_UP), 0,
+                                   <int>steps())
+        params[i].left_shift = gain.left_shift
     made.ready()
     return made
 
 
-cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noexcept nogil:
-    """The result of a sum in output steps, before it saturates."""
-    return (<int64_t>wrap_s32(wrap_s32(x) << left_shift) * multiplier + (1 << 30)) >> 31
+cdef struct WordedSums:  # codes of sums whose channels are neighbours, in parts of whole pixels
+    const Stage* stage
+    const uint32_t* sums
+    const uint32_t* words  # of the channels; a sum with its word wraps
+    uint8_t* codes
+    Py_ssize_t channels, pixels, parts
 
 
-def words_of(const float[::1] bias, float ratio, float lower, const float[::1] inverse or None,
-             const int64_t[::1] added or None, int64_t factor, const int64_t[::1] sums, int zero, bint saturates):
-    """Give the words of the channels, (bias * ratio + lower) * inverse - added * zero in float32, half even.
-
-    Integers add factor * zero. The first word that int32 does not hold is given as (channel, word); without `added`
-    words may saturate. With it, sums * zero is added then, and wraps.
-    """
-    cdef Py_ssize_t i, n = len(bias)
-    cdef cnp.npy_intp size = n
-    cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INT64, 0)
-    cdef int64_t* words = <int64_t*>cnp.PyArray_DATA(made)
-    cdef float value
-    cdef double whole
-    for i in range(n):
-        value = bias[i] * ratio + lower
-        value = value if inverse is None else value * inverse[i]
-        value = value if added is None else value - <float>wrap_s32(added[i] * zero)
-        whole = <double>rintf(value) + <double>(factor * zero)
-        if saturates:
-            whole = min(max(whole, <double>INT32_MIN), <double>INT32_MAX)
-        if not INT32_MIN <= whole <= INT32_MAX:
-            return i, whole
-        words[i] = <int64_t>whole if added is None else wrap_s32(<int64_t>whole + sums[i] * zero)
-    return made
+cdef void add_words(const uint32_t* x, const uint32_t* words, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n,
+                    uint32_t* y) noexcept nogil:
+    """y = x plus the words of n channels, modulo 2**32; pixels of x lie `stride` sums apart."""
+    cdef Py_ssize_t i, j, done = add_words__simd(tier(), x, words, pixels, stride, n, y)
+    for i in range(pixels if done < n else 0):
+        for j in range(done, n):
+            y[i * n + j] = x[i * stride + j] + words[j]
 
 
-cdef void add_words(const uint32_t* x, const uint32_t* words, Py_ssize_t channel, Py_ssize_t count, uint32_t* y,
-                    Py_ssize_t n) noexcept nogil:
-    """y = x plus the words of the channels, modulo 2**32; x begins with this channel."""
-    cdef Py_ssize_t i, some
-    while n > 0:
-        some = min(n, count - channel)
-        for i in range(some):
-            y[i] = x[i] + words[channel + i]
-        x, y, n, channel = x + some, y + some, n - some, 0
-
-
-def codes_with_words(PreparedStage stage, const int32_t[::1] sums, const int32_t[::1] words, uint8_t[::1] codes):
-    """Make the codes of sums whose channels are neighbours, and have these words; the sums with them wrap."""
-    cdef Py_ssize_t first, n, size = len(sums), count = len(words)
+cdef void codes_of(const WordedSums* c, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Make the codes of some pixels, BLOCK of them at a time, or of their channels."""
+    cdef Py_ssize_t channels = c.channels, at_once = max(1, <Py_ssize_t>BLOCK // channels), i, j, n, some, at
     cdef uint32_t[BLOCK] block
-    cdef Stage s = stage.stage
-    for first from 0 <= first < size by BLOCK:
-        n = min(size - first, <Py_ssize_t>BLOCK)
-        add_words(<const uint32_t*>&sums[first], <const uint32_t*>&words[0], first % count, count, block, n)
-        stage_run(&s, block, cnp.NPY_INT32, &codes[first], cnp.NPY_UINT8, first, n)
+    for i from first <= i < end by at_once:
+        some = min(at_once, end - i)
+        for j from 0 <= j < channels by BLOCK:
+            n, at = min(channels - j, <Py_ssize_t>BLOCK), i * channels + j
+            add_words(c.sums + at, c.words + j, some, channels, n, block)
+            stage_run(c.stage, block, cnp.NPY_INT32, c.codes + at, cnp.NPY_UINT8, at, some * n)
 
 
-cdef void watch_row(const int32_t* x, int32_t* lowest, int32_t* highest, Py_ssize_t n) noexcept nogil:
-    """Widen the extremes of each channel to hold its sum."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        lowest[i] = x[i] if x[i] < lowest[i] else lowest[i]
-        highest[i] = x[i] if x[i] > highest[i] else highest[i]
-
-
-def channel_extremes(const int32_t[:, ::1] sums):
-    """Give the lowest and the highest sum of each column, as int64."""
-    cdef Py_ssize_t i, n = sums.shape[1]
-    cdef cnp.ndarray low = np.array(sums[0]), high = low.copy()
-    for i in range(1, sums.shape[0]):
-        watch_row(&sums[i, 0], <int32_t*>cnp.PyArray_DATA(low), <int32_t*>cnp.PyArray_DATA(high), n)
-    return low.astype(np.int64), high.astype(np.int64)
-
-
-def fraction_extremes(const int64_t[::1] lowest, const int64_t[::1] highest, const int64_t[::1] words,
-                      const int32_t[::1] multipliers, int left_shift, bint is_shifted_twice):
-    """Give the extremes of the results of sums, each channel's lowest and highest plus its word, in output steps.
-
-    None if a sum with its word is beyond int32.
-    """
-    cdef Py_ssize_t i, count = len(multipliers)
-    cdef int again = left_shift if is_shifted_twice else 0
-    cdef int64_t low = 0, high = 0, least, most
-    for i in range(len(lowest)):
-        least, most = lowest[i] + words[i], highest[i] + words[i]
-        if least < INT32_MIN or most > INT32_MAX:
-            return None
-        low = min(low, fraction(least << again, multipliers[i % count], left_shift))
-        high = max(high, fraction(most << again, multipliers[i % count], left_shift))
-    return low, high
+cdef int make_part(const void* op, Py_ssize_t i) noexcept nogil:
+    """Make part i of the codes, for `run_parts`."""
+    cdef const WordedSums* c = <const WordedSums*>op
+    cdef int64_t pixels = c.pixels
+    codes_of(c, <Py_ssize_t>(pixels * i // c.parts), <Py_ssize_t>(pixels * (i + 1) // c.parts))
+    return 0

@@ -1,0 +1,154 @@
+"""The sums that a supernode watches to find its output range, which are not only those of its results."""
+
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
+
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.nnlib.node_range cimport Gain, NodeRange
+from qops._kernels.nnlib.ranges cimport FloatEnds
+from qops._kernels.stage.rounding cimport wrap_s32
+
+import numpy as np
+from qops._kernels.arrays.refusal import bad_value
+
+cnp.import_array()
+
+cdef extern from "nnlib/supernode.h":
+    Py_ssize_t channel_extremes__simd(int, const int32_t*, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n,
+                                      int32_t*, int32_t*) nogil
+
+cdef struct FarResults:  # of results in output steps, before they saturate
+    int64_t lowest, highest
+
+
+cdef void channel_extremes(const int32_t* x, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n, int32_t* lowest,
+                           int32_t* highest) noexcept nogil:
+    """Widen the extremes of n channels to hold those of so many pixels, which lie `stride` sums apart."""
+    cdef Py_ssize_t i, j, done = channel_extremes__simd(tier(), x, pixels, stride, n, lowest, highest)
+    for i in range(pixels if done < n else 0):
+        for j in range(done, n):
+            lowest[j] = min(lowest[j], x[i * stride + j])
+            highest[j] = max(highest[j], x[i * stride + j])
+
+
+@cython.final
+cdef class Watched:
+    """Sums (N, H, W, n) of some channels, the extremes of each channel among them, and how they count.
+
+    channels, words: int64, whose multipliers are used, and whose words are added; None for those of all channels.
+    spread: None where the sums are known. Where pixels that memory happens to hold are among them, it is what these may
+    take from a sum and add to it, int64, and the sums are without them. needs_shift: whether the highest sums are only
+    seen if the left shift is not 0.
+    """
+    cdef cnp.ndarray sums, lowest, highest, channels, words, less, more
+    cdef bint is_shifted_twice, needs_shift
+
+    def __init__(self, cnp.ndarray sums, cnp.ndarray channels or None=None, cnp.ndarray words or None=None,
+                 tuple spread or None=None, bint is_shifted_twice=False, bint needs_shift=False):
+        cdef Py_ssize_t i, j, n = cnp.PyArray_DIM(sums, 3)
+        cdef int32_t* low
+        cdef int32_t* high
+        cdef const char* x
+        if cnp.PyArray_STRIDE(sums, 3) != 4 or cnp.PyArray_STRIDE(sums, 2) % 4:
+            sums = np.ascontiguousarray(sums)
+        self.sums, self.channels, self.words = sums, channels, words
+        self.less, self.more = (None, None) if spread is None else spread
+        self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
+        self.lowest, self.highest = (<object>sums)[0, 0, 0].copy(), (<object>sums)[0, 0, 0].copy()
+        low, high = <int32_t*>cnp.PyArray_DATA(self.lowest), <int32_t*>cnp.PyArray_DATA(self.highest)
+        for i in range(cnp.PyArray_DIM(sums, 0)):
+            for j in range(cnp.PyArray_DIM(sums, 1)):
+                x = cnp.PyArray_BYTES(sums) + i * cnp.PyArray_STRIDE(sums, 0) + j * cnp.PyArray_STRIDE(sums, 1)
+                channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, low,
+                                 high)
+
+    cdef FarResults found(self, cnp.ndarray words, Gain gain):
+        """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
+        cdef FarResults found = FarResults(0, 0)
+        cdef int again = gain.left_shift if self.is_shifted_twice else 0, by
+        cdef Py_ssize_t i, n = cnp.PyArray_SIZE(self.lowest)
+        cdef int64_t low, high
+        cdef bint wraps = False
+        for i in range(n):
+            low = (<int32_t*>cnp.PyArray_DATA(self.lowest))[i] + at(words, self.words, i)
+            high = (<int32_t*>cnp.PyArray_DATA(self.highest))[i] + at(words, self.words, i)
+            if self.less is not None:
+                low, high = low + at(self.less, None, i), high + at(self.more, None, i)
+            wraps = wraps or low < INT32_MIN or high > INT32_MAX
+            by = multiplier(gain.multipliers, self.channels, i)
+            found.lowest = min(found.lowest, fraction(low << again, by, gain.left_shift))
+            found.highest = max(found.highest, fraction(high << again, by, gain.left_shift))
+        if wraps:
+            found = self.found_among_wrapped(words, gain, again)
+        if self.needs_shift and gain.left_shift == 0:
+            found.highest = 0
+        return found
+
+    cdef FarResults found_among_wrapped(self, cnp.ndarray words, Gain gain, int again):
+        """Do the same where some sums with their words wrap, which need not be the extremes."""
+        cdef FarResults found = FarResults(0, 0)
+        cdef Py_ssize_t i
+        own = words if self.words is None else (<object>words)[self.words]
+        rows = ((<object>self.sums) + own).astype(np.int32)
+        for i, (low, high) in enumerate(zip(rows.min((0, 1, 2)).tolist(), rows.max((0, 1, 2)).tolist())):
+            by = multiplier(gain.multipliers, self.channels, i)
+            found.lowest = min(found.lowest, fraction(<int64_t>low << again, by, gain.left_shift))
+            found.highest = max(found.highest, fraction(<int64_t>high << again, by, gain.left_shift))
+        return found
+
+
+cdef inline int64_t at(cnp.ndarray numbers, cnp.ndarray places, Py_ssize_t i) noexcept:
+    """Give numbers[places[i]], or numbers[i]."""
+    return (<const int64_t*>cnp.PyArray_DATA(numbers))[i if places is None else
+                                                       (<const int64_t*>cnp.PyArray_DATA(places))[i]]
+
+
+cdef inline int multiplier(cnp.ndarray multipliers, cnp.ndarray channels, Py_ssize_t i) noexcept:
+    """Give the multiplier of the channel at place i."""
+    if cnp.PyArray_SIZE(multipliers) == 1:
+        i = 0
+    elif channels is not None:
+        i = <Py_ssize_t>(<const int64_t*>cnp.PyArray_DATA(channels))[i]
+    return (<const int32_t*>cnp.PyArray_DATA(multipliers))[i]
+
+
+cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noexcept nogil:
+    """The result of a sum in output steps, before it saturates."""
+    return (<int64_t>wrap_s32(wrap_s32(x) << left_shift) * multiplier + (1 << 30)) >> 31
+
+
+cdef FarResults extremes(list seen, cnp.ndarray words, Gain gain, bint possible):
+    """Give the extremes of the results; of sums that are not known, `possible` gives the farthest that they may be."""
+    cdef FarResults all = FarResults(0, 0), found
+    cdef Watched part
+    for part in seen:
+        if part.less is None or possible:
+            found = part.found(words, gain)
+            all.lowest, all.highest = min(all.lowest, found.lowest), max(all.highest, found.highest)
+    return all
+
+
+cdef bint has_unknown(list seen):
+    cdef Watched part
+    for part in seen:
+        if part.less is not None:
+            return True
+    return False
+
+
+cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, Gain gain, bint keeps_given,
+                     FloatEnds* found) except -1:
+    """Set the range of the next pass; False if there is none. ValueError if it depends on what memory holds."""
+    cdef FarResults known = extremes(seen, words, gain, False), far
+    cdef bint is_moved = ends.retried(gain.step, known.lowest, known.highest, keeps_given, found)
+    cdef FloatEnds other
+    if not has_unknown(seen):
+        return is_moved
+    far = extremes(seen, words, gain, True)
+    for low, high in ((far.lowest, far.highest), (far.lowest, known.highest), (known.lowest, far.highest)):
+        if (ends.retried(gain.step, low, high, keeps_given, &other) != is_moved
+                or other.min != found.min or other.max != found.max):
+            raise bad_value("guess_min, guess_max", "the range depends on bytes beside the image that the original "
+                            "does not set, as it also watches columns beyond the last one; give both ends")
+    return is_moved
