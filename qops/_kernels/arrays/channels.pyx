@@ -93,7 +93,7 @@ cdef object reading(t, str name, CodeType* found_type, Ends* ends, tuple typenum
     if typenums is not None and typenum_of(data) not in typenums:
         names = [str(np.dtype(cnp.PyArray_DescrFromType(number))) for number in typenums]
         raise bad_type(name, f"expected {', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]} data, "
-                        f"got {data.dtype}")
+                       f"got {data.dtype}")
     read_code_type(read, data, name, found_type)
     if not has_channels:
         check_ends(found_type, ends[0], data, name)

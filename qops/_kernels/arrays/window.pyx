@@ -3,7 +3,8 @@ cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
-from qops._kernels.arrays.axis cimport AxisWindow, cuts_along, pad_same, padded_size, places, slack, span
+from qops._kernels.arrays cimport axis as axes
+from qops._kernels.arrays.axis cimport AxisWindow, cuts_along, pad_same, padded_size, slack, span
 
 import numpy as np
 from qops._kernels.arrays.refusal import bad_value
@@ -96,10 +97,10 @@ cdef class Window:
         cdef Window sized = self.over(height, width, kh, kw)
         if not sized.fits():
             raise bad_value(name, f"expected a window that fits in images of {(height, width)} padded by "
-                             f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
+                            f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
         if max(padded_size(&sized.down), padded_size(&sized.across)) > PY_SSIZE_T_MAX:
             raise bad_value(name, f"images of {(height, width)} padded by {self.padding} are too large")
-        oh[0], ow[0] = <Py_ssize_t>places(&sized.down), <Py_ssize_t>places(&sized.across)
+        oh[0], ow[0] = <Py_ssize_t>axes.places(&sized.down), <Py_ssize_t>axes.places(&sized.across)
         return 0
 
     cdef bint fits(self):

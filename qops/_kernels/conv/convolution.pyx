@@ -176,7 +176,7 @@ cdef int set_operands(Convolution *p, Images images, PackedWeights packed, str n
     set_weights(p, packed)
     if cnp.PyArray_DIM(x, 3) != packed.ic * packed.groups:
         raise bad_value("w", f"expected {packed.groups} groups to take the channels of x, of shape "
-                         f"{(<object>x).shape}, got shape {packed.shape}")
+                        f"{(<object>x).shape}, got shape {packed.shape}")
     set_window(p, images.window, name)
     if packed.merged and p.dw > 1:
         raise bad_value("dilation", f"weights are packed for windows that read neighbours, got {p.dw}")
@@ -320,7 +320,7 @@ cdef class Conv2D:
         take(data, "x", self.typenum)
         if cnp.PyArray_NDIM(data) != 4 or cnp.PyArray_DIM(data, channels) != packed.ic * packed.groups:
             raise bad_value("x", f"expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
-                             f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
+                            f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
         data = channels_last(data) if self.planes else data
         images.x, images.window = data, self.window_over(data)
         images.pad_value = images.zero_point = self.zero_point

@@ -65,7 +65,7 @@ cdef class Conv2D(Layer):
         if not window.fits():
             room = tuple([n + sum(pads) for n, pads in zip((height, width), window.padding)])
             raise bad_value("x", f"padded images of {room} have no room for filters of {(kh, kw)}, "
-                             f"dilation {window.dilation}")
+                            f"dilation {window.dilation}")
         window.places(height, width, kh, kw, &oh, &ow)
         made[1], made[2], made[3] = oh, ow, o
         return window

@@ -33,8 +33,7 @@ cdef class MatMul(Layer):
     def shape_of(self, tuple shape):
         """Give the shape of the result for a first operand of this shape."""
         if not shape or shape[-1] != self.b.k:
-            raise bad_value("a", f"expected shape (..., {self.b.k}) for a b of shape {self.b.shape}, got {shape}"
-            )
+            raise bad_value("a", f"expected shape (..., {self.b.k}) for a b of shape {self.b.shape}, got {shape}")
         return (*shape[:-1], self.b.n)
 
     def __call__(self, type cls, a, out, num_threads):

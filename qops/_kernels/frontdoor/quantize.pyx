@@ -94,9 +94,9 @@ cdef int refuse_infinite(values) except -1:
     """Of values that have to give an end of the range."""
     if np.isnan(values).any():
         raise bad_value("x", f"{first(np.isnan(values), 'NaN')}, so it cannot give the range; "
-                         "with min, max and nan='lowest' it gets the lowest code")
+                        "with min, max and nan='lowest' it gets the lowest code")
     raise bad_value("x", f"{first(np.isinf(values), 'a value that is infinite or beyond float32')}, "
-                     "so it cannot give the range; with min and max it saturates")
+                    "so it cannot give the range; with min and max it saturates")
 
 
 cdef int prepare(

@@ -166,7 +166,7 @@ cdef class Fused:
                 whole = min(max(whole, <double>INT32_MIN), <double>INT32_MAX)
             if not INT32_MIN <= whole <= INT32_MAX:
                 raise bad_value("bias, guess_min", f"in channel {i}, bias and lower end are {whole:.6g} steps of the "
-                                 f"sums, beyond int32, which the original {self.beyond}")
+                                f"sums, beyond int32, which the original {self.beyond}")
             words[i] = <int64_t>whole
             if self.added is not None:
                 words[i] = wrap_s32(words[i] + (<const int64_t*>cnp.PyArray_DATA(self.zeros))[i] * p.zero)
@@ -198,7 +198,7 @@ cdef class Fused:
             passes += 1
         if is_moved and self.fails:
             raise bad_value("x", f"after {passes} passes results are beyond the range {ends.ends}, "
-                             "and the original fails")
+                            "and the original fails")
         if out is not None and cnp.PyArray_ISCARRAY(out):
             codes = out
         else:

@@ -137,8 +137,7 @@ cdef class Numbers:
         self.at(channel, p)
         if p.right_shift < least:
             name = "integers" if self.has_integers else "scale"
-            raise bad_value(name, f"{self.words.name} shifts by {least} at least, got a right shift of {p.right_shift}"
-            )
+            raise bad_value(name, f"{self.words.name} shifts by {least} at least, got a right shift of {p.right_shift}")
         if self.kind == REDUCED_LATER:
             p[0] = Multiplier(reduced(p.m), p.right_shift - 16)
         return 0
