@@ -14,6 +14,7 @@ from benchmarks.frontdoor import SUM as C
 from benchmarks.frontdoor import SUM_LEVEL as LEVEL
 from benchmarks.layers import LAYERS
 from benchmarks.memcpy import BYTES
+from benchmarks.mlperf_networks import MLPERF_NETWORKS
 from benchmarks.mlperf_tiny import MLPERF_TINY
 from benchmarks.network import NETWORK
 from benchmarks.nnlib import NNLIB, A, B
@@ -221,6 +222,7 @@ CASES = [
     *OWN,
     *TFLITE,
     *MLPERF_TINY,
+    *MLPERF_NETWORKS,
     *POOLS,
     *SYSTEMS,
 ]

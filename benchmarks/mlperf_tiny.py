@@ -24,7 +24,7 @@ A, B, TOTAL = (0.05, -3), (0.07, 5), (0.11, 1)
 
 
 class Layer(NamedTuple):
-    """Layers of one shape of a network: SAME padding, relu, a scale for each output channel, but for dense ones."""
+    """Layers of one shape of a network: relu, a scale for each output channel, but for dense ones."""
 
     network: str
     count: int
@@ -36,6 +36,7 @@ class Layer(NamedTuple):
     outputs: int
     window: tuple[int, int] = (1, 1)
     stride: int = 1
+    padding: str = "SAME"
 
     @property
     def name(self) -> str:
@@ -129,23 +130,28 @@ def inputs(layer: Layer, rng: np.random.Generator, n: int) -> dict[str, Array]:
     return {"x": x, "w": any_codes(rng, layer.weights, np.int8), "bias": bias}
 
 
-def added(a: Array, b: Array) -> Array:
-    """Add as XNNPACK does: two factors of 21 bits, one shift, a half rounded up."""
-    ratios = F32(A[0]) / F32(TOTAL[0]), F32(B[0]) / F32(TOTAL[0])
+Numbers = tuple[float, int]
+"""A scale and a zero point."""
+
+
+def added(a: Array, b: Array, numbers: tuple[Numbers, Numbers, Numbers] = (A, B, TOTAL)) -> Array:
+    """Add as XNNPACK does, with relu: two factors of 21 bits, one shift, a half rounded up."""
+    (a_scale, a_zero), (b_scale, b_zero), (y_scale, y_zero) = numbers
+    ratios = F32(a_scale) / F32(y_scale), F32(b_scale) / F32(y_scale)
     shift = 21 - int(np.frexp(max(ratios))[1])
     first, second = (int(np.rint(ratio * F32(2.0**shift))) for ratio in ratios)
-    total = first * (a.astype(int) - A[1]) + second * (b.astype(int) - B[1])
-    return np.clip(((total + (1 << (shift - 1))) >> shift) + TOTAL[1], TOTAL[1], 127)
+    total = first * (a.astype(int) - a_zero) + second * (b.astype(int) - b_zero)
+    return np.clip(((total + (1 << (shift - 1))) >> shift) + y_zero, y_zero, 127)
 
 
-def summed(layer: Layer, x: Array, w: Array) -> Array:
+def summed(layer: Layer, x: Array, w: Array, x_zero: int = X[1]) -> Array:
     """Multiply windows by weights in float64; padding is a real 0, and an odd row or column of it comes last."""
-    near = x.astype(float) - X[1]
+    near = x.astype(float) - x_zero
     if layer.kind == "dense":
         return near @ w.T.astype(float)
     pads = []
     for size, taps in zip(layer.size, layer.window, strict=True):
-        total = max((-(-size // layer.stride) - 1) * layer.stride + taps - size, 0)
+        total = max((-(-size // layer.stride) - 1) * layer.stride + taps - size, 0) * (layer.padding == "SAME")
         pads.append((total // 2, total - total // 2))
     planes = np.pad(near.transpose(0, 3, 1, 2), ((0, 0), (0, 0), *pads))
     if layer.kind == "depthwise":
@@ -185,7 +191,8 @@ def qops_add(a: Array, b: Array) -> Candidate:
 
 def operations(layer: Layer, n: int) -> int:
     """Count multiplications and additions of n images."""
-    pixels = int(np.prod([-(-size // layer.stride) for size in layer.size]))
+    lost = [taps - 1 if layer.padding == "VALID" else 0 for taps in layer.window]
+    pixels = int(np.prod([-(-(size - less) // layer.stride) for size, less in zip(layer.size, lost, strict=True)]))
     return 2 * n * pixels * int(np.prod(layer.weights))
 
 

@@ -4,6 +4,7 @@ Also `error`, and the sums of 16 by 8 bits.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -238,6 +239,14 @@ def accumulate(a: Array, b: Array, prepared: bool = False) -> Candidate:
     return Candidate(run, lambda: out, 0)
 
 
+def accumulate_conv(a: Array, b: Array, prepared: bool = False) -> Candidate:
+    """Call qops, as a convolution with one tap for each place of an image one pixel high."""
+    image, filters = np.ascontiguousarray(a.T).reshape(1, len(b), -1), np.ascontiguousarray(b.T)[:, :, np.newaxis]
+    out, op = shared(a.size, np.int64).reshape(1, b.shape[1], -1), rules.AccumulateConv(filters)
+    run = partial(op, image, out) if prepared else partial(rules.accumulate_conv, image, filters, out=out)
+    return Candidate(run, lambda: out[0].T, 0)
+
+
 def row(name: str, inputs: Callable[..., Any], reference: Any, judged: Any, count: int) -> Case:
     """Make a row that is timed against memcpy of so many bytes an element."""
     return Case(name, inputs, reference, judged, lambda n: count * n, BYTES, SIZES, QUICK)
@@ -254,6 +263,7 @@ SUMS = Case(
     SQUARE,
     SQUARE[:2],
 )
+CONV_SUMS = replace(SUMS, name="rules_accumulate_conv", qops=accumulate_conv)
 SYSTEMS = [
     row("nnlib_add_8p8to8", pair, real_sum, add_8, 3),
     row("nnlib_add_8p8to32", pair, weighted, add_32, 6),
@@ -267,4 +277,5 @@ SYSTEMS = [
     row("tensorflow_resize_bilinear", images, doubled, resize, 5),
     row("error", measured, off, error, 5),
     *both(SUMS),
+    *both(CONV_SUMS),
 ]

@@ -29,6 +29,8 @@ SUMS = np.arange(-20_000, 20_001, dtype=np.int32)
 ROWS = np.random.default_rng(7).normal(0, 40, (64, 256)).clip(-126, 126).astype(np.float32)
 ROWS[:, ::2] = np.random.default_rng(8).integers(-126, 126, (64, 128)) + np.float32(0.5)
 ROWS[:, ::32] = 127
+BRIGHT = np.random.default_rng(7).integers(0, 256, (8, 6, 8, 8), dtype=np.uint8)
+FILTERS = np.random.default_rng(9).integers(-128, 128, (8, 3, 3, 3)).astype(np.int8)
 RANGES = ((-1.0, 2.0), (-0.3, 0.7), (0.0, 6.0), (-4.0, 3.9), (-1e-3, 0.002), (0.0, 0.0))
 
 
@@ -36,6 +38,7 @@ BEYOND = {
     "saturates": "saturates",
     "lowest": "floats become the lowest code",
     "lowest, wraps": "floats become `-2**31`, and the sum with the zero point wraps",
+    "low bits": "the low 32 bits of an int64",
     "cut, wraps": "floats become `2**31 - 128` or `-2**31`, and the sum with the zero point wraps",
 }
 
@@ -62,6 +65,11 @@ def biased(rule: str) -> dict[str, Any]:
     found: dict[str, Any] = {"scales": (0.05, 0.0137, None if "range" in takes else 0.0212)}
     found |= {"range": (-1.3, 4.1), "dtype": "uint8"} if "range" in takes else {}
     return found | {name: value for name, value in (("bias", 0.73), ("w_sums", 77)) if name in takes}
+
+
+def split(rule: str) -> dict[str, int]:
+    """The numbers of a rule that takes the zero point off in float32."""
+    return {"w_sums": 77, "x_zero_point": 3} if rules.DEQUANTIZE[rule].splits else {}
 
 
 FAMILIES = {
@@ -113,7 +121,16 @@ FAMILIES = {
         rules.DEQUANTIZE,
         "dequantize(acc, RULE, in_scale=..., w_scale=...)",
         f"{SUMS.size:,} accumulators, scales 0.0173 and 0.7, bias 0.2507, as bits of float32",
-        lambda rule: rules.dequantize(SUMS, rule, in_scale=0.0173, w_scale=0.7, bias=0.2507).view(np.int32),
+        lambda rule: rules.dequantize(SUMS, rule, in_scale=0.0173, w_scale=0.7, bias=0.2507, **split(rule)).view(
+            np.int32
+        ),
+    ),
+    "accumulate": Family(
+        "Sums of a layer",
+        rules.ACCUMULATE,
+        "accumulate(x, w, rule=RULE)",
+        "4,096 sums of a convolution of 6 channels in 2 groups, 3 x 3 taps, padding of 1, zero point 128, random codes",
+        lambda rule: rules.accumulate_conv(BRIGHT, FILTERS, x_zero_point=128, pads=(1,) * 4, groups=2, rule=rule),
     ),
     "choose_range": Family(
         "Scale and zero point of a range", rules.RANGE_RULES, "choose_range(min, max, RULE)", "", lambda rule: None
@@ -164,6 +181,8 @@ def page(family: str, rule: str) -> str:
     if family in ("add", "mul"):
         facts["beyond int32"] = BEYOND[row.beyond]
         facts["codes"] = "uint8, int8" + ", int16" * row.takes_int16
+    if family == "accumulate":
+        facts |= {"data": ", ".join(row.data), "order of codes": row.order, "padding": f"{row.padding} of pairs"}
     if family == "average_pool":
         facts["scale"] = "of its own for the result" if row.rescales else "that of the input"
     table = "".join(f"| {key} | {value} |\n" for key, value in facts.items())

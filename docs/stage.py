@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
-from docs import browser, figures, readable, rule_pages, systems, validation
+from docs import browser, cpus, figures, readable, rule_pages, systems, validation
 from docs.names import TITLES, rooms, short
 
 ROOT = Path(__file__).parents[1]
@@ -29,6 +29,7 @@ SEARCHED = {
     "guide/port": ("port", "dsp"),
     "guide/saturation": ("saturation", "AVX2", "reduce_range", "overflow", "VPMADDUBSW"),
     "guide/speed": ("speed", "threads"),
+    "guide/test_set": ("test set", "batch of images", "accuracy of a model file"),
     "guide/tolerance": ("tolerance", "assert"),
     "glossary": ("glossary", "words", "lsb"),
     "guide/test_vectors": ("test vectors", "golden vectors"),
@@ -112,6 +113,7 @@ def pages(lite: bool = False) -> dict[str, str]:
     found |= systems.pages() | rule_pages.pages() | validation.pages() | figures.pages() | develop_pages()
     found |= readable.pages()
     found |= {"notebooks/index.md": course_page(lite), "ops.md": ops_page(), "trust/claims.md": claims_page()}
+    found |= {"trust/cpus.md": cpus.page()}
     return found | {f"{page}.md": with_words(found[f"{page}.md"], words) for page, words in searched().items()}
 
 

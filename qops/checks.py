@@ -32,7 +32,7 @@ from qops._kernels.arrays.checks import (
     unshared,
 )
 from qops._kernels.arrays.codes import parts
-from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real, shown
+from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real, shown, two_ends
 from qops._kernels.arrays.refusal import bad_type
 
 __all__ = [
@@ -67,38 +67,6 @@ __all__ = [
     "two_ends",
     "unshared",
 ]
-
-
-def two_ends(value: Any, name: str) -> tuple[Any, Any]:
-    """Give the two members of ``(min, max)``, which are not checked.
-
-    Parameters
-    ----------
-    value : object
-        What the caller gave.
-    name : str
-        The caller's name of it.
-
-    Returns
-    -------
-    tuple of two objects
-
-    Raises
-    ------
-    TypeError
-        `value` does not have two members.
-
-    Examples
-    --------
-    >>> from qops.checks import two_ends
-    >>> two_ends([0, None], "clip")
-    (0, None)
-    """
-    try:
-        lo, hi = value
-    except (TypeError, ValueError):
-        raise bad_type(name, f"expected (min, max), got {shown(value)}") from None
-    return lo, hi
 
 
 def both_ends(value: Any, name: str) -> tuple[float, float]:

@@ -99,7 +99,8 @@ TABLE: dict[str, CodeType] = {row.name: row for row in (*_PLAIN, *_OTHERWISE)}
 """The code types by name."""
 _DTYPES = ", ".join(str(row.dtype) for row in _PLAIN)
 _BY_DTYPE = {row.dtype.str[1:]: row for row in _PLAIN}  # in either order of bytes
-_BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype, row.dtype.type, row.dtype.name)}
+BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype, row.dtype.type, row.dtype.name)}
+"""The default code type of each dtype, scalar type and name, as `of_dtype` gives it."""
 
 
 def of(data: NDArray[Any], name: str = "data") -> CodeType:
@@ -155,7 +156,7 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
     32767
     """
     try:
-        return _BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
+        return BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
     except (TypeError, ValueError):
         near = did_you_mean(dtype, [str(row.dtype) for row in TABLE.values()])
         raise bad_type("dtype", f"expected {_DTYPES}, got {shown(dtype)}{near}") from None

@@ -1,11 +1,13 @@
 """LiteRT (TensorFlow Lite): one-op models, invoked on tensors set beforehand, int8 as its kernels prefer."""
 
+from functools import partial
+
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-from benchmarks import layers, pools
+from benchmarks import layers, mlperf_networks, pools
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate
 from benchmarks.cases import STEP, A, B, C
@@ -151,6 +153,32 @@ def layer(content, arrays):
     return invoked(content, arrays, np.asarray, 0)
 
 
+def network(name, x):
+    """A whole network by XNNPACK, on a file of this batch."""
+    return invoked(mlperf_networks.content(name, len(x)), [x], np.asarray, 0)
+
+
+def image_by_image(name, x):
+    """A whole network by XNNPACK, which is called for one image after the other."""
+    interpreter = Interpreter(model_content=mlperf_networks.content(name, 1), num_threads=1)
+    interpreter.allocate_tensors()
+    fed, output = (part()[0]["index"] for part in (interpreter.get_input_details, interpreter.get_output_details))
+
+    def run():
+        for _ in range(len(x)):
+            interpreter.invoke()
+
+    def result():
+        found = []
+        for image in x:
+            interpreter.set_tensor(fed, image[np.newaxis])
+            interpreter.invoke()
+            found.append(interpreter.get_tensor(output))
+        return np.concatenate(found)
+
+    return Candidate(run, result, 0)
+
+
 ADD = elementwise(schema.BuiltinOperator.ADD, (schema.BuiltinOptions.AddOptions, schema.AddOptionsT()), C)
 SUB = elementwise(schema.BuiltinOperator.SUB, (schema.BuiltinOptions.SubOptions, schema.SubOptionsT()), SUM)
 MUL = elementwise(schema.BuiltinOperator.MUL, (schema.BuiltinOptions.MulOptions, schema.MulOptionsT()), PRODUCT)
@@ -167,6 +195,10 @@ FORMS = {
     "quantized_sub_8p8to8": {"SUB": SUB},
     "quantized_mul_8x8to8": {"MUL": MUL},
     **tflite_layers.forms(layer),
+    **{
+        f"mlperf_{name}_network": {"batch": partial(network, name), "image by image": partial(image_by_image, name)}
+        for name in mlperf_networks.NETWORKS
+    },
     "quantize": {"QUANTIZE": quantize},
     "dequantize": {"DEQUANTIZE": dequantize},
     "requantize_32to8": {"QUANTIZE": requantize},

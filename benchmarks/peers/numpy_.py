@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks import (
     frontdoor,
     layers,
+    mlperf_networks,
     mlperf_tiny,
     nnlib,
     nnlib_activations,
@@ -238,7 +239,15 @@ OF_SYSTEMS = {
 
 OF_MODELS = [
     *(*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, layers.PRODUCT),
-    *(*onnx.ONNX, *onnx_own.OWN, *frontdoor.LAYERS, *tflite.TFLITE, *mlperf_tiny.MLPERF_TINY, *systems.SYSTEMS),
+    *(
+        *onnx.ONNX,
+        *onnx_own.OWN,
+        *frontdoor.LAYERS,
+        *tflite.TFLITE,
+        *mlperf_tiny.MLPERF_TINY,
+        *mlperf_networks.MLPERF_NETWORKS,
+        *systems.SYSTEMS,
+    ),
     *nnlib_nodes.NODES,
     *nnlib_activations.NNLIB_ACTIVATIONS,
 ]

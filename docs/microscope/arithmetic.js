@@ -22,18 +22,21 @@ const ROWS = [
    "; LiteRT 2.3 XNNPACK int8 on 64-bit ARM; onnxruntime 1.32 QLinearConv and MatMul on 64-bit ARM; " +
    "rknn-toolkit2 2.5.0 simulator conv; ExecuTorch 1.5.1 XNNPACK delegate"],
   ["torch-fbgemm", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 and 2.14 linear on fbgemm, x86"],
-  ["torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 and 2.14 linear on qnnpack" +
-   "; torch 2.10 linear and conv2d on qnnpack, 64-bit ARM"],
+  ["torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 and 2.14 linear on qnnpack, x86"],
+  ["torch-qnnpack-arm", "float32", "half_even", "", "once", "outside", "", "saturates",
+   "torch 2.10 linear and conv2d on qnnpack, 64-bit ARM"],
   ["torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates",
    "torch 2.13 and 2.14 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"],
   ["torch-onednn-conv", "float32", "half_even", "", "once", "inside", "", "saturates",
    "torch 2.13 and 2.14 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale)" +
    "; torch 2.10 conv2d on onednn, 64-bit ARM"],
   ["torch-onednn-amx", "float32", "half_even", "", "once", "inside", "", "saturates",
-   "torch 2.13 and 2.14 linear on oneDNN where that uses AMX: acc * (in_scale * w_scale) * (1 / out_scale)" +
+   "torch 2.13 and 2.14 linear on oneDNN with AMX, and on AVX2: acc * (in_scale * w_scale) * (1 / out_scale)" +
    "; torch 2.10 linear per channel on onednn, 64-bit ARM"],
   ["torch-onednn-conv-amx", "float32", "half_even", "", "once", "inside", "", "saturates",
-   "torch 2.13 and 2.14 conv2d on oneDNN, x86, where that uses AMX: as torch-onednn-amx, with w_scale itself"],
+   "torch 2.13 and 2.14 conv on oneDNN, x86 with AMX, and with AVX2: as torch-onednn-amx, with w_scale itself"],
+  ["torch-acl", "31 bits, below 1", "floor", "half_up", "at 31", "outside", "", "",
+   "torch 2.10 linear per tensor on onednn, 64-bit ARM"],
   ["fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "onnxruntime 1.31 and 1.32 QLinearMul"],
   ["fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "ports by hand"],
   ["double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "saturates",
@@ -147,6 +150,10 @@ const MULTIPLIERS = {
   "31 bits": (scale) => of31Bits(scale, false),
   "31 bits as a float32": (scale) => of31Bits(scale, false),
   "31 bits, below 2**30": (scale) => of31Bits(scale, true),
+  "31 bits, below 1": (scale) => {
+    const made = of31Bits(scale, false);
+    return made[1] < 31 ? [0n, 31] : made;
+  },
   "31 bits, 16 of them": (scale) => of31Bits(scale, false),
   "16 bits of 31": (scale) => {
     const [m, n] = of31Bits(scale, false);

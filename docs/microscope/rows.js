@@ -10,6 +10,7 @@ const MULTIPLIER_WORDS = {
   "31 bits": "Its first 31 bits are kept, rounded",
   "31 bits as a float32": "Its first 31 bits are kept, rounded, and made a float32 in the next step",
   "31 bits, below 2**30": "Its first 31 bits are kept, rounded",
+  "31 bits, below 1": "Its first 31 bits are kept, rounded; a scale of 1 or more has the multiplier 0",
   "31 bits, 16 of them": "Its first 31 bits are kept, rounded",
   "16 bits of 31": "Its first 31 bits are rounded to 16, so that a product with 48 bits fits 64",
   "mantissa of 24 bits": "The 24 bits that a float32 has of it are taken as they are",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, Literal, Never
 
 import numpy as np
@@ -12,9 +11,9 @@ from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor import quantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.affine import ranges
-from qops.checks import as_array, integer, shown
+from qops.checks import as_array, shown
 from qops.codes import of_dtype
-from qops.frontdoor.targets import OpenRanges, wanted_ends
+from qops.frontdoor.targets import OpenRanges
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
@@ -107,15 +106,12 @@ def quantize(
     """
     if unknown:
         raise unknown_keyword(quantize, unknown)
-    lo, hi = wanted_ends(min, max, range)
-    if scale is not None or zero_point is not None:
-        lo, hi = _of_scale(x, scale, zero_point, dtype, axis, is_free=lo is None and hi is None and symmetric is False)
-        made = _kernels.quantize(QTensor, x, lo, hi, None, dtype, symmetric, nan, out)
-        return QTensor(made.data, lo, hi)  # the kernel's own ends may be a last bit wider
-    elif isinstance(axis, (tuple, list)):
-        lo, hi = _ends_along(x, lo, hi, axis)
-        axis = None
-    return _kernels.quantize(QTensor, x, lo, hi, axis, dtype, symmetric, nan, out)
+    if scale is None and zero_point is None:
+        return _kernels.quantize(QTensor, x, min, max, range, axis, dtype, symmetric, nan, out)
+    is_free = min is None and max is None and range is None and symmetric is False
+    lo, hi = _of_scale(x, scale, zero_point, dtype, axis, is_free)
+    made = _kernels.quantize(QTensor, x, lo, hi, None, None, dtype, symmetric, nan, out)
+    return QTensor(made.data, lo, hi)  # the kernel's own ends may be a last bit wider
 
 
 def _of_scale(x: Any, scale: Any, zero_point: Any, dtype: Any, axis: Any, is_free: bool) -> tuple[Any, Any]:
@@ -129,24 +125,6 @@ def _of_scale(x: Any, scale: Any, zero_point: Any, dtype: Any, axis: Any, is_fre
     row, shape = of_dtype(dtype), as_array(x, "x").shape
     lo, hi = ranges(scale, 0 if zero_point is None else zero_point, row, shape, axis)
     return (float(lo), float(hi)) if lo.ndim == 0 else (lo, hi)
-
-
-def _ends_along(x: Any, lo: Any, hi: Any, axis: Any) -> tuple[Any, Any]:
-    """Give the ends of the data for each choice of an index along several axes; a given end is kept."""
-    values = as_array(x, "x")
-    if values.dtype.kind not in "fiub":
-        return lo, hi  # the kernel refuses them
-    kept = {integer(each, "axis", -values.ndim, values.ndim - 1) % values.ndim for each in axis}
-    if not kept:
-        raise bad_value("axis", "expected at least one axis, got none")
-    if len(kept) < len(axis):
-        raise bad_value("axis", f"names an axis twice, got {shown(axis)}")
-    rows = np.moveaxis(values, sorted(kept), tuple(range(len(kept))))
-    lead = rows.shape[: len(kept)]
-    flat = rows.reshape(prod(lead), -1)
-    shape = tuple(n if i in kept else 1 for i, n in enumerate(values.shape))
-    found = _kernels.ends_of_rows(flat, values)
-    return tuple(end.reshape(shape) if given is None else given for end, given in zip(found, (lo, hi), strict=True))
 
 
 @refusing_unknown

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import requantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.frontdoor.targets import OpenRanges, wanted_ends
+from qops.frontdoor.targets import OpenRanges
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize_32to8"]
@@ -125,8 +125,7 @@ def requantize(
     """
     if unknown:
         raise unknown_keyword(requantize, unknown)
-    lo, hi = wanted_ends(min, max, range)
-    return _kernels.requantize(QTensor, t, lo, hi, dtype, False, out)
+    return _kernels.requantize(QTensor, t, min, max, range, dtype, False, out)
 
 
 @refusing_unknown
@@ -167,5 +166,4 @@ def requantize_32to8(
     """
     if unknown:
         raise unknown_keyword(requantize_32to8, unknown)
-    lo, hi = wanted_ends(min, max, range)
-    return _kernels.requantize(QTensor, t, lo, hi, "uint8", True, out)
+    return _kernels.requantize(QTensor, t, min, max, range, "uint8", True, out)

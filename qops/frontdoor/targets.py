@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, DTypeLike
 from qops._kernels.arrays.nearest import did_you_mean
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.affine import range_holding_zero
-from qops.checks import shown, span, two_ends
+from qops.checks import shown, span
 from qops.codes import TABLE, CodeType
 
-__all__ = ["OpenRange", "OpenRanges", "Range", "code_type", "range_of_all", "wanted_ends"]
+__all__ = ["OpenRange", "OpenRanges", "Range", "code_type", "range_of_all"]
 
 Range: TypeAlias = tuple[float, float]
 
@@ -34,19 +34,6 @@ def code_type(dtype: DTypeLike) -> CodeType:
     except (TypeError, ValueError, KeyError):
         near = did_you_mean(dtype, [str(own) for own in _EIGHT_BITS])
         raise bad_type("dtype", f"expected uint8 or int8, got {shown(dtype)}{near}") from None
-
-
-def wanted_ends(min: Any, max: Any, range: Any) -> tuple[Any, Any]:
-    """Give both ends, None for an open one: `range`, or `min` and `max`. A pair that is given as `min` is a range."""
-    if range is None:
-        if not (isinstance(min, tuple) and len(min) == 2 and max is None):
-            return min, max
-        range, min = min, None
-    if not (min is None and max is None):
-        raise bad_value(
-            "range", f"give range, or min and max, not both; got {shown(range)}, {shown(min)}, {shown(max)}"
-        )
-    return two_ends(range, "range")
 
 
 def range_of_all(lo: float, hi: float, row: CodeType, name: str) -> Range:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
-from qops.checks import as_array, choice, shown
+from qops.checks import as_array, choice, int32, shown
 from qops.models.live import Live
 from qops.models.op import FAILED, Op, in_real_numbers
+from qops.models.plan import RunPlan
 from qops.models.session import Session
 from qops.models.tensor import Tensor
 
@@ -55,6 +56,7 @@ class Graph:
     ops: tuple[Op, ...] = field(repr=False)
     runtime: str = ""
     fused: tuple[str, ...] = field(default=(), repr=False)
+    _plan: ClassVar[RunPlan | None] = None
 
     def __post_init__(self) -> None:
         known = {name for name, tensor in self.tensors.items() if tensor.data is not None} | set(self.inputs)
@@ -74,6 +76,12 @@ class Graph:
         for name in self.outputs:
             if name not in known:
                 raise ValueError(f"{self.name}: nothing writes the output {name!r}")
+        has_plan = not any(op.gap or op.states for op in self.ops)
+        plan = RunPlan(self.name, self.ops, self.inputs, self.outputs, self.tensors) if has_plan else None
+        object.__setattr__(self, "_plan", plan)
+
+    def __reduce__(self) -> Any:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     @property
     def gaps(self) -> tuple[Op, ...]:
@@ -111,6 +119,7 @@ class Graph:
         *,
         keep: str | None = None,
         given: Mapping[str, ArrayLike] | None = None,
+        num_threads: int = 1,
     ) -> dict[str, NDArray[Any]]:
         """Run all ops on codes.
 
@@ -123,6 +132,9 @@ class Graph:
             reader; "all" keeps every tensor that is no constant.
         given : dict of str to array_like, optional
             Results of gaps, by the names of tensors.
+        num_threads : int
+            How many threads share the work; the bits are the same. They share the images of a batch where no result
+            depends on how many there are, and else the rows of each product. With `keep`, gaps or states there is one.
 
         Returns
         -------
@@ -137,8 +149,15 @@ class Graph:
 
         Notes
         -----
-        Each run starts with the states that the file says; `session` keeps them from one call to the next.
+        Each run starts with the states that the file says; `session` keeps them from one call to the next. A large
+        batch is run part by part, where that gives the same bits, so that its memory does not grow with the batch.
         """
+        threads = int32(num_threads, "num_threads", 1)
+        if keep is None and not given and self._plan is not None:
+            if self._plan.takes(x):
+                return self._plan.run([x], threads)
+            found = self.inputs_of(x)
+            return self._plan.run([found[name] for name in self.inputs], threads)
         return self._step(x, keep, given, {})
 
     def _step(

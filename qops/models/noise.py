@@ -19,6 +19,8 @@ _MOST = 2**26  # elements of noise, more than a picture of 4K has
 def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
     """Give seeded codes of every input, each code as likely as the next; values from -1 to 1 where it has no codes.
 
+    Integers of 32 and 64 bits without a scale, which are places and sizes, are 0 or 1.
+
     Parameters
     ----------
     graph : Graph
@@ -44,7 +46,9 @@ def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
     for name in graph.inputs:
         tensor = graph.tensors[name]
         shape, dtype = tuple(1 if n is None else n for n in tensor.shape), np.dtype(tensor.dtype)
-        if dtype.kind in "iu":
+        if dtype.kind in "iu" and dtype.itemsize > 2 and tensor.scale is None:
+            found[name] = draw.integers(0, 2, shape, dtype)
+        elif dtype.kind in "iu":
             info = np.iinfo(dtype)
             found[name] = draw.integers(info.min, info.max, shape, dtype, endpoint=True)
         else:

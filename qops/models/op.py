@@ -123,6 +123,13 @@ class Op:
         What the op keeps from one call to the next, by name: the values with which it starts.
     gap : str
         Why qops cannot run the operator, in words; "" if it can.
+    direct : callable or None
+        Codes of `reads`, each an argument, to the only result, without the tuple that `call` makes of it.
+    is_view : bool
+        Whether the result of `direct` may be a view of what it reads.
+    by_image : bool
+        Whether what an index of the first axis of the results has depends on this index of the data alone, and not on
+        how many there are: the op then gives the same bits for a batch and for its parts.
     """
 
     name: str
@@ -141,6 +148,9 @@ class Op:
     axis: int = field(default=-1, repr=False)
     states: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     gap: str = ""
+    direct: Callable[..., Any] | None = field(default=None, repr=False)
+    is_view: bool = field(default=False, repr=False)
+    by_image: bool = field(default=False, repr=False)
 
     def __reduce__(self) -> Any:
         return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))

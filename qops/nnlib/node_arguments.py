@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.nnlib.ranges import level, quantized, step_32
-from qops.checks import S32, U8, choice, integers, operand, shown
+from qops.checks import S32, U8, as_array, choice, integers, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["Arch", "Bias", "Moves", "bias_of", "filters_of", "moves_of", "scales_of"]
@@ -53,7 +53,7 @@ def scales_of(scales: Any, channels: int) -> NDArray[np.float32] | None:
     """Check the scales of channels; a single 1.0 is none."""
     if scales is None:
         return None
-    found = np.asarray(scales)
+    found = as_array(scales, "channel_scale")
     if found.dtype.kind not in "fiu" or found.ndim > 1:
         raise bad_type("channel_scale", f"expected floats, one for each output channel, got {shown(scales)}")
     found = found.astype(np.float32).reshape(-1)

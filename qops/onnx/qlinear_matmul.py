@@ -72,11 +72,13 @@ class QLinearMatMul(MatrixProduct):
         return requantizer(self.factor, zero, self.runtime, axis=-1)
 
     def _prepare(self, once: bool) -> None:
-        allowed = ("float32",) if COLUMNS[self.runtime].is_ort else check.SCALES
+        is_ort = COLUMNS[self.runtime].is_ort
+        allowed = ("float32", "float16") if is_ort else check.SCALES
         a_scale, b_scale = check.scale(self.a_scale, "a_scale", allowed), check.scale(self.b_scale, "b_scale", allowed)
         y_scale = check.one_value(check.scale(self.y_scale, "y_scale", allowed, divides=True), "y_scale")
-        if COLUMNS[self.runtime].is_ort:
+        if is_ort:
             check.one_value(a_scale, "a_scale")
+            a_scale, b_scale, y_scale = (s.astype(np.float32) for s in (a_scale, b_scale, y_scale))
         self._scales = a_scale, b_scale, y_scale
         self._pack(self.b, ("a", "b"), once)
 
@@ -128,7 +130,8 @@ def qlinear_matmul(
     """Multiply matrices of codes and quantize the product.
 
     Here ``acc = (a - a_zero_point) @ (b - b_zero_point)`` is int32, which wraps, and
-    ``s = a_scale * b_scale / y_scale`` has the type of the scales, rounded after each operation::
+    ``s = a_scale * b_scale / y_scale`` has the type of the scales, with onnxruntime float32, rounded after each
+    operation::
 
         onnx:  y = saturate(half_even(f64(acc) * s + y_zero_point))
         ort:   y = saturate(half_even(f32(f32(acc) * s)) + y_zero_point)
@@ -159,7 +162,7 @@ def qlinear_matmul(
     TypeError, ValueError
         Other types, shapes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s that is beyond
         its type. With onnxruntime also what onnxruntime has no kernel for: int8 by uint8, a result of another
-        type than `a`, scales that are not float32, an `a_scale` or `a_zero_point` for each row.
+        type than `a`, scales of bfloat16, an `a_scale` or `a_zero_point` for each row.
 
     Notes
     -----

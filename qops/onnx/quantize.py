@@ -72,7 +72,7 @@ class QuantizeLinear(Prepared):
                 raise bad_value(
                     "block_size", "block_size must be 0 for per-tensor quantization, which one scale makes it"
                 )
-        self._precision = np.dtype(np.float32) if is_ort else wanted
+        self._precision = np.dtype(np.float32) if is_ort and wanted is None else wanted
         is_whole = self._zero.size == 1 and name in check.WHOLE
         step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
         divides = is_whole and step > 0 and self._precision in (None, np.float32)
@@ -82,8 +82,8 @@ class QuantizeLinear(Prepared):
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
         data = native(x, "x", (*check.SCALES, "int32"))
-        if COLUMNS[self.runtime].is_ort and data.dtype != self._scale.dtype:
-            raise bad_type("x, y_scale", f"onnxruntime has no kernel for {data.dtype}, {self._scale.dtype}")
+        if COLUMNS[self.runtime].is_ort and data.dtype not in (np.float32, np.float16):
+            raise bad_type("x", f"onnxruntime has no kernel for {data.dtype}")
         axis, block_size = self._slices
         scale = check.of_slices(self._scale, "y_scale", data.shape, axis, block_size)
         zero = check.of_slices(self._zero, "y_zero_point", data.shape, axis, block_size)
@@ -117,7 +117,7 @@ class QuantizeLinear(Prepared):
 
 def _ort_has_kernel(scale: np.dtype[Any], precision: np.dtype[Any] | None, codes: np.dtype[Any]) -> None:
     """Raise TypeError if onnxruntime has no kernel for a scale and codes of these types."""
-    if scale not in (np.float32, np.float16) or precision is not None:
+    if scale not in (np.float32, np.float16) or precision not in (None, np.float32, np.float16):
         raise bad_type("y_scale, precision", f"onnxruntime has no kernel for {scale}, {precision}")
     if codes.type.__name__ in check.FLOATS:
         raise bad_type("output_dtype, y_zero_point", f"{codes} of onnxruntime is not modelled")
@@ -164,8 +164,9 @@ def quantize_linear(
     """Quantize floats with one scale, with one for each slice along an axis, or with one for each block along it.
 
     ``y = saturate(half_even(x / y_scale) + y_zero_point)``: the zero point is added after the quotient is rounded. If
-    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even. The quotient has the wider type of
-    both, so float16 if both are float16; with ``runtime="ort"`` it is float32. If `x` is int32 it is float64.
+    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even. The quotient has the type that
+    `precision` says: by default the wider one of both, so float16 if both are float16; with ``runtime="ort"`` float32.
+    If `x` is int32 it is float64.
 
     Parameters
     ----------
@@ -182,7 +183,8 @@ def quantize_linear(
     output_dtype : dtype, optional
         uint8 by default; or int8, uint16, int16; or uint4, int4, uint2, int2, float8 and narrower types of `ml_dtypes`.
     precision : dtype, optional
-        Type of the quotient: float32, float16 or bfloat16; the wider one by default.
+        Type of the quotient: float32, float16 or bfloat16. onnxruntime has float32 and float16; from opset 23 on a node
+        that says none has the type of `y_scale` there.
     saturate : bool
         Whether float8 codes saturate. If not, what is too large becomes infinite or NaN.
     runtime : {"onnx", "ort", "ort_avx2", "ort_arm", "ort_neon"}
@@ -200,8 +202,8 @@ def quantize_linear(
     TypeError, ValueError
         Types that are not listed; NaN, which has no integer code; a scale that is 0 or not finite; scales or zero
         points that do not fit `x`; an `output_dtype` that is not that of the zero point; an `out` that does not fit;
-        for ``runtime="ort"``, which has no kernel for them: an `x` that is neither float32 nor float16, a scale of
-        another type, a `precision`; blocks with a scale of shape () or (1,); float codes, which are not modelled there.
+        for ``runtime="ort"``, which has no kernel for them: an `x`, a scale or a `precision` that is neither float32
+        nor float16; blocks with a scale of shape () or (1,); float codes, which are not modelled there.
 
     Notes
     -----
@@ -217,7 +219,7 @@ def quantize_linear(
     >>> qops.onnx.quantize_linear(x, 1.0, 3), np.rint(x + 3)
     (array([3, 5, 5], dtype=uint8), array([4., 4., 6.], dtype=float32))
 
-    The quotient of float16 is float16 in the reference, and float32 in onnxruntime:
+    The quotient of float16 is float16 in the reference, and float32 in onnxruntime, until opset 22:
 
     >>> x = np.float16([0.45, 2.25])
     >>> [qops.onnx.quantize_linear(x, np.float16(0.3), 5, runtime=r).tolist() for r in ("onnx", "ort")]

@@ -6,7 +6,8 @@ its numbers, then called with data as often as one likes.
 * `requantize` turns accumulators into codes by a rule of ``TABLE``, or of ``BLOCKS``, where two rules share an array,
   or of ``REAL_BIAS``, whose rules add a real bias after scaling; `integers` gives the multiplier and the shift that
   the rule makes of a scale. `dequantize` turns accumulators into real values by a rule of ``DEQUANTIZE``.
-* `accumulate` gives the accumulators of a layer: exact sums of products of 8 bits, or of 16 by 8.
+* `accumulate` gives the accumulators of a layer, sums of products of 8 bits, or of 16 by 8, and `accumulate_conv` those
+  of a convolution: exact ones, or by a rule of ``ACCUMULATE`` what a library loses of them on a kind of CPU.
 * `add` and `mul` take two tensors of codes and a rule of ``ADD`` or ``MUL``, `average_pool` windows and one of
   ``AVERAGE_POOL``.
 * `quantize` turns float32 into codes by a rule of ``QUANTIZE``; `choose_range` gives scale and zero point of a range by
@@ -36,14 +37,15 @@ What these systems do, too, and no row does:
   sources, XuanTie's SHL as ``tflite-single`` where the second shift is 1 or more.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
-Not modelled: ``fbgemm-avx2``, ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K; shared exponents (MX,
-E8M0).
+Not modelled: sums of fbgemm in 16 bits (``acc16``), ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K;
+shared exponents (MX, E8M0).
 """
 
 from typing import TYPE_CHECKING
 
 from qops._keywords import no_attribute
 from qops.rules.accumulate import Accumulate, accumulate
+from qops.rules.accumulate_conv import AccumulateConv, accumulate_conv
 from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
 from qops.rules.bias_rules import REAL_BIAS, BiasRule
@@ -64,9 +66,11 @@ from qops.rules.range_rules import RANGE_RULES, RangeRule
 from qops.rules.ranges import choose_range
 from qops.rules.requantize import Requantize, requantize
 from qops.rules.scales import integers, real_scale, reduced_multiplier, tflite_multiplier
+from qops.rules.sum_rules import ACCUMULATE, SumLayer, SumRule
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 
 __all__ = [
+    "ACCUMULATE",
     "ADD",
     "AVERAGE_POOL",
     "BLOCKS",
@@ -79,6 +83,7 @@ __all__ = [
     "REAL_BIAS",
     "TABLE",
     "Accumulate",
+    "AccumulateConv",
     "Add",
     "AddIntegers",
     "AveragePool",
@@ -97,8 +102,11 @@ __all__ = [
     "RangeRule",
     "Requantize",
     "Rule",
+    "SumLayer",
+    "SumRule",
     "Tradeoff",
     "accumulate",
+    "accumulate_conv",
     "add",
     "average_pool",
     "block_dot",

@@ -1,4 +1,4 @@
-"""Accumulators of a layer: exact sums of products of codes of 16 or 8 bits by weights of 8, for `requantize`."""
+"""Accumulators of a layer: sums of products of codes of 16 or 8 bits by weights of 8, for `requantize`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops._kernels.gemm.gemm import product
-from qops._kernels.gemm.packed import pack_b
-from qops.checks import check_out, dtype_among, int32, native, put
+from qops._kernels.stage.given import row_named
+from qops.checks import check_out, int32, native, put
 from qops.prepared import Prepared
+from qops.rules.packed_rows import PackedRows, sum_type, weights_of
+from qops.rules.sum_rules import ACCUMULATE, SumLayer
 
 __all__ = ["Accumulate", "accumulate"]
-
-_AT_ONCE = 2**15
-"""Rows of weights that are multiplied together: a sum of so many products of bytes fits int32."""
 
 
 class Accumulate(Prepared):
@@ -26,7 +24,7 @@ class Accumulate(Prepared):
 
     Parameters
     ----------
-    w, bias, x_zero_point, w_zero_point, dtype
+    w, bias, x_zero_point, w_zero_point, dtype, rule
         As `accumulate` takes them. Arrays are copied.
 
     Raises
@@ -41,7 +39,7 @@ class Accumulate(Prepared):
     array([[3809999]])
     """
 
-    __slots__ = ("_blocks", "_dtype", "_offset", "_w")
+    __slots__ = ("_data", "_dtype", "_offset", "_packed", "_w")
 
     def __init__(
         self,
@@ -51,13 +49,16 @@ class Accumulate(Prepared):
         x_zero_point: int = 0,
         w_zero_point: int = 0,
         dtype: DTypeLike = "int64",
+        rule: str = "exact",
     ) -> None:
         bias = None if bias is None else native(bias, "bias", ("int32", "int64"))
-        dtype = _type(dtype)
+        dtype = sum_type(dtype)
         self._make(locals())
 
     def _prepare(self, once: bool) -> None:
-        self._w = native(self.w, "w", ("int8", "uint8"))
+        row = row_named(self.rule, ACCUMULATE)
+        layer = SumLayer((), (), (), (), 1, 0, 0, self.w_zero_point)
+        self._w, self._data = weights_of(self.w, row), row.data
         if self._w.ndim != 2:
             raise bad_value("w", f"expected (K, N), got shape {self._w.shape}")
         x_zero, w_zero = int32(self.x_zero_point, "x_zero_point"), int32(self.w_zero_point, "w_zero_point")
@@ -69,8 +70,7 @@ class Accumulate(Prepared):
                 raise bad_value("bias", f"expected one value a column of w, {sums.shape}, got shape {added.shape}")
             self._offset = self._offset + added
         self._dtype = np.dtype(self.dtype)
-        parts = [self._w[i : i + _AT_ONCE] for i in range(0, len(self._w), _AT_ONCE)]
-        self._blocks: list[Any] = parts if once else [pack_b(part) for part in parts]
+        self._packed = PackedRows(self._w, None if row.is_exact(layer) else row.starts(len(self._w)), once)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if not shape or shape[-1] != len(self._w):
@@ -79,30 +79,16 @@ class Accumulate(Prepared):
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Give the accumulators of `x`, on so many threads, in `out` if it is given."""
-        threads, codes = int32(num_threads, "num_threads", 1), native(x, "x", ("int16", "int8", "uint8"))
+        threads, codes = int32(num_threads, "num_threads", 1), native(x, "x", self._data)
         shape = self._shape(codes.shape)
         if out is not None:
             check_out(out, self._dtype.num, shape, [codes, *(v for v in (self.w, self.bias) if v is not None)])
         rows = codes.reshape(-1, len(self._w))
-        total = np.zeros((len(rows), self._w.shape[1]), np.int64) + self._offset
-        for i, block in enumerate(self._blocks):
-            total += _products(rows[:, i * _AT_ONCE : (i + 1) * _AT_ONCE], block, threads)
+        total = self._packed(rows, threads) + self._offset
         if self.w_zero_point:
             total -= self.w_zero_point * rows.sum(1, dtype=np.int64)[:, np.newaxis]
         made: NDArray[Any] = put(total.astype(self._dtype, copy=False).reshape(shape), out)  # int32 wraps
         return made
-
-
-def _type(dtype: DTypeLike) -> str:
-    return dtype_among(dtype, "dtype", ("int32", "int64")).name
-
-
-def _products(x: NDArray[Any], w: Any, threads: int) -> NDArray[Any]:
-    """Exact sums: codes of 16 bits are 256 times their signed high bytes, and their low bytes."""
-    if x.dtype != np.int16:
-        return product(np.ascontiguousarray(x), w, num_threads=threads)
-    high, low = (x >> 8).astype(np.int8), (x & 255).astype(np.uint8)
-    return product(high, w, num_threads=threads).astype(np.int64) * 256 + product(low, w, num_threads=threads)
 
 
 def accumulate(
@@ -113,10 +99,14 @@ def accumulate(
     x_zero_point: int = 0,
     w_zero_point: int = 0,
     dtype: DTypeLike = "int64",
+    rule: str = "exact",
     num_threads: int = 1,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Give the accumulators of a layer: ``acc = (x - x_zero_point) @ (w - w_zero_point) + bias``, exact in int64.
+
+    By a rule of `ACCUMULATE` other than "exact", neighbours x[k] * w[k] and x[k+1] * w[k+1] saturate together to 16
+    bits, as VPMADDUBSW does on x86 without VNNI. Zero points and bias are no part of a pair.
 
     With codes of 16 bits these are the sums of TFLite's 16x8 layers, which `requantize` takes to codes by the rules
     tflite-int64acc and cmsis-s64.
@@ -133,6 +123,8 @@ def accumulate(
         Codes of real 0.
     dtype : {"int64", "int32"}
         Type of the result; int32 is the sum modulo 2**32, as a loop with a narrow accumulator makes it.
+    rule : str
+        A name in `ACCUMULATE`: a library on a kind of CPU, which takes weights of int8.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of `dtype`, optional
@@ -150,10 +142,17 @@ def accumulate(
     See Also
     --------
     Accumulate : the same, prepared once for many inputs.
+    accumulate_conv : the same of a convolution.
 
     Notes
     -----
-    Source: TFLite ``integer_ops/fully_connected.h``.
+    Source: TFLite ``integer_ops/fully_connected.h``; the instruction VPMADDUBSW.
+
+    **Hazard.** Two products of large codes lose a half on x86 without VNNI:
+
+    >>> x, w = np.uint8([[255, 255]]), np.int8([[127], [127]])
+    >>> [qops.rules.accumulate(x, w, rule=rule).item() for rule in ("exact", "fbgemm-avx2")]
+    [64770, 32767]
 
     Examples
     --------
@@ -164,5 +163,5 @@ def accumulate(
     array([[8199]], dtype=int16)
     """
     x_zero_point, w_zero_point = int32(x_zero_point, "x_zero_point"), int32(w_zero_point, "w_zero_point")
-    dtype = _type(dtype)
+    dtype = sum_type(dtype)
     return Accumulate._once(locals())(x, out, num_threads)

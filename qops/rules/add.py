@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.stage.binary import once
 from qops.checks import as_array
 from qops.rules.binary import ADD
-from qops.rules.elementwise import BinaryOp, array_op
+from qops.rules.elementwise import BinaryOp, array_op, made_by_arrays
 from qops.rules.numbers import WORDS
 from qops.rules.operands import of_add
 
 __all__ = ["Add", "add"]
+
+_BY_ARRAYS = made_by_arrays(ADD)
 
 
 class Add(BinaryOp):
@@ -122,9 +124,7 @@ def add(
     array([4, 5, 6, 7], dtype=uint8)
     """
     zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
-    by_arrays = array_op(ADD, rule, as_array(a, "a").dtype, "a", zeros, scales, integers, qmin, qmax)
-    return (
-        by_arrays(a, b, out)
-        if by_arrays
-        else once(ADD, WORDS, of_add, a, b, out, rule, zeros, scales, integers, qmin, qmax)
-    )
+    if isinstance(rule, str) and rule in _BY_ARRAYS:
+        op: Any = array_op(ADD, rule, as_array(a, "a").dtype, "a", zeros, scales, integers, qmin, qmax)
+        return op(a, b, out)
+    return once(ADD, WORDS, of_add, a, b, out, rule, zeros, scales, integers, qmin, qmax)

@@ -132,13 +132,13 @@ def _torch_nhwc(w: Windows, together: int = 1) -> Pooled:
     return pooled
 
 
-def _ort(w: Windows) -> Pooled:
+def _ort(w: Windows, beyond: str = "lowest") -> Pooled:
     x_step, y_step = float32(w.x_scale), float32(w.y_scale)
     largest = float32(x_step * float32((w.codes.highest - w.codes.lowest) * w.size))
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise bad_value("x_scale, y_scale", f"{w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
     plus = w.y_zero_point
-    stage = stages.FloatStage(y_step, "half_even", w.qmin, w.qmax, plus, form="over", beyond="lowest")
+    stage = stages.FloatStage(y_step, "half_even", w.qmin, w.qmax, plus, form="over", beyond=beyond)
     return _by_stage(w, stage, w.x_zero_point, x_step)
 
 
@@ -201,9 +201,16 @@ AVERAGE_POOL = {
     "ort": PoolRule(
         "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap; beyond int32 the lowest code; a window as "
         "large as the image, without padding: ort-global",
-        "onnxruntime 1.31 and 1.32 QLinearAveragePool",
+        "onnxruntime 1.31 and 1.32 QLinearAveragePool on x86",
         True,
         _ort,
+        "ort-global",
+    ),
+    "ort-arm": PoolRule(
+        "as ort; beyond int32 it saturates",
+        "onnxruntime 1.32 QLinearAveragePool on 64-bit ARM",
+        True,
+        partial(_ort, beyond="saturates"),
         "ort-global",
     ),
     "ort-global": PoolRule(

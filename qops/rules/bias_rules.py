@@ -153,6 +153,18 @@ def _of_openvino_one_channel(n: BiasNumbers) -> tuple[Any, ...]:
     return _steps_of((n.lo - n.bias) / _acc_scale(n), (n.hi - n.bias) / _acc_scale(n))
 
 
+def _of_fbgemm(n: BiasNumbers) -> tuple[Any, ...]:
+    return n.bias / _acc_scale(n), _acc_scale(n) / n.out_scale.astype(F32)
+
+
+def _twice_reciprocal(scale: Any) -> Any:
+    return F32(1) / (F32(1) / scale.astype(F32))
+
+
+def _of_onednn_groups(n: BiasNumbers) -> tuple[Any, ...]:
+    return _twice_reciprocal(n.in_scale), n.w_scale.astype(F32), _twice_reciprocal(n.out_scale), F32(n.zero_point)
+
+
 def _of_cadence(n: BiasNumbers) -> tuple[Any, ...]:
     return (n.in_scale * n.w_scale).astype(F32), (1 / n.out_scale).astype(F32)
 
@@ -181,10 +193,20 @@ def _fused(acc: Array, factor: Any, shift: Any) -> Array:
     return fma(acc.astype(F32), factor, shift)
 
 
+def _divided_bias_added(acc: Array, bias: Any, scale: Any) -> Array:
+    steps = (acc.astype(F32) + bias) * scale
+    return np.asarray(np.where(np.abs(steps) >= _S32, -_S32, steps))
+
+
+def _divided(acc: Array, before: Any, scale: Any, divisor: Any, zero: Any) -> Array:
+    return np.asarray(acc.astype(F32) * before * scale / divisor + zero)
+
+
 def _scaled_twice(acc: Array, scale: Any, inverse: Any) -> Array:
     return np.asarray(acc.astype(F32) * scale * inverse)
 
 
+_S32 = F32(2**31)
 _NEAR_SHIFTS = 5e-5
 """OpenVINO takes the shift of the first channel for all, if they are nearer to each other than this."""
 REAL_BIAS = {
@@ -252,6 +274,26 @@ REAL_BIAS = {
         False,
         _of_openvino_one_channel,
         _fused,
+    ),
+    "torch-fbgemm-bias": BiasRule(
+        "rint((acc + b / s) * (s / sy)) + z, s = sx * sw; beyond int32 the lowest code",
+        "torch 2.13 linear and conv with a bias on fbgemm, x86 with AVX2 and with VNNI",
+        ("bias",),
+        "half_even",
+        False,
+        _of_fbgemm,
+        _divided_bias_added,
+        "outside",
+    ),
+    "torch-onednn-groups": BiasRule(
+        "rint(acc * sx * sw / sy + z), sx and sy as 1 / (1 / s); adds no bias",
+        "torch 2.13 conv on onednn, x86 with AVX2, in groups whose channels or filters are no multiple of 4",
+        (),
+        "half_even",
+        False,
+        _of_onednn_groups,
+        _divided,
+        "inside",
     ),
     "cadence": BiasRule(
         "rint(acc * float32(sx * sw) * float32(1 / sy)) + z, products and quotients of scales in double; adds no bias",

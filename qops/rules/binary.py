@@ -97,6 +97,24 @@ ADD = {
         "onnxruntime 1.32 QLinearAdd on 64-bit ARM where a ratio of scales is out of the range of qnnpack",
         "numpy, divided sum",
     ),
+    "torch-acl": BinaryRule(
+        "rint(a * ra + (b * rb + o)), o = fma(-rb, zb, z - ra * za), a and b with their zero points, in float32",
+        "torch 2.10 on 64-bit ARM, engine onednn, where a ratio of scales is 2**8 or more",
+        "numpy, sum with an offset",
+        width=16,
+        tail="torch-acl-tail",
+    ),
+    "torch-acl-tail": BinaryRule(
+        "as torch-acl, of which int32 has the low 32 bits",
+        "torch 2.10, the last n % 16 elements of torch-acl",
+        "numpy, sum with an offset",
+        beyond="low bits",
+    ),
+    "xnnpack-left": BinaryRule(
+        "as xnnpack, for ratios of scales from 2**8 on: (a * ma + b * mb) << -n, which wraps, where n is below 0",
+        "torch 2.10 on 64-bit ARM, engine qnnpack, int8, where a ratio of scales is 2**8 or more",
+        "numpy, sum that shifts left",
+    ),
     "cadence": BinaryRule(
         "rint((a * sa + b * sb) * float32(1 / sy)) + z in float32, 1 / sy in double",
         "ExecuTorch 1.5.1 cadence reference add",

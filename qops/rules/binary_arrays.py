@@ -27,13 +27,15 @@ F32 = np.float32
 
 
 class _Numbers(NamedTuple):
-    """Scales as float32, that of the result also in double, and its zero point."""
+    """Scales and zero points as float32, the scale of the result also in double."""
 
     a: Any
     b: Any
     y: Any
     y_in_double: float
     zero_point: Any
+    a_zero_point: Any
+    b_zero_point: Any
 
 
 def _fused_product(a: Array, b: Array, n: _Numbers) -> Array:
@@ -52,11 +54,30 @@ def _divided_sum(a: Array, b: Array, n: _Numbers) -> Array:
     return np.rint(fma(a, n.a, n.b * b) / n.y + n.zero_point)
 
 
+def _sum_with_an_offset(a: Array, b: Array, n: _Numbers) -> Array:
+    """Of codes with their zero points, as Arm's Compute Library adds them."""
+    left, right = n.a / n.y, n.b / n.y
+    offset = fma(-right, n.b_zero_point, n.zero_point - left * n.a_zero_point)
+    return np.asarray(np.rint((a + n.a_zero_point) * left + ((b + n.b_zero_point) * right + offset)))
+
+
+def _sum_that_shifts_left(a: Array, b: Array, n: _Numbers) -> Array:
+    """As XNNPACK adds with multipliers of 21 bits: a shift below 0 goes to the left, in int32."""
+    ratios = n.a / n.y, n.b / n.y
+    shift = 20 - (int(np.frexp(max(ratios))[1]) - 1)
+    left, right = (int(np.rint(np.ldexp(float(ratio), shift))) for ratio in ratios)
+    total = a.astype(np.int64) * left + b.astype(np.int64) * right
+    near = total + (1 << shift >> 1) >> shift if shift >= 0 else (total << -shift).astype(np.int32).astype(np.int64)
+    return np.asarray(np.clip(near, -(2**15), 2**15 - 1) + int(n.zero_point)).astype(np.float64)
+
+
 FORMS: dict[str, Callable[[Array, Array, _Numbers], Array]] = {
     "numpy, fused product": _fused_product,
     "numpy, real product": _real_product,
     "numpy, real sum": _real_sum,
     "numpy, divided sum": _divided_sum,
+    "numpy, sum with an offset": _sum_with_an_offset,
+    "numpy, sum that shifts left": _sum_that_shifts_left,
 }
 """What makes the codes of two arrays of float32, codes less their zero points: words of `BinaryRule.made`."""
 
@@ -80,7 +101,7 @@ class ArrayBinary:
         As `qops.rules.add` takes them.
     """
 
-    __slots__ = ("_form", "_numbers", "_rule", "dtype", "operands")
+    __slots__ = ("_form", "_has_low_bits", "_numbers", "_rule", "_width", "dtype", "operands")
 
     def __init__(
         self,
@@ -96,6 +117,7 @@ class ArrayBinary:
     ) -> None:
         check_type(dtype, name, rule, {rule: row})
         self._form, self._rule, self.dtype = FORMS[row.made], rule, dtype
+        self._width, self._has_low_bits = row.width, row.beyond == "low bits" or bool(row.tail)
         codes = of_dtype(dtype)
         lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
         hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
@@ -110,7 +132,8 @@ class ArrayBinary:
         if not (np.isfinite(largest).all() and min(a, b, y) > 0):
             says = f"{own.a_scale}, {own.b_scale}, {own.y_scale} are out of the range of {rule}"
             raise bad_value("a_scale, b_scale, y_scale", f"{says}: float32 does not hold what is made of them")
-        self._numbers = _Numbers(a, b, y, own.y_scale, F32(own.y_zero_point))
+        zeros_of = F32(own.y_zero_point), F32(own.a_zero_point), F32(own.b_zero_point)
+        self._numbers = _Numbers(a, b, y, own.y_scale, *zeros_of)
 
     def _has_none(self) -> ValueError:
         return bad_value("integers", f"{self._rule} multiplies by the scales themselves, in float32")
@@ -135,4 +158,9 @@ class ArrayBinary:
         left, right = (v.astype(F32) - F32(zero) for v, zero in ((x, own.a_zero_point), (y, own.b_zero_point)))
         with np.errstate(over="ignore"):
             made = self._form(np.asarray(left), np.asarray(right), self._numbers)
+            if self._has_low_bits:  # of all elements, or of those that do not fill a width
+                made = np.ascontiguousarray(made, np.float64)
+                rest = made.reshape(-1)[made.size // self._width * self._width if self._width else 0 :]
+                wide = rest.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64).astype(np.int32)
+                rest[...] = np.where(rest >= 2.0**63, -1, wide)  # int64 saturates
         return put(np.clip(made, own.qmin, own.qmax).astype(self.dtype), out)

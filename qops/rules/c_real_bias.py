@@ -48,6 +48,19 @@ _TEXTS: dict[str, tuple[str, list[str]]] = {
         "float factor, float shift",
         ["    const float steps = fmaf((float)x, factor, shift);", _HALF_EVEN],
     ),
+    "torch-fbgemm-bias": (
+        "float bias, float scale, int32_t zero_point",
+        [
+            "    const volatile float sum = (float)x + bias;",
+            "    const float product = sum * scale;",
+            "    const float steps = fabsf(product) >= 0x1p31f ? -0x1p31f : product; /* what int32 does not hold */",
+            "    const float near = rintf(steps) + (float)zero_point;",
+        ],
+    ),
+    "torch-onednn-groups": (
+        "float before, float scale, float divisor, float zero",
+        ["    const float steps = (float)x * before * scale / divisor + zero;", _HALF_EVEN],
+    ),
     "cadence": (
         "float scale, float inverse, int32_t zero_point",
         [

@@ -12,7 +12,7 @@ from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
 from qops._readable import shows_fields
-from qops.checks import as_array, check_out, put, shown
+from qops.checks import as_array, check_out, integer, put, shown
 from qops.rules.bias_rules import codes_per_unit, ncnn_scale
 from qops.rules.scales import fma
 
@@ -33,12 +33,16 @@ class DequantizeRule(NamedTuple):
     systems : str
         Who computes it.
     real : callable
-        (float32 accumulators, in_scale, w_scale, bias or None) -> float32 values; scales are float64.
+        (float32 accumulators, in_scale, w_scale, bias or None) -> float32 values; scales are float64. Of a rule that
+        `splits`, the first is a pair of arrays: sums without the zero point, and what that takes off them.
+    splits : bool
+        Whether the zero point is taken off in float32: the rule needs ``w_sums`` and ``x_zero_point``.
     """
 
     formula: str
     systems: str
-    real: Callable[[Array, Any, Any, Any], Array]
+    real: Callable[[Any, Any, Any, Any], Array]
+    splits: bool = False
 
 
 def _plus(values: Array, bias: Any) -> Array:
@@ -47,6 +51,11 @@ def _plus(values: Array, bias: Any) -> Array:
 
 def _fused(acc: Array, scale: Any, bias: Any) -> Array:
     return np.asarray(acc * scale) if bias is None else fma(acc, scale, bias)
+
+
+def _zero_point_fused(sums: tuple[Array, Array], a: Any, w: Any, bias: Any) -> Array:
+    scale = _product(a, w)
+    return fma(-sums[1], scale, fma(sums[0], scale, F32(0) if bias is None else bias))
 
 
 def _product(a: Any, w: Any) -> Any:
@@ -76,6 +85,12 @@ DEQUANTIZE = {
         "DynamicQuantizeMatMul on 64-bit ARM",
         lambda acc, a, w, bias: _fused(acc, _product(a, w), bias),
     ),
+    "torch-onednn-arm": DequantizeRule(
+        "fma(-c, s, fma(acc + c, s, b)), s = sx * sw, c = (zx - 128) * W, W the sum of the weights",
+        "torch 2.10 linear_dynamic on 64-bit ARM, engine onednn",
+        _zero_point_fused,
+        splits=True,
+    ),
     "ncnn": DequantizeRule(
         "fma(acc, k, b), k = 1 / (Sx * Sw), S = 1 / s as ncnn's scales",
         "ncnn 1.0.20261020 Convolution int8 with float output on x86 with fma",
@@ -103,6 +118,8 @@ def dequantize(
     in_scale: ArrayLike,
     w_scale: ArrayLike,
     bias: ArrayLike | None = None,
+    w_sums: ArrayLike | None = None,
+    x_zero_point: int | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Give the real values of accumulators as a system computes them, to the bit of float32.
@@ -121,6 +138,10 @@ def dequantize(
         double, the rule gets back that very number.
     bias : float or array_like of float, optional
         Real bias, used as float32; it broadcasts against `acc`. Without one nothing is added.
+    w_sums : int or array_like of int, optional
+        For the rule torch-onednn-arm: the sum of the weights of each channel; it broadcasts against `acc`.
+    x_zero_point : int, optional
+        For the same rule: the code of real 0 of the data, as uint8.
     out : ndarray of float32, optional
         Where the values are written; of the shape of `acc`.
 
@@ -132,7 +153,8 @@ def dequantize(
     ------
     TypeError, ValueError
         A rule that is not known, accumulators that are no integers of int32, scales that are not above 0, shapes that
-        do not broadcast against `acc`, an `out` that does not fit or overlaps an input.
+        do not broadcast against `acc`, sums of weights or a zero point that the rule does not take or lacks, an `out`
+        that does not fit or overlaps an input.
 
     Notes
     -----
@@ -158,13 +180,29 @@ def dequantize(
         raise bad_value("acc", f"int32 does not hold its values, {x.min()} to {x.max()}")
     a, w = (_above_0(_fitting(value, name, x)) for value, name in ((in_scale, "in_scale"), (w_scale, "w_scale")))
     added = None if bias is None else _fitting(bias, "bias", x)[0].astype(F32)
+    sums: Any = _split(row, x, w_sums, x_zero_point, rule)
     if out is not None:
-        check_out(
-            out, np.dtype(F32).num, x.shape, [x, *(v for v in (in_scale, w_scale, bias) if type(v) is np.ndarray)]
-        )
+        given = in_scale, w_scale, bias, w_sums
+        check_out(out, np.dtype(F32).num, x.shape, [x, *(v for v in given if type(v) is np.ndarray)])
     with np.errstate(all="ignore"):
-        values = row.real(x.astype(F32), a, w, added)
+        values = row.real(sums, a, w, added)
     return put(np.asarray(values, F32), out)
+
+
+def _split(row: DequantizeRule, x: Array, w_sums: ArrayLike | None, x_zero_point: int | None, rule: str) -> Any:
+    """Accumulators in float32; or sums without the zero point, and what that takes off them."""
+    for value, name in ((w_sums, "w_sums"), (x_zero_point, "x_zero_point")):
+        if (value is not None) != row.splits:
+            says = "missing" if row.splits else f"given, {rule} takes none"
+            raise bad_value(name, f"{says}")
+    if w_sums is None:
+        return x.astype(F32)
+    found = as_array(w_sums, "w_sums")
+    if found.dtype.kind not in "iu":
+        raise bad_type("w_sums", f"expected integers, got {found.dtype}")
+    _fitting(found, "w_sums", x)
+    taken = (integer(x_zero_point, "x_zero_point", 0, 255) - 128) * found.astype(np.int64)
+    return (x.astype(np.int64) + taken).astype(F32), np.broadcast_to(taken, x.shape).astype(F32)
 
 
 def _fitting(value: Any, name: str, x: Array) -> tuple[Array, str]:

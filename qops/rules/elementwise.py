@@ -14,7 +14,12 @@ from qops.rules.binary_arrays import FORMS, ArrayBinary
 from qops.rules.numbers import WORDS
 from qops.rules.operands import BinaryRule
 
-__all__ = ["BinaryOp", "array_op"]
+__all__ = ["BinaryOp", "array_op", "made_by_arrays"]
+
+
+def made_by_arrays(table: dict[str, BinaryRule]) -> frozenset[str]:
+    """Give the names of the rules of a table that have no loop, as `array_op` tells them."""
+    return frozenset(name for name, row in table.items() if row.made in FORMS)
 
 
 def array_op(

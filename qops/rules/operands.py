@@ -76,7 +76,7 @@ class BinaryRule(NamedTuple):
     beyond : str
         What a rounded result that int32 does not hold becomes. "saturates": the end of its sign. "lowest": -2**31, the
         lowest code. "lowest, wraps": -2**31, and its sum with the zero point wraps. "cut, wraps": the same, but
-        positive ones are cut to 2**31 - 128.
+        positive ones are cut to 2**31 - 128. "low bits": the low 32 bits of an int64.
     takes_int16 : bool
         Whether the rule is also one of int16 codes.
     """

@@ -8,14 +8,22 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.given import row_named
-from qops._kernels.stage.quantize import Quantization
-from qops.codes import of_dtype
+from qops._kernels.stage.quantize import Quantization, once
+from qops.checks import as_array
+from qops.codes import BY_TYPE, of_dtype
 from qops.fixedpoint import SINGLE_ROUNDINGS
 from qops.prepared import Prepared, direct
 from qops.rules.quantize_arrays import ArrayQuantization
 from qops.rules.quantize_rules import QUANTIZE
 
 __all__ = ["Quantize", "quantize"]
+
+_LOOPS = {
+    name: row
+    for name, row in QUANTIZE.items()
+    if row.rounding in SINGLE_ROUNDINGS and row.product != "range" and row.beyond != "lowest of int64"
+}
+"""The rules that a loop computes for one scale; numpy does the others, and those of several scales."""
 
 
 def _kernel(
@@ -29,11 +37,14 @@ def _kernel(
     block: int | None,
     range: tuple[float, float] | None,
 ) -> Any:
-    """What computes the codes: a loop where one scale and a rounding of the stages do, else numpy."""
-    row, codes = row_named(rule, QUANTIZE), of_dtype(dtype)
-    is_plain = axis is None and block is None and range is None and scale is not None and np.ndim(scale) == 0
-    if is_plain and row.rounding in SINGLE_ROUNDINGS and row.product != "range" and row.beyond != "lowest of int64":
-        return Quantization(QUANTIZE, codes, rule, scale, zero_point, qmin, qmax)
+    """What computes the codes: a loop where one scale and a rule of _LOOPS do, else numpy."""
+    codes = of_dtype(dtype)
+    row_named(rule, QUANTIZE)
+    is_plain = (
+        axis is None and block is None and range is None and scale is not None and as_array(scale, "scale").ndim == 0
+    )
+    if is_plain and rule in _LOOPS:
+        return Quantization(_LOOPS, codes, rule, scale, zero_point, qmin, qmax)
     return ArrayQuantization(codes, str(rule), scale, zero_point, qmin, qmax, axis, block, range)
 
 
@@ -198,4 +209,5 @@ def quantize(
     array([[1, 2],
            [1, 2]], dtype=uint8)
     """
-    return _kernel(rule, scale, zero_point, dtype, qmin, qmax, axis, block, range)(x, out)
+    made = once(_LOOPS, BY_TYPE, x, out, rule, dtype, scale, zero_point, qmin, qmax, axis, block, range)
+    return _kernel(rule, scale, zero_point, dtype, qmin, qmax, axis, block, range)(x, out) if made is None else made

@@ -92,9 +92,18 @@ _SYSTEMS = {
     "fma-zp-inside": QuantizeRule(
         "rint(fma(x, 1 / s, z))", "torch 2.13 quantize_per_tensor", "fused", "half_even", "inside"
     ),
+    "torch-arm": QuantizeRule(
+        "as inv-even",
+        "torch 2.10 quantize_per_tensor on 64-bit ARM",
+        "times",
+        "half_even",
+        "outside",
+        8,
+        "inv-even-wraps",
+    ),
     "inv-even-wraps": QuantizeRule(
         "as inv-even; beyond int32 it is cut, and with z it wraps",
-        "torch 2.12 and 2.14 quantize_per_tensor",
+        "torch 2.12 and 2.14 quantize_per_tensor; torch 2.10 on 64-bit ARM, the last n % 8 elements",
         "times",
         "half_even",
         "outside",

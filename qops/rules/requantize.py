@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
-from qops._kernels.stage.requantize import Requantization
+from qops._kernels.stage.requantize import Requantization, once
 from qops._kernels.stage.rules import Words
 from qops.checks import shown
-from qops.codes import CodeType, of_dtype
+from qops.codes import BY_TYPE, CodeType, of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared, direct
 from qops.rules.bias_rules import REAL_BIAS
@@ -302,11 +302,17 @@ def requantize(
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
+    made: Any = once(
+        _RULES, BY_TYPE, acc, out, rule, dtype, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis,
+        bias, range, w_sums, x_zero_point,
+    )  # fmt: skip
+    if made is not None:
+        return made
     codes = of_dtype(dtype)
     if isinstance(rule, str) and rule in REAL_BIAS:
         return RealBiasRequantization(rule, codes, locals())(acc, out)
     _refuse_real_bias(rule, bias, range, w_sums, x_zero_point)
     if isinstance(rule, FittedRule):
         return FittedRequantization(rule, codes, locals())(acc, out)
-    op = Requantization(_RULES, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
-    return op(acc, out)
+    numbers = in_zero_point, zero_point, qmin, qmax, axis
+    return Requantization(_RULES, codes, rule, scale, integers, scales, *numbers)(acc, out)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
-from qops._kernels.stage.multipliers import one_multiplier
-from qops._kernels.stage.scales import DERIVATIONS as _WORDS
-from qops._kernels.stage.scales import derived
+from qops._kernels.stage.multipliers import DERIVATIONS as _WORDS
+from qops._kernels.stage.multipliers import derived, one_multiplier
 from qops.checks import as_array, choice, integer, number, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, rule_of
@@ -27,7 +26,7 @@ __all__ = [
     "tflite_multiplier",
 ]
 
-Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
+Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal", "f32-inverse-w"]
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
 F32, F64 = np.float32, np.float64
 _KINDS = {"double": "31 bits", "single": "31 bits, below 2**30", "emulate-float": "31 bits, half down"}
@@ -49,6 +48,7 @@ def real_scale(
     f32-product     double(float32(in * w)) / double(out)   TFLite per tensor
     f32             float32(float32(in * w) / out)          XNNPACK, MLAS, TFLite mul, torch linear on fbgemm
     f32-reciprocal  float32(float32(in * w) * (1 / out))    torch mul, torch linear on qnnpack
+    f32-inverse-w   float32(in / float32(out * (1 / w)))    torch linear per tensor on onednn, 64-bit ARM
     ==============  ======================================  ================================================
 
     torch on oneDNN forms no scale: it multiplies by one after another (`requantize` with ``scales``).
@@ -58,7 +58,7 @@ def real_scale(
     in_scale, w_scale, out_scale : float or array_like of float
         Above 0. Arrays are broadcast: ``w_scale`` may have one for each channel.
     derive : str
-        One of the four.
+        One of the five.
 
     Returns
     -------

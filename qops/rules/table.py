@@ -101,6 +101,7 @@ half_up, half_away and half_even go to the nearest integer: they send ties up, a
 floor goes down, truncate goes toward 0.
 at 31 and past 31 shift by 31 first, but past 31 rounds a shift up to 31 once. last bit leaves 1 to the second step.
 stepwise-amx: the first of two steps is by in_scale * w_scale.
+31 bits, below 1: a scale of 1 or more has the multiplier 0, so every result is the zero point.
 16 bits: the accumulator is shifted into 16 bits, saturating, and the second step is the shift of its product by 15.
 """
 
@@ -137,7 +138,8 @@ _ROWS = [
     ("torch-fbgemm", "float32", "half_even", "", "once", "outside", "", "lowest", "f32",
      "torch 2.13 and 2.14 linear on fbgemm, x86"),
     ("torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "f32-reciprocal",
-     "torch 2.13 and 2.14 linear on qnnpack; "
+     "torch 2.13 and 2.14 linear on qnnpack, x86"),
+    ("torch-qnnpack-arm", "float32", "half_even", "", "once", "outside", "", "saturates", "f32-reciprocal",
      "torch 2.10 linear and conv2d on qnnpack, 64-bit ARM"),
     ("torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise",
      "torch 2.13 and 2.14 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"),
@@ -145,10 +147,12 @@ _ROWS = [
      "torch 2.13 and 2.14 conv2d on oneDNN, x86: as torch-onednn, with w_scale itself and not 1 / (1 / w_scale); "
      "torch 2.10 conv2d on onednn, 64-bit ARM"),
     ("torch-onednn-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-amx",
-     "torch 2.13 and 2.14 linear on oneDNN where that uses AMX: acc * (in_scale * w_scale) * (1 / out_scale); "
+     "torch 2.13 and 2.14 linear on oneDNN with AMX, and on AVX2: acc * (in_scale * w_scale) * (1 / out_scale); "
      "torch 2.10 linear per channel on onednn, 64-bit ARM"),
     ("torch-onednn-conv-amx", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise-conv-amx",
-     "torch 2.13 and 2.14 conv2d on oneDNN, x86, where that uses AMX: as torch-onednn-amx, with w_scale itself"),
+     "torch 2.13 and 2.14 conv on oneDNN, x86 with AMX, and with AVX2: as torch-onednn-amx, with w_scale itself"),
+    ("torch-acl", "31 bits, below 1", "floor", "half_up", "at 31", "outside", "", "", "f32-inverse-w",
+     "torch 2.10 linear per tensor on onednn, 64-bit ARM"),
     ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "f32",
      "onnxruntime 1.31 and 1.32 QLinearMul"),
     ("fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "double", "ports by hand"),

@@ -22,7 +22,8 @@ in CamelCase. The function does all of that for a single call, and keeps nothing
 
 Not modelled: ``BIDIRECTIONAL_SEQUENCE_LSTM``, ``CUMSUM``, ``DIV``, ``EQUAL``, ``GREATER``, ``LESS``, ``PACK``,
 ``RESHAPE``, ``SLICE``, ``SPLIT``, ``SPLIT_V``, ``STRIDED_SLICE``, ``TRANSPOSE``, ``UNPACK``; LiteRT on
-32-bit ARM, and on cores with SME; float activations with quantized weights (hybrid); blockwise weights, weights of 2
+32-bit ARM, and on cores with SME; float activations with quantized weights (hybrid), but `qops.models`
+runs ``FULLY_CONNECTED``, ``CONV_2D`` and ``DEPTHWISE_CONV_2D`` of these; blockwise weights, weights of 2
 bits, sparse weights; LSTMs with peepholes, projection or layer norm.
 """
 

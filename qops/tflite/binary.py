@@ -45,6 +45,11 @@ class Binary(PreparedOp):
         super()._prepare(once)
         self._kernel = self._stage if self._block == 1 else None
 
+    @property
+    def depends_on_place(self) -> bool:
+        """Whether whole blocks of neighbours are computed otherwise than the codes behind them."""
+        return self._block > 1
+
     def _plain(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the codes, in int64."""
         raise NotImplementedError

@@ -91,6 +91,11 @@ class PreparedOp(Prepared):
         raise NotImplementedError
 
     @property
+    def depends_on_place(self) -> bool:
+        """Whether a code depends on where it lies in the data, or on how many there are, as in blocks of kernels."""
+        return False
+
+    @property
     def integers(self) -> dict[str, Any]:
         """The integers made of scales and zero points, by name, if there are any. Shifts are positive to the left."""
         return {}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
-from qops._kernels.pool.pooling import counts, largest, totals
+from qops._kernels.pool.pooling import Clamped, counts, totals
 from qops.checks import put
+from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.op import PreparedOp
 from qops.tflite.tables import of_8_bits
@@ -24,7 +25,8 @@ __all__ = ["AveragePool2D", "MaxPool2D", "average_pool_2d", "max_pool_2d"]
 class Pool(PreparedOp):
     """The base of both pools. Codes are those of the result, whatever its scale is."""
 
-    __slots__ = ("_ends", "_moves", "_window")
+    __slots__ = ("_ends", "_kernel", "_moves", "_window")
+    _averages: ClassVar[bool]
 
     def __init__(
         self,
@@ -48,7 +50,10 @@ class Pool(PreparedOp):
         if given.x_zero_point != given.y_zero_point and not self._facts.pool_rescales:
             raise bad_value("y_zero_point", f"expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
         self._window, self._ends = given.window, self._limits(given, self._taken(given))
-        self._moves = UnsizedWindow(given.stride, (1, 1), given.padding)
+        self._moves, self._kernel = UnsizedWindow(given.stride, (1, 1), given.padding), None
+        if self._dtype.itemsize == 1:
+            how = {"averages": self._averages, "same": given.padding == "SAME"}
+            self._kernel = Clamped(self._window, Window(given.stride), self._dtype.num, *self._ends, **how)
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -71,6 +76,7 @@ class Pool(PreparedOp):
         """Give the codes, before they are clamped."""
         raise NotImplementedError
 
+    @direct
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Pool `x`, into `out` if it is given."""
         data = self._codes(x)
@@ -86,10 +92,10 @@ class AveragePool2D(Pool):
     """The prepared form of `average_pool_2d` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ()
-    _name = "AVERAGE_POOL_2D"
+    _name, _averages = "AVERAGE_POOL_2D", True
 
     def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
-        sums = totals(data if data.itemsize == 1 else data.astype(np.int32), self._window, window)
+        sums = totals(data.astype(np.int32), self._window, window)
         n = counts(data.shape[1:3], self._window, window)[np.newaxis, :, :, np.newaxis]
         means = (np.abs(sums) + n // 2) // n
         return np.where(sums > 0, means, -means)
@@ -99,7 +105,7 @@ class MaxPool2D(Pool):
     """The prepared form of `max_pool_2d` of int8, uint8 or int16, called ``op(x, out=None)``."""
 
     __slots__ = ("_table",)
-    _name = "MAX_POOL_2D"
+    _name, _averages = "MAX_POOL_2D", False
 
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
@@ -109,7 +115,7 @@ class MaxPool2D(Pool):
             return
         if given.activation == "NONE" or tuple(given.window) != (1, 1):
             raise bad_value("y_scale, y_zero_point", f"{given.kernel} expects those of x, {x}, got {y}")
-        self._table, self._ends = self._cut(given), check.ends(self._dtype)
+        self._table, self._ends, self._kernel = self._cut(given), check.ends(self._dtype), None
 
     def _cut(self, given: SimpleNamespace) -> NDArray[Any]:
         """Give what XNNPACK, which only cuts where a window is one tap, makes of each code, from the lowest on."""
@@ -132,8 +138,6 @@ class MaxPool2D(Pool):
     def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
         if self._table is not None:
             return self._table[data.astype(np.int64) - self._ends[0]]
-        if data.itemsize == 1:
-            return largest(data, self._window, window)
         taps = window.taps(data.transpose(0, 3, 1, 2), self._window, -(2**15))
         return taps.max((-2, -1)).transpose(0, 2, 3, 1)
 

@@ -1,8 +1,8 @@
 """Damaged model files, read in child processes with limits of time and memory; ``make fuzzmodels SEED=1 FILES=20000``.
 
 A file is a sound one that is cut, has bits flipped, parts exchanged with another file, or fields of its messages set to
-what nobody writes. It must be read, or refused by a ValueError that begins with its name. A .tflite file that is read
-must also run on noise, or be refused then.
+what nobody writes. It must be read, or refused by a ValueError that begins with its name. A file that is read must also
+run on noise, or be refused then.
 """
 
 import argparse
@@ -36,8 +36,10 @@ def seeds(suffix):
 
         return tuple(network(dtype).bytes() for dtype in ("int8", "int16"))
     from onnx_networks import drawn
+    from onnx_nodes import NODES, one
 
-    return tuple(drawn(seed)[0].SerializeToString() for seed in range(40))
+    nodes = (one(kind, inputs, **how)[0] for kind, inputs, how in NODES)
+    return tuple(model.SerializeToString() for model in (*(drawn(seed)[0] for seed in range(40)), *nodes))
 
 
 def cut(rng, data, other):
@@ -192,7 +194,7 @@ def judged(seed, number, folder):
             graph = models.load(path, runtime=runtime, gaps=bool(number % 2))
             shapes = [graph.tensors[name].shape for name in graph.inputs]
             sizes = [np.prod([n or 1 for n in shape], dtype=float) for shape in shapes]
-            if suffix == ".tflite" and sum(sizes) < LARGE:
+            if sum(sizes) < LARGE:
                 graph.run(noise(graph))
     except ValueError as refused:
         is_named = str(refused).startswith(path.name)

@@ -220,3 +220,46 @@ def test_a_builder_s_fast_math_does_not_make_the_modules_flush_subnormals_when_t
     said = subprocess.run([*links, *build.extensions[0].extra_link_args], capture_output=True, text=True, check=True)
     assert "empty.o" in said.stderr
     assert "crtfastmath" not in said.stderr
+
+
+NUMBER = r"(u?int(?:8|16|32|64)_t|float|double)"
+
+
+def puns(source):
+    """Where Cython reads numbers in memory as numbers of another size, or floats as integers.
+
+    C lets a compiler assume that no code does. Bytes may be read as anything, and memory that holds several kinds is
+    divided by offsets.
+    """
+    found = []
+    for function in re.split(r"^(?= *(?:cdef|cpdef|def) [^\n=(]*\()", source, flags=re.M):
+        declared = {name: kind for kind, name in re.findall(rf"{NUMBER}\*+ ?(\w+)", function)}
+        declared |= {name: kind for kind, name in re.findall(rf"{NUMBER}\[\w+\] (\w+)", function)}
+        for kind, name in re.findall(rf"<(?:const )?{NUMBER} ?\*>(\w+)\b(?![.\[(])", function):
+            both = {kind.lstrip("u"), declared.get(name, kind).lstrip("u")}
+            if len(both) > 1 and "int8_t" not in both:
+                found.append(f"{declared[name]} {name} as {kind}")
+    return found
+
+
+def test_no_kernel_reads_numbers_as_another_type():
+    """The tables in float32 of a layer were once repeated together with those of int32 behind them, all as int32."""
+    sources = [*KERNELS.rglob("*.pyx"), *KERNELS.rglob("*.pxd")]
+    assert len(sources) > 150
+    assert not [(path.name, pun) for path in sources for pun in puns(path.read_text())]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("repeat_first(<int32_t*>table, 6, ld, n)", ["float table as int32_t"]),
+        ("near_all(codes, <int32_t*>wide, n)", ["int64_t wide as int32_t"]),
+        ("add(<const double*>table)", ["float table as double"]),
+        ("r.in_f32 = <int32_t*>(table + 4 * ld)", []),
+        ("store(<uint8_t*>table, <uint32_t*>sums)", []),
+    ],
+)
+def test_numbers_that_are_read_as_another_type_are_found(line, found):
+    source = "cdef void f(float* table, int32_t* sums, const int32_t* codes):\n    cdef int64_t[8] wide\n"
+    source += f"    cdef int32_t* all = <int32_t*>(table + 4 * ld)\n    {line}\n"
+    assert puns(source) == found

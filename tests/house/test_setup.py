@@ -123,7 +123,7 @@ def test_an_edit_compiles_what_has_changed_and_nothing_else(tmp_path):
     It says that it read what the real one read. The kernels of two rooms, which read no others, stand for all. Others
     cimport the one that is edited; one of those that read the header does so by another header.
     """
-    rooms = ("conv", "frontdoor", "gemm", "nnlib", "onednn", "pool", "stage", "tensorflow")
+    rooms = ("conv", "frontdoor", "gemm", "nnlib", "onednn", "pool", "stage", "tensorflow", "tflite")
     others = shutil.ignore_patterns(*rooms, "*.so")
     for name in ("qops/_kernels", "build/cython"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=others)

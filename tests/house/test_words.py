@@ -22,6 +22,7 @@ ROOMS = {
         "onednn/",
         "isa/",
         "onnx/",
+        "rules/packed_rows.py",
         "tflite/",
     ),  # neighbours in k that saturate together
     "turn": (),

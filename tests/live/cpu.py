@@ -4,7 +4,7 @@ import platform
 import re
 from pathlib import Path
 
-__all__ = ["COLUMN"]
+__all__ = ["COLUMN", "kernel_here"]
 
 
 def column(machine, info):
@@ -14,6 +14,13 @@ def column(machine, info):
         return "ort_arm" if "asimddp" in words else "ort_neon"
     has_vnni = words & {"avx_vnni", "avx512_vnni", "amx_int8"}
     return "ort_avx2" if "avx2" in words and not has_vnni else "ort"
+
+
+def kernel_here(kernel):
+    """The name in qops of TFLite's kernels on this CPU."""
+    if not COLUMN.endswith(("_arm", "_neon")):
+        return kernel
+    return f"{kernel}_arm" if kernel == "reference" else f"{kernel}{COLUMN.removeprefix('ort')}"
 
 
 COLUMN = column(platform.machine(), Path("/proc/cpuinfo").read_text())

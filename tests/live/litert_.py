@@ -7,6 +7,7 @@ import numpy as np
 import tflite_draws
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from cpu import COLUMN, kernel_here
 from draws import TYPES, length, of_rule, operands, pick, scale, values, zero_point
 
 from benchmarks.peers.litert_ import F32, model, tensor
@@ -23,7 +24,7 @@ ADDS = {"reference": ["tflite-double"] * 2, "optimised": ["tflite-opt-u8", "tfli
 MULS = {
     "reference": ["tflite-double"] * 2,
     "optimised": ["tflite-opt-u8", "tflite-opt-s8"],
-    "XNNPACK": ["fp32-even"] * 2,
+    "XNNPACK": ["rndnu" if COLUMN.endswith(("_arm", "_neon")) else "fp32-even"] * 2,
 }
 QUANTIZES = {"reference": "div-away", "optimised": "tflite-opt", "XNNPACK": "inv-even"}
 
@@ -89,4 +90,4 @@ for name in KERNELS:
         f"MUL, {name}": partial(elementwise, "MUL", rules.mul, MULS, name),
         f"QUANTIZE, {name}": partial(quantize, name),
     }
-OPS |= tflite_draws.ops(["reference", "optimized", "xnnpack"])
+OPS |= tflite_draws.ops([*map(kernel_here, ("reference", "optimized", "xnnpack"))])

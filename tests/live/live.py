@@ -1,5 +1,7 @@
 """Random calls of the systems that are installed, beside qops, bit for bit; ``make live SEED=1 CALLS=300``.
 
+``CPU=haswell`` or ``CPU=arm`` makes them on another CPU, in an emulator; `cpus` says how.
+
 Prints a table of each op's calls that are equal, that both refuse, that end the system's process, that differ as the
 documentation of qops says, with the reason, and that differ, with the first difference of each op; exits with 1 if
 there is one.
@@ -14,37 +16,48 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from children import answers, environment
+import cpus
+from children import answers
+from children import environment as own_environment
 
 SYSTEMS = ("onnxruntime", "torch", "tensorflow", "litert", "tflm")
-BESIDE = [sys.executable, str(Path(__file__).parent / "beside.py")]
+BESIDE = str(Path(__file__).parent / "beside.py")
 SECONDS = 120
-"""The longest that a call may take; the first one imports the system."""
+"""The longest that a call may take; the first one imports the system. In an emulator it is ten times as much."""
 COLUMNS = ("equal", "refused", "ended", "known", "different")
 
 
-def listed(system):
+def python(cpu):
+    """What starts a Python: this one, or one on another CPU; and its environment."""
+    return (cpus.command(cpu), cpus.environment(cpu)) if cpu else ([sys.executable], own_environment())
+
+
+def listed(system, cpu):
     """The version and the names of the ops of a system; of one that cannot be imported, why not."""
-    done = subprocess.run([*BESIDE, system], capture_output=True, text=True, env=environment())
+    start, environment = python(cpu)
+    done = subprocess.run([*start, BESIDE, system], capture_output=True, text=True, env=environment)
     if done.returncode:
-        return {"missing": done.stderr.strip().splitlines()[-1]}
+        return {"missing": (done.stderr.strip().splitlines() or [f"its process ended, {done.returncode}"])[-1]}
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def child(system, seed, calls, ops, first, end):
+def child(start, system, seed, calls, ops, first, end):
     """The command that makes these calls."""
-    return [*BESIDE, system, str(seed), str(calls), json.dumps(ops), str(first), str(end)]
+    return [*start, BESIDE, system, str(seed), str(calls), json.dumps(ops), str(first), str(end)]
 
 
-def compared(system, version, ops, seed, calls):
+def compared(system, version, ops, seed, calls, cpu):
     """Print a line for each op, and the reason of what is known to differ; give the first difference of each."""
     counts, differences, reason = Counter(), {}, ""
-    for answer in answers(partial(child, system, seed, calls, ops), 0, len(ops) * calls, SECONDS):
+    (start, environment), seconds = python(cpu), SECONDS * (10 if cpu else 1)
+    made = partial(child, start, system, seed, calls, ops)
+    for answer in answers(made, 0, len(ops) * calls, seconds, environment):
         op, number = ops[answer["number"] // calls], answer["number"] % calls
         found = answer.get("found", "ended")
         counts[found] += 1
         if found == "different":
-            differences.setdefault(op, f"{system} {op}, call {number} of seed {seed}: {answer['text']}")
+            on = f" on {cpu}" if cpu else ""
+            differences.setdefault(op, f"{system} {op}{on}, call {number} of seed {seed}: {answer['text']}")
         reason = answer["text"] if found == "known" else reason
         if number == calls - 1:
             print(f"{system:<13}{version:<14}{op:<42}", *(f"{counts[word]:>10}" for word in COLUMNS), flush=True)
@@ -61,18 +74,30 @@ def main(words=None):
     parser.add_argument("--calls", type=int, default=300, help="of each op")
     parser.add_argument("--systems", nargs="+", default=SYSTEMS, help=f"default: {' '.join(SYSTEMS)}")
     parser.add_argument("--ops", default="", help="a regular expression: only ops whose names it finds")
+    parser.add_argument("--cpu", default="", help=f"another CPU, in an emulator: arm, {', '.join(cpus.CPUS)}")
     args = parser.parse_args(words)
+    differences = []
+    for cpu in cpus.named(args.cpu) if args.cpu else [""]:
+        differences += on_cpu(cpu, args)
+    print("", *differences, f"{len(differences)} ops differ", sep="\n\n")
+    return 1 if differences else 0
+
+
+def on_cpu(cpu, args):
+    """Compare the calls on a CPU; give the first difference of each op."""
+    if cpu:
+        cpus.prepare(cpu)
+        print(f"on {cpu}", flush=True)
     print(f"{'system':<13}{'version':<14}{'op':<42}", *(f"{word:>10}" for word in COLUMNS))
     differences = []
     for system in args.systems:
-        known = listed(system)
+        known = listed(system, cpu)
         if "missing" in known:
             print(f"without {system}: {known['missing']}")
             continue
         ops = [op for op in known["ops"] if re.search(args.ops, op)]
-        differences += compared(system, known["version"], ops, args.seed, args.calls)
-    print("", *differences, f"{len(differences)} ops differ", sep="\n\n")
-    return 1 if differences else 0
+        differences += compared(system, known["version"], ops, args.seed, args.calls, cpu)
+    return differences
 
 
 if __name__ == "__main__":

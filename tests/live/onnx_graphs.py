@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
+from cpu import COLUMN
 from draws import Known, Pair, pick
 from onnx import TensorProto, helper
 from onnx_networks import Network
@@ -298,7 +299,7 @@ def graph(rng):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "graph.onnx")
             path.write_bytes(content)
-            read = models.load(path, runtime="ort")
+            read = models.load(path, runtime=COLUMN)
         for word in read.fused:
             if "itself refuses" in word:
                 raise ValueError(word)

@@ -141,7 +141,8 @@ def average_pool(rng):
     real = ran("QLinearAveragePool", inputs, [(dtype, 4)], **how)
     given = {"kernel": kernel, "x_scale": sx, "zero_point": zx, **affine("y", sy, zy), "count_padding": counts}
     given |= {"stride": tuple(stride), "padding": (tuple(pads[::2]), tuple(pads[1::2]))}
-    return of_rule(real, lambda: rules.average_pool(x, "ort", **given), {"x": x, **given})
+    rule = "ort-arm" if COLUMN.endswith(("_arm", "_neon")) else "ort"
+    return of_rule(real, lambda: rules.average_pool(x, rule, **given), {"x": x, **given})
 
 
 OPS = {

@@ -3,6 +3,7 @@
 from functools import partial
 
 import tflite_codes
+import tflite_hybrids
 import tflite_layers
 import tflite_systems
 from draws import Pair, pick
@@ -20,13 +21,13 @@ UNDEFINED = {("SUM", "reference", "int16")}
 
 def is_drawn(kind, kernel, dtype):
     """Whether a kernel has an operator for a type, and computes with its tensors alone."""
-    return dtype in TAKES[kind, kernel] and (kind, kernel, dtype) not in UNDEFINED
+    return dtype in TAKES[kind, kernel] and (kind, kernel.removesuffix("_arm"), dtype) not in UNDEFINED
 
 
 def one(kind, kernel, rng):
     """A model of one operator."""
     every = types_of(kind) if rng.random() < 0.03 else TAKES[kind, kernel]
-    dtype = str(pick(rng, [dtype for dtype in every if (kind, kernel, dtype) not in UNDEFINED]))
+    dtype = str(pick(rng, [dtype for dtype in every if (kind, kernel.removesuffix("_arm"), dtype) not in UNDEFINED]))
     return compared(kernel, [DRAWN[kind]], Net(rng, kernel, dtype))
 
 
@@ -49,6 +50,11 @@ def few(kernel, rng):
     trunk, ends = ([kind for kind in kinds if is_drawn(kind, kernel, dtype)] for kinds in (IMAGES, ENDS))
     counts = (trunk, int(rng.integers(1, 7))), (ends, int(rng.integers(0, 4)))
     return compared(kernel, [DRAWN[pick(rng, kinds)] for kinds, count in counts for _ in range(count)], net)
+
+
+def hybrid(kernel, rng):
+    """A layer of float data and int8 weights."""
+    return compared(kernel, [tflite_hybrids.hybrid], Net(rng, kernel, "float32"))
 
 
 def compared(kernel, drawers, net):
@@ -84,4 +90,9 @@ def ops(kernels):
             if TAKES[kind, kernel]
         },
         **{f"graphs of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
+        **{
+            f"hybrid layers, {kernel}": partial(hybrid, kernel)
+            for kernel in kernels
+            if kernel in tflite_hybrids.KERNELS
+        },
     }

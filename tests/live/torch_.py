@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
+from cpu import COLUMN
 from draws import (
     TYPES,
     Known,
@@ -20,20 +21,28 @@ from draws import (
     zero_point,
 )
 
-from qops import onnx, rules
+from qops import rules
 
 torch.set_num_threads(1)
 torch.set_grad_enabled(False)
 VERSION = torch.__version__
-ENGINES = [name for name in ("x86", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines]
+HAS_VNNI, IS_ARM = COLUMN == "ort", COLUMN.endswith(("_arm", "_neon"))
+ENGINES = [
+    name for name in ("x86", "fbgemm", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines
+]
 KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
-LINEAR = {"x86": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
+LINEAR = {"x86": "torch-fbgemm", "fbgemm": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
 CONVOLUTION = LINEAR | dict.fromkeys(("x86", "onednn"), "torch-onednn-conv")  # x86 gives them to oneDNN
+SUMS = {"x86": "x86-vnni", "fbgemm": "fbgemm-vnni", "onednn": "exact", "qnnpack": "exact"}
+if COLUMN == "ort_avx2":
+    LINEAR |= {"onednn": "torch-onednn-amx"}
+    CONVOLUTION = LINEAR | {"onednn": "torch-onednn-conv-amx"}
+    SUMS = {"x86": "fbgemm-avx2", "fbgemm": "fbgemm-avx2", "onednn": "onednn-avx2", "qnnpack": "exact"}
 AMX = "where oneDNN uses AMX, it multiplies by in_scale * w_scale: the rows torch-onednn-amx, torch-onednn-conv-amx"
 HAS_AMX = torch.cpu._is_amx_tile_supported()
 NEWER = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 ADD, QUANTIZE = ("torch-2.14", "inv-even-wraps") if NEWER else ("torch", "fma-zp-inside")
-ADDS = {"x86": ADD, "onednn": ADD, "qnnpack": "torch-qnnpack"}
+ADDS = {"x86": ADD, "fbgemm": ADD, "onednn": ADD, "qnnpack": "torch-qnnpack"}
 OF_WIDTH = {"AVX512": "torch-nhwc", "AVX2": "torch-nhwc-avx2"}
 NHWC = "torch-2.14-nhwc" if NEWER else OF_WIDTH.get(torch.backends.cpu.get_cpu_capability(), "torch-nchw")
 
@@ -96,13 +105,13 @@ def linear(engine, rng):
         packed = torch.ops.quantized.linear_prepack(tensor(w, given["sw"], 0), None)
         return torch.ops.quantized.linear(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
 
-    sums = partial(onnx.matmul_integer, x, w.T.copy(), given["zx"])
+    sums = partial(rules.accumulate, x, w.T, x_zero_point=given["zx"], rule=SUMS[engine], dtype="int32")
     return of_layer(LINEAR[engine], on(engine, real), sums, coded, {"x": x, "w": w, **given})
 
 
 def convolution(engine, rng):
     given, coded = layer(rng)
-    group, channels, out = pick(rng, [(1, 3, 5), (1, 16, 16), (8, 8, 8), (2, 4, 6)])
+    group, channels, out = pick(rng, [(1, 3, 5), (1, 16, 16), (8, 8, 8), (2, 4, 6), (3, 9, 9), (2, 8, 16)])
     taps, steps, pads = int(rng.integers(1, 4)), int(rng.integers(1, 3)), int(rng.integers(2))
     x = codes(rng, (1, channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), np.uint8, given["zx"])
     w = codes(rng, (out, channels // group, taps, taps), np.int8, 0)
@@ -112,9 +121,12 @@ def convolution(engine, rng):
         packed = prepack(tensor(w, given["sw"], 0), None, *how)
         return torch.ops.quantized.conv2d(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
 
-    how = {"strides": [steps] * 2, "pads": [pads] * 4, "group": group}
-    sums = partial(onnx.conv_integer, x, w, given["zx"], **how)
-    return of_layer(CONVOLUTION[engine], on(engine, real), sums, coded, {"x": x, "w": w, **given, **how})
+    how = {"strides": [steps] * 2, "pads": [pads] * 4, "groups": group, "rule": SUMS[engine]}
+    sums = partial(rules.accumulate_conv, x, w, x_zero_point=given["zx"], **how, dtype="int32")
+    rule = CONVOLUTION[engine]
+    if rule == "torch-onednn-conv-amx" and 1 < group < channels and (channels // group % 4 or out // group % 4):
+        rule = "torch-onednn-groups"
+    return of_layer(rule, on(engine, real), sums, coded, {"x": x, "w": w, **given, **how})
 
 
 def average_pool(engine, is_nhwc, rng):

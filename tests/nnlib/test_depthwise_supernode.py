@@ -93,6 +93,18 @@ def test_a_range_that_depends_on_channels_that_are_not_set_is_refused():
     assert not nnlib.depthwise_supernode(x, w, bias, (1, 2), "VALID", 0.0, 9.0).data.any()
 
 
+def test_channels_that_are_set_count_beside_those_that_are_not():
+    """Of the next 32 channels only one is set. Only its own channel has weights, so the others, set or not, add 0."""
+    found = []
+    for channels, pixel in ((33, 0), (33, 255), (64, 255)):
+        codes, w = np.zeros((1, 4, 8, channels), np.uint8), np.zeros((3, 3, channels, 1), np.uint8)
+        codes[0, :, 0, 32], w[:, :, 0] = pixel, 255
+        bias = np.zeros(channels, np.int32), -1.0, 1.0
+        t = nnlib.depthwise_supernode((codes, 0.0, 1.0), (w, 0.0, 1.0), bias, (1, 2), "VALID", 0.0)
+        found.append((t.min, t.max))
+    assert found[0] != found[1] == found[2]
+
+
 @pytest.mark.parametrize(
     ("shape", "stride", "message"),
     [

@@ -1,5 +1,6 @@
 """MatMulInteger and QLinearMatMul beside their slow twins, and what they refuse."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 import reference_onnx as twin
@@ -182,7 +183,11 @@ REFUSED = [
         "a, b, .* no kernel for int8 by",
     ),
     ({"y_zero_point": np.int8(0), "runtime": "ort"}, TypeError, "a, b, y_zero_point: .* uint8 by int8 to int8"),
-    ({"a_scale": np.float16(1), "runtime": "ort"}, TypeError, "a_scale: expected float32, got float16"),
+    (
+        {"a_scale": ml_dtypes.bfloat16(1), "runtime": "ort"},
+        TypeError,
+        "a_scale: expected float32, float16, got bfloat16",
+    ),
     (
         {"a": np.ones((2, 2), np.uint8), "a_scale": np.float32([1, 2]), "runtime": "ort"},
         ValueError,

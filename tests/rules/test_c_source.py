@@ -159,6 +159,8 @@ BIASED = {
     "mnn": {**REAL, "w_sums": 77, "x_zero_point": -7, "zero_point": 3},
     **{key: {**OPENVINO, "bias": 0.73} for key in ("openvino", "openvino-one-channel")},
     "openvino-no-bias": OPENVINO,
+    "torch-fbgemm-bias": REAL | {"zero_point": 3},
+    "torch-onednn-groups": {"scales": REAL["scales"], "zero_point": 3},
     "cadence": {"scales": REAL["scales"], "zero_point": 3},
 }
 
@@ -166,7 +168,9 @@ BIASED = {
 @pytest.mark.parametrize("rule", rules.REAL_BIAS)
 def test_c_of_rules_with_a_real_bias_gives_the_codes(rule, tmp_path):
     op = rules.Requantize(rule, **BIASED[rule])
-    numbers = [number.item() for number in map(np.asarray, op.floats)] + ([3] if rule == "cadence" else [])
+    numbers = [number.item() for number in map(np.asarray, op.floats)] + (
+        [3] if rule in ("cadence", "torch-fbgemm-bias") else []
+    )
     kinds = ["int32_t" if isinstance(number, int) else "float" for number in numbers]
     passed = ", ".join(["x[i]", *(f"n{i}" for i in range(len(kinds))), *map(str, op.ends)])
     loop = f"""

@@ -74,7 +74,7 @@ def rounded(rule, taps, n):
         mean, block = total.astype(F) * (F(1) / F(n)), TORCH_BLOCKS[rule]
         whole = len(total) // block * block
         return np.where(np.arange(len(total)) < whole, np.rint(mean) + ZX, np.rint(mean + F(ZX)))
-    if rule == "ort":
+    if rule in ("ort", "ort-arm"):
         real = np.zeros(len(total), F)
         for tap in taps:
             real = real + (tap - ZX).astype(F) * F(SX)
@@ -111,7 +111,7 @@ def test_windows_move_and_are_cut(rng, rule, dtype, moves):
         for counts in {"image": [False], "all": [True]}.get(AVERAGE_POOL[rule].counts, [False, True]):
             got = rules.average_pool(x, rule, kernel=kernel, **numbers(rule), **moves, count_padding=counts)
             has_pads = any(map(sum, pads_of(moves, size, kernel, np.broadcast_to(moves.get("stride", 1), 2).tolist())))
-            own = "ort-global" if rule == "ort" and size == kernel and not has_pads else rule
+            own = "ort-global" if rule in ("ort", "ort-arm") and size == kernel and not has_pads else rule
             np.testing.assert_array_equal(got, pooled(x, own, kernel, moves, counts))
             out = np.zeros(got.shape[::-1], dtype).T
             op = rules.AveragePool(rule, kernel=kernel, **numbers(rule), **moves, count_padding=counts, dtype=dtype)

@@ -14,6 +14,8 @@ SCALES = {rule: (0.5, [0.25, 0.5, 1.0], 2.0) for rule in rules.REAL_BIAS}
 OTHER = {rule: {"bias": [0.25, -1.5, 3.0]} for rule in rules.REAL_BIAS}
 OTHER["mnn"] |= {"w_sums": [0, 64, -32], "x_zero_point": -3, "zero_point": 5}
 OTHER["cadence"] = {"zero_point": 5}
+OTHER["torch-fbgemm-bias"] |= {"zero_point": 5}
+OTHER["torch-onednn-groups"] = {"zero_point": 4}
 OTHER["openvino"] |= {"range": (-31.875, 31.875), "dtype": "uint8"}  # steps of 1 / 4
 OTHER["openvino-one-channel"] |= {"range": (-31.875, 31.875), "dtype": "uint8", "bias": 0.25}
 OTHER["openvino-no-bias"] = {"range": (-31.875, 31.875), "dtype": "uint8"}
@@ -46,7 +48,8 @@ def test_codes_are_the_exact_ones_where_floats_are_exact(rule, rng):
         else:
             zero = OTHER[rule].get("zero_point", 0)
             lowest = -127 if "ncnn" in rule else -128
-            code = round(real / Fraction(y)) + zero if rule == "cadence" else half_away(real / Fraction(y) + zero)
+            to_even = rule in ("cadence", "torch-fbgemm-bias", "torch-onednn-groups")
+            code = round(real / Fraction(y)) + zero if to_even else half_away(real / Fraction(y) + zero)
             want[i, channel] = min(max(code, lowest), 127)
     np.testing.assert_array_equal(got, want)
     assert len(np.unique(want)) > 60

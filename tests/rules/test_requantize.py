@@ -220,7 +220,7 @@ def test_out_is_written_and_nothing_else():
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"rule": "tflite"}, "^rule: expected one of tflite-single, tflite-double"),
+        ({"rule": "tflite"}, "^rule: expected one of 36 names, such as tflite-single, tflite-double"),
         ({"rule": None}, "^rule: expected one of.* got None"),
         ({"acc": [0.5]}, "^acc: expected integers, got float64"),
         ({"rule": "double-away", "acc": [2**40]}, "^acc: int32 does not hold its values"),

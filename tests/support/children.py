@@ -16,14 +16,17 @@ def environment():
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (SUPPORT, *sys.path[1:], SUPPORT.parents[1])))}
 
 
-def answers(command, first, end, seconds):
+def answers(command, first, end, seconds, variables=None):
     """What children say of each call, in order; {"ended": why} of a call that ends its process, or does not return.
 
-    ``command(first, end)`` starts a child. It prints a line of JSON before each call, {"number": n}, and one after it.
+    ``command(first, end)`` starts a child, in this environment or that of `variables`. It prints a line of JSON before
+    each call, {"number": n}, and one after it.
     """
     while first < end:
         with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(command(first, end), stdout=subprocess.PIPE, stderr=errors, env=environment())
+            process = subprocess.Popen(
+                command(first, end), stdout=subprocess.PIPE, stderr=errors, env=variables or environment()
+            )
             why = ""
             for line in lines(process.stdout, seconds):
                 if line is None:

@@ -23,6 +23,7 @@ NOUNS = {
     "joining",
     "prepared",
     "window",
+    "window_rows",
 }
 """Modules between the kernels and the ops."""
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
@@ -84,7 +85,7 @@ LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 FLOORS = {
     "models": (
-        *(("tensor",), ("op",), ("live", "session"), ("cut", "graph", "operator", "target"), ("code", "noise")),
+        *(("tensor",), ("op",), ("live", "plan", "session"), ("cut", "graph", "operator", "target"), ("code", "noise")),
         *(("onnx", "tflite"), ("load",), ("argument",)),
     ),
     "tools": (
@@ -105,7 +106,7 @@ def below(here):
     if here == "tools":
         return {"_kernels.machine", "_kernels.arrays", "nouns", *PACKAGES}
     if here == "models":
-        return {here, "_kernels.arrays", "_kernels.conv", "nouns", "rules", *READ, *EXTRAS}
+        return {here, "_kernels.arrays", "_kernels.conv", "_kernels.machine", "nouns", "rules", *READ, *EXTRAS}
     name = here.removeprefix("_kernels.")
     if name in LAYERS:
         return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}

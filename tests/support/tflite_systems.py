@@ -15,7 +15,8 @@ def litert(content, inputs, kernel):
         "optimized": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         "xnnpack": OpResolverType.AUTO,
     }
-    made = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=resolvers[kernel])
+    how = resolvers[kernel.partition("_")[0]]  # without the kind of CPU
+    made = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=how)
     made.allocate_tensors()
     for detail in made.get_input_details():
         made.set_tensor(detail["index"], inputs[detail["name"]])

@@ -8,6 +8,8 @@ cdef struct Part:  # one input of a concatenation
     char* data  # the memory of the input; `concat` sets this and the size
     Py_ssize_t size  # bytes of the input for one index of the axes before that of the concatenation
 
+cdef void copy_rows(char* to, Py_ssize_t pitch, const char* x, Py_ssize_t stride, Py_ssize_t size,
+                    Py_ssize_t rows) noexcept nogil
 cdef cnp.ndarray plain(cnp.ndarray x)
 cdef tuple joined(list arrays, axis)
 cdef void copy_bytes(char** data, Py_ssize_t n, void* using) noexcept nogil

@@ -9,7 +9,6 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from qops._kernels.arrays.checks cimport MAX_DIMS, apart, writable
-from qops._kernels.arrays.copying cimport copy_rows
 from qops._kernels.arrays.walk cimport WORTH_RELEASING
 
 import numpy as np
@@ -22,6 +21,33 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     BUFFER_WORDS = 1024  # of 8 bytes: the buffer for short rows that are recoded together, a part of L1
     LONG_ROW_BYTES = 512  # rows of at least so many bytes are recoded one by one, without the buffer
+
+
+cdef inline void copy_row(char* to, const char* x, Py_ssize_t size, Py_ssize_t unit) noexcept nogil:
+    """Copy one row, `unit` bytes at a time, which is a constant. The last copy ends where the row ends."""
+    cdef Py_ssize_t i
+    for i from 0 <= i < size - unit by unit:
+        memcpy(to + i, x + i, unit)
+    memcpy(to + size - unit, x + size - unit, unit)
+
+
+cdef void copy_rows(char* to, Py_ssize_t pitch, const char* x, Py_ssize_t stride, Py_ssize_t size,
+                    Py_ssize_t rows) noexcept nogil:
+    """Copy rows of `size` bytes, which begin `stride` bytes apart, to where they begin `pitch` bytes apart.
+
+    For rows of up to 64 bytes, a call of memcpy would take longer than the copy itself.
+    """
+    cdef Py_ssize_t i, k
+    for i in range(rows):
+        if size > 64:
+            memcpy(to + i * pitch, x + i * stride, size)
+        elif size >= 16:
+            copy_row(to + i * pitch, x + i * stride, size, 16)
+        elif size >= 4:
+            copy_row(to + i * pitch, x + i * stride, size, 4)
+        else:
+            for k in range(size):
+                to[i * pitch + k] = x[i * stride + k]
 
 
 cdef cnp.ndarray plain(cnp.ndarray x):

@@ -6,7 +6,7 @@ from qops._kernels.arrays.refusal import bad_value
 
 __all__ = ["did_you_mean", "expected_one_of", "nearest"]
 
-_MOST = 40
+_MOST = 32
 """Names that a message lists."""
 _LIKE = 0.6
 """How much of its letters a name must share with a word: what `difflib` takes by default."""
@@ -73,7 +73,7 @@ def expected_one_of(name: str, names: Collection[str], word: object, said: str) 
     name : str
         The argument.
     names : collection of str
-        What it may be. Of more than 40 the nearest five are listed.
+        What it may be. Of more than 32 the nearest five are listed.
     word : object
         What it is.
     said : str

@@ -110,6 +110,26 @@ cdef bint has_axes(value):
     return isinstance(value, (list, tuple)) or cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
 
 
+cpdef tuple two_ends(value, str name):
+    """Give the two members of (min, max), which are not checked; TypeError if there are not two."""
+    try:
+        lo, hi = value
+    except (TypeError, ValueError):
+        raise bad_type(name, f"expected (min, max), got {shown(value)}") from None
+    return lo, hi
+
+
+cdef tuple open_ends(lo, hi, both):
+    """Give both ends, None for an open one: the range `both`, or lo and hi. A pair that is given as lo is a range."""
+    if both is None:
+        if not (isinstance(lo, tuple) and len(lo) == 2 and hi is None):
+            return lo, hi
+        both, lo = lo, None
+    if not (lo is None and hi is None):
+        raise bad_value("range", f"give range, or min and max, not both; got {shown(both)}, {shown(lo)}, {shown(hi)}")
+    return two_ends(both, "range")
+
+
 cpdef double number(value, str name) except? -1:
     """Give `value` as a float; TypeError if it is no number, ValueError if it is not finite."""
     cdef double result

@@ -5,7 +5,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 
-from qops._kernels.arrays.numbers cimport flag, shown
+from qops._kernels.arrays.numbers cimport flag, open_ends, shown
 from qops._kernels.stage.affine cimport (
     Affine, Line, all_holding_zero, all_mirrored, dequantize_32, holding_zero, line_of, lines, mirrored
 )
@@ -122,14 +122,16 @@ cdef int prepare(
     return 0
 
 
-def quantize(type cls, x, lo, hi, axis, dtype, symmetric, nan, out):
-    """Quantize in the smallest range that holds lo, hi and 0. None stands for the end of the data."""
+def quantize(type cls, x, lo, hi, range, axis, dtype, symmetric, nan, out):
+    """Quantize in the smallest range that holds lo and hi, or `range`, and 0. None stands for the end of the data."""
     cdef cnp.ndarray source, values, codes
     cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else typenum_of(dtype)
     cdef const CodeType* into = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # signed: odd numbers
     cdef Ends ends
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0)
+    if range is not None or isinstance(lo, tuple):
+        lo, hi = open_ends(lo, hi, range)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise bad_value("nan", f"{shown(nan)} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
@@ -149,6 +151,17 @@ def quantize(type cls, x, lo, hi, axis, dtype, symmetric, nan, out):
     return tensor(cls, codes, ends.min, ends.max)
 
 
+cdef set axes_of(axis, int ndim):
+    """The axes, of an array of `ndim`, along which each choice of an index has a range of its own."""
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    kept = {integer(each, "axis", -ndim, ndim - 1) % ndim for each in given}
+    if not kept:
+        raise bad_value("axis", "expected at least one axis, got none")
+    if len(kept) < len(given):
+        raise bad_value("axis", f"names an axis twice, got {shown(axis)}")
+    return kept
+
+
 cdef tuple ends_of_channels(values, lo, hi, axis):
     """The ends of the ranges, as float32 arrays that broadcast against `values`. None: the end of the data."""
     if axis is None:
@@ -157,10 +170,10 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
         if values.ndim == 0:
             raise bad_value("x", "is one number, and min or max has an axis; the order is x, min, max")
         return spans(values, lo, hi, "min, max")
-    axis = integer(axis, "axis", -values.ndim, values.ndim - 1) % values.ndim
-    shape = tuple([n if i == axis else 1 for i, n in enumerate(values.shape)])
+    kept = axes_of(axis, values.ndim)
+    shape = tuple([n if i in kept else 1 for i, n in enumerate(values.shape)])
     if lo is None or hi is None:
-        others = tuple([i for i in range(values.ndim) if i != axis])
+        others = tuple([i for i in range(values.ndim) if i not in kept])
         low, high = values.min(others, keepdims=True, initial=0), values.max(others, keepdims=True, initial=0)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             refuse_infinite(values)
@@ -168,14 +181,6 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     lo, hi = spans(values, lo, hi, "min, max")
     whole = (lo + np.zeros(shape)).shape
     return np.broadcast_to(lo, whole), np.broadcast_to(hi, whole)
-
-
-def ends_of_rows(rows, x):
-    """Give the least and the largest of each row and 0; `x` is what the caller gave, for the error."""
-    low, high = float32s(rows, "x").min(1, initial=0), float32s(rows, "x").max(1, initial=0)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        refuse_infinite(float32s(x, "x"))
-    return low, high
 
 
 cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType into, int typenum, bint symmetric, nan, out):

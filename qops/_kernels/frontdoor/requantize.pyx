@@ -9,7 +9,7 @@ import numpy as np
 from qops._kernels.arrays.channels cimport by_channel, reading, spans
 from qops._kernels.arrays.checks cimport Ends, as_array, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
-from qops._kernels.arrays.numbers cimport code_typenum, has_axes
+from qops._kernels.arrays.numbers cimport code_typenum, has_axes, open_ends
 from qops._kernels.frontdoor.requantize_8 cimport (
     STEEPEST, RecodeParams, flip_of, recode_channels, recode_params, table_8,
 )
@@ -145,8 +145,8 @@ cdef Ends wanted_of(lo, hi, cnp.ndarray codes, tuple own, const CodeType* kind, 
     return moved if isfinite(moved.min) and isfinite(moved.max) else wanted
 
 
-def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
-    """Give 8-bit codes in the range (lo, hi). None stands for an end that comes from the codes."""
+def requantize(type cls, t, lo, hi, range, dtype, bint only_32, out):
+    """Give 8-bit codes in the range (lo, hi), or `range`. None stands for an end that comes from the codes."""
     cdef int typenum = code_typenum(dtype, False)
     cdef Ends wanted
     cdef CodeType kind
@@ -155,6 +155,8 @@ def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     cdef uint8_t table[256]
     cdef IntegerParams p
     cdef Stage s
+    if range is not None or isinstance(lo, tuple):
+        lo, hi = open_ends(lo, hi, range)
     lo, hi = given(lo, "min"), given(hi, "max")
     codes, low, high = read(t, only_32, &kind)
     if has_axes(lo) or has_axes(hi):

@@ -13,7 +13,7 @@ from qops._kernels.gemm.gemm cimport is_zero, product, set_left, set_packed
 from qops._kernels.gemm.offsets cimport numbers, subtract_offsets, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
-from qops._kernels.gemm.stream cimport product as sums_of_products
+from qops._kernels.gemm.run cimport product as sums_of_products
 from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, amx_is_faster
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.layer_stage cimport LayerParams, some_columns

@@ -1,4 +1,4 @@
-/* The arguments that gemm/blocks.pyx, gemm/stream.pyx and conv/rows.pyx pass to a kernel, and the table of its
+/* The arguments that gemm/blocks.pyx, gemm/run.pyx and conv/rows.pyx pass to a kernel, and the table of its
  * functions.
  *
  * A quad is 4 bytes that are neighbours along k: four 8-bit elements, or two 16-bit ones for the kernels that widen.

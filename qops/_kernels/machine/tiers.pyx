@@ -6,7 +6,6 @@ elements, so one call may run on two tiers if `use` is called meanwhile.
 """
 
 import os
-from qops._kernels.arrays.refusal import bad_value
 
 cdef extern from "machine/cpu.h":
     const char *NAMES "QOPS_TIERS"
@@ -41,7 +40,7 @@ def use(str wanted not None):
     """Use the tier `wanted` from now on, in the whole process. Raises ValueError if the CPU lacks it."""
     global current
     if wanted not in AVAILABLE:
-        raise bad_value("QOPS_ISA", f"{wanted!r} is not one of the tiers of this CPU, {', '.join(AVAILABLE)}")
+        raise ValueError(f"QOPS_ISA: {wanted!r} is not one of the tiers of this CPU, {', '.join(AVAILABLE)}")
     current = TIERS.index(wanted)
 
 

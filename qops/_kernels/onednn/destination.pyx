@@ -81,13 +81,14 @@ cdef class PostOpStage(PreparedStage):
         """
         cdef const float* before = self.old_of(x, old)
         cdef bint of_sums = typenum_of(x) == cnp.NPY_INT32
+        cdef const int32_t* sums = <const int32_t*>cnp.PyArray_DATA(x)
         cdef float* values = <float*>cnp.PyArray_DATA(x)
         cdef Py_ssize_t i = 0, n = cnp.PyArray_SIZE(x), block = self.post_ops.block
         if not of_sums and typenum_of(x) != cnp.NPY_FLOAT32:
             raise bad_type("x", f"expected int32 or float32, got {(<object>x).dtype}")
         with nogil:
             while i < n and (of_sums or self.post_ops.count):
-                run_float_ops(self.post_ops.float_ops, self.post_ops.count, <int32_t*>values + i if of_sums else NULL,
+                run_float_ops(self.post_ops.float_ops, self.post_ops.count, sums + i if of_sums else NULL,
                               values + i, before + i if before != NULL else NULL, 0, min(block, n - i))
                 i += block
         return x.view("float32")

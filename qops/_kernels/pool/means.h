@@ -3,14 +3,18 @@
 
 /* Gives LANES / 4 means of 16-bit sums, as s32, plus 128 if codes are signed. The quotient that is rounded once is the
  * product with 1 / count and a correction: fma gives the error of the product exactly, and it is so small that the
- * corrected product is the rounded quotient. */
+ * corrected product is the rounded quotient. Half of the count added away from 0 and a quotient that is truncated round
+ * half away. */
 TARGET static inline __attribute__((always_inline)) vec TIER(pool_mean)(const int16_t *sums, pool_mean p, int rule)
 {
-    const vecf sum = s32_to_f32(p.is_signed ? load_s16_s32(sums) : load_u16_s32(sums));
+    const vec code = p.is_signed ? load_s16_s32(sums) : load_u16_s32(sums);
+    const vec sign = and_bits(code, set1_s32((int)0x80000000));
+    const vecf half = TIER(floats)(or_bits(TIER(bits)(set1_f32((float)(p.count / 2))), sign));
+    const vecf sum = rule == POOL_HALF_AWAY ? add_f32(s32_to_f32(code), half) : s32_to_f32(code);
     const vecf part = set1_f32(p.part), near = mul_f32(sum, part);
     const vecf left = fma_f32(near, set1_f32((float)-p.count), sum);
     const vecf quotient = rule == POOL_RECIPROCAL ? near : fma_f32(left, part, near);
-    const vec mean = rule == POOL_TRUNCATE ? f32_to_s32_trunc(quotient) : f32_to_s32_rint(quotient);
+    const vec mean = rule == POOL_TRUNCATE || rule == POOL_HALF_AWAY ? f32_to_s32_trunc(quotient) : f32_to_s32_rint(quotient);
     return add_s32(mean, set1_s32(p.is_signed ? 128 : 0));
 }
 
@@ -47,6 +51,7 @@ TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_
     case POOL_RECIPROCAL: return TIER(pool_means_of)(sums, n, p, y, POOL_RECIPROCAL);
     case POOL_QUOTIENT: return TIER(pool_means_of)(sums, n, p, y, POOL_QUOTIENT);
     case POOL_TRUNCATE: return TIER(pool_means_of)(sums, n, p, y, POOL_TRUNCATE);
+    case POOL_HALF_AWAY: return TIER(pool_means_of)(sums, n, p, y, POOL_HALF_AWAY);
     default: return TIER(pool_q15)(sums, n, p, y);
     }
 }
@@ -79,7 +84,7 @@ TARGET static ptrdiff_t TIER(pool_real_mean)(const uint8_t *x, ptrdiff_t n, pool
 
 /* How a mean is made: see pooling.pyx. With STAGE and VALUES a stage makes the code, of the sum or of the mean of real
  * values. */
-typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_STAGE, POOL_VALUES } pool_rule;
+typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_HALF_AWAY, POOL_Q15, POOL_STAGE, POOL_VALUES } pool_rule;
 
 typedef struct {
     pool_rule rule;

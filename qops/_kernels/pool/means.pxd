@@ -8,6 +8,7 @@ cdef extern from "pool/means.h" nogil:
         RECIPROCAL "POOL_RECIPROCAL"
         QUOTIENT "POOL_QUOTIENT"
         TRUNCATE "POOL_TRUNCATE"
+        HALF_AWAY "POOL_HALF_AWAY"
         Q15 "POOL_Q15"
         STAGE "POOL_STAGE"
         VALUES "POOL_VALUES"

@@ -37,6 +37,8 @@ cdef inline int32_t mean(int32_t sum, Mean p) noexcept nogil:
         return <int32_t>rintf(<float>sum * p.part)
     if p.rule == QUOTIENT:
         return <int32_t>rintf(<float>sum / <float>p.count)
+    if p.rule == HALF_AWAY:
+        return <int32_t>((sum - p.count // 2 if sum < 0 else sum + p.count // 2) // p.count)
     return <int32_t>(sum // p.count) if p.rule == TRUNCATE else saturate_u8(sum * p.q15 + 0x4000 >> 15)
 
 

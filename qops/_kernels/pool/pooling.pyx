@@ -6,20 +6,21 @@ A mean is made by one of these rules:
     reciprocal    rint(f32(sum) * f32(1 / count))                               one rounding to float32 an operation
     quotient      rint(f32(sum) / f32(count))                                   the same
     truncate      sum / count, toward zero
+    half_away     (sum + count / 2) / count for sums from 0 on, (sum - count / 2) / count below, each / toward zero
     q15           saturate_u8((sum * min(2**15 / count, 2**15 - 1) + 2**14) >> 15), the sum wraps to 16 bits; uint8 only
 
 or by a stage, from the sum or from the mean of real values.
 """
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.axis cimport taps_on_image
-from qops._kernels.arrays.checks cimport apart, array, writable
+from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.window cimport Window
-from qops._kernels.pool.means cimport Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
-from qops._kernels.pool.run cimport Pool, run, size_of
-from qops._kernels.pool.taps cimport (
-    MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32,
+from qops._kernels.pool.means cimport HALF_AWAY, Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
+from qops._kernels.pool.run cimport (
+    MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32, Pool, run, size_of,
 )
 from qops._kernels.stage.prepared cimport PreparedStage
 
@@ -31,7 +32,7 @@ cnp.import_array()
 cdef enum:
     FEW = 255  # up to so many taps, a sum of u8 fits uint16, and a sum of s8 fits int16
 
-RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "q15": Q15}
+RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "half_away": HALF_AWAY, "q15": Q15}
 
 
 cdef cnp.ndarray checked(image, bint or_int16=False):
@@ -54,7 +55,8 @@ cdef void set_sums(Pool *p, int typenum, Py_ssize_t size, Py_ssize_t kh) noexcep
         p.across = SUM_S16 if size == 2 else SUM_S16_S32 if is_signed else SUM_U16_S32
 
 
-cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window, int typenum, out):
+cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window, int typenum, out,
+                        str names="kernel"):
     """Set the other fields of the pool, run it, and give its results, of dtype `typenum`, in `out` if that is given."""
     cdef cnp.ndarray x = image, y, made
     cdef int failed
@@ -64,7 +66,7 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
     cdef Window over = window.over(cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), kernel[0], kernel[1])
     p.rows, p.columns, p.channels = over.down, over.across, cnp.PyArray_DIM(x, 3)
     p.result_bytes = 2 if typenum == cnp.NPY_INT16 else 4 if typenum == cnp.NPY_INT32 else 1
-    window.places(p.rows.size, p.columns.size, p.rows.kernel, p.columns.kernel, &p.oh, &p.ow)
+    window.places(p.rows.size, p.columns.size, p.rows.kernel, p.columns.kernel, &p.oh, &p.ow, names)
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), p.oh, p.ow, p.channels]
     if out is None:
         y = cnp.PyArray_EMPTY(4, shape, typenum, 0)
@@ -84,14 +86,19 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
     return y
 
 
-def largest(image, tuple kernel not None, Window window not None, out=None):
-    """Give the largest code of each window. A window that lies on padding alone gives the lowest code."""
-    cdef cnp.ndarray x = checked(image)
-    cdef bint is_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
-    cdef Pool p
+cdef void set_largest(Pool *p, int typenum) noexcept:
+    """Let windows give their largest code."""
+    cdef bint is_signed = typenum == cnp.NPY_INT8
     p.down = p.across = MAX_S8 if is_signed else MAX_U8
     p.down_start = p.across_start = <int32_t>0x80808080 if is_signed else 0
     p.means = NULL
+
+
+def largest(image, tuple kernel not None, Window window not None, out=None):
+    """Give the largest code of each window. A window that lies on padding alone gives the lowest code."""
+    cdef cnp.ndarray x = checked(image)
+    cdef Pool p
+    set_largest(&p, cnp.PyArray_TYPE(x))
     return pooled(&p, x, kernel, window, cnp.PyArray_TYPE(x), out)
 
 
@@ -154,3 +161,50 @@ def counts(size, kernel, Window window not None, *, bint padding=False):
     down = [taps_on_image(&over.down, i).count for i in range(oh)]
     across = [taps_on_image(&over.across, i).count for i in range(ow)]
     return np.multiply.outer(np.int32(down), np.int32(across))
+
+
+@cython.final
+cdef class Clamped:
+    """A prepared pool over images NHWC of uint8 or int8, whose results are clamped to `lowest` and `highest`.
+
+    averages: the mean of each window by the rule half_away, else the largest code. typenum: numpy's number of the
+    dtype of images. same: the padding is what TensorFlow calls SAME, for the size of each call's images; its taps do
+    not count.
+    """
+    cdef Window window
+    cdef tuple kernel
+    cdef int typenum
+    cdef bint same, averages, clamps
+    cdef int32_t lowest, highest
+
+    def __init__(self, tuple kernel not None, Window window not None, int typenum, int32_t lowest, int32_t highest, *,
+                 bint averages, bint same=False):
+        cdef int32_t zero = -128 if typenum == cnp.NPY_INT8 else 0
+        self.kernel, self.window, self.typenum, self.same = kernel, window, typenum, same
+        self.lowest, self.highest, self.averages = lowest, highest, averages
+        self.clamps = lowest > zero or highest < zero + 255
+
+    def __call__(self, x, out=None):
+        """Pool images, into `out` if that is given. Errors name x, window and out."""
+        cdef cnp.ndarray data = array_of(x, "x"), made
+        cdef Window window = self.window
+        cdef Means how
+        cdef Pool p
+        take(data, "x", self.typenum)
+        if cnp.PyArray_NDIM(data) != 4:
+            raise bad_value("x", f"expected images (N, H, W, C), got shape {(<object>data).shape}")
+        if self.same:
+            window = window.with_same(cnp.PyArray_DIM(data, 1), cnp.PyArray_DIM(data, 2), self.kernel[0],
+                                      self.kernel[1])
+        if self.averages:
+            how.rule, how.is_signed, how.padding = HALF_AWAY, self.typenum == cnp.NPY_INT8, False
+            how.is_wide = self.kernel[0] * self.kernel[1] > FEW
+            set_sums(&p, self.typenum, 4 if how.is_wide else 2, self.kernel[0])
+            p.means = &how
+        else:
+            set_largest(&p, self.typenum)
+        made = pooled(&p, data, self.kernel, window, self.typenum, out, "x, window")
+        if self.clamps:
+            np.maximum(made, self.lowest, out=made)
+            np.minimum(made, self.highest, out=made)
+        return made

@@ -3,7 +3,21 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.axis cimport AxisWindow
 from qops._kernels.pool.means cimport Means
-from qops._kernels.pool.taps cimport PoolKind
+
+cdef extern from "pool/taps.h" nogil:
+    ctypedef enum PoolKind "pool_kind":
+        MAX_U8 "POOL_MAX_U8"
+        MAX_S8 "POOL_MAX_S8"
+        SUM_U8_S16 "POOL_SUM_U8_S16"
+        SUM_S8_S16 "POOL_SUM_S8_S16"
+        SUM_S16 "POOL_SUM_S16"
+        SUM_U16_S32 "POOL_SUM_U16_S32"
+        SUM_S16_S32 "POOL_SUM_S16_S32"
+        SUM_S32 "POOL_SUM_S32"
+    ctypedef struct Taps "pool_taps":
+        Py_ssize_t pixels, stride, pitch, channels, taps, tap_stride
+        int32_t start
+
 
 cdef struct Pool:
     PoolKind down, across  # how a window is combined, first vertically, then horizontally

@@ -1,4 +1,4 @@
-/* The loops of taps.pyx with vectors. They do all pixels if the channels of a pixel fill a vector, and otherwise
+/* The loops of run.pyx with vectors. They do all pixels if the channels of a pixel fill a vector, and otherwise
  * none. The last vector of a pixel ends where the pixel ends. */
 #ifdef TIER
 

@@ -12,7 +12,7 @@ from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.stage.given cimport above_0, row_of
 from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.multipliers cimport (
-    MOST_SHIFT, Multiplier, SumMultipliers, ratio_multipliers, relative_multipliers,
+    MOST_SHIFT, Multiplier, SumMultipliers, derived_scale, ratio_multipliers, relative_multipliers,
 )
 from qops._kernels.stage.binary_stage cimport (
     CHAIN, FLOAT_SUM, PRODUCT, SUM, BinaryForm, BinaryStage, Operand, binary_stage, staged,
@@ -22,7 +22,6 @@ from qops._kernels.stage.prepared cimport (
 )
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, Rounding, fma_f32
 from qops._kernels.stage.rules cimport Words, as_words
-from qops._kernels.stage.scales cimport derived_scale
 
 cdef enum:
     IN_16_BITS = (1 << 15) - 512  # what surely stays within 16 bits with any zero point

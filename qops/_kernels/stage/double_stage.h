@@ -64,56 +64,10 @@ TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const
     return narrow_s32_codes(q, to);
 }
 
-#if LANES == 64
-/* x * m + t, rounded to an integer; a value that 32 bits may not hold is cut so that its high half saturates and its low
- * half is not near 0. */
-TARGET static inline vec TIER(guessed)(const int32_t *x, guess g)
-{
-    const vecf most = set1_f32((1 << 30) + (1 << 15));
-    const vecf position = fma_f32(s32_to_f32(load(x)), set1_f32(g.m), set1_f32(g.t));
-    return f32_to_s32_rint(_mm512_range_ps(position, most, 2)); /* 2: the one nearer to 0 */
-}
-
-/* the high halves of two vectors, in the order that narrow_s32_s16 leaves */
-TARGET static inline vec TIER(high_s32_s16)(vec lo, vec hi)
-{
-    const int64_t of_lo = 0x0007000500030001, of_hi = of_lo + 0x0020002000200020, block = 0x0008000800080008;
-    const vec from = _mm512_setr_epi64(of_lo, of_hi, of_lo + block, of_hi + block, of_lo + 2 * block, of_hi + 2 * block,
-                                       of_lo + 3 * block, of_hi + 3 * block);
-    return _mm512_permutex2var_epi16(lo, from, hi);
-}
-
-/* Float32 where that is certain to be right, else double: half of the time for 1e5 codes. In 2^-16 steps float32 is off by
- * less than 8: by 2.01 each for x and m, 1.01 for the sum, 0.5 each for t and rint. With 8 added it is 0 to 16 too high, so
- * its high half is the code unless its low half is below 16. */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                              guess g, double_params p, code_clamp to,
-                                                                              qops_rounding rounding)
-{
-    const vec sure = set1_s32(0xFFF0);
-    vec q[4];
-    FOR_VECTORS(i, n, LANES, x) {
-        for (int j = 0; j < 4; j++)
-            q[j] = TIER(guessed)(x + i + j * (LANES / 4), g);
-        const vec lo = TIER(high_s32_s16)(q[0], q[1]), hi = TIER(high_s32_s16)(q[2], q[3]);
-        vec code = clamp_codes(in_order(narrow_s16_u8(lo, hi)), to);
-        if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
-            code = TIER(double_exact)(x + i, p, to, rounding);
-        store(c + i, code);
-    }
-    return n;
-}
-#endif
-
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
                                                                                  double_params p, code_clamp to,
                                                                                  qops_rounding rounding)
 {
-#if LANES == 64
-    const guess g = guess_of(p.scale, (p.plus + to.zero + 0.5) * 65536);
-    if (g.pays)
-        return TIER(guess_loop)(x, c, n, g, p, to, rounding);
-#endif
     FOR_VECTORS(i, n, LANES, x)
         store(c + i, TIER(double_exact)(x + i, p, to, rounding));
     return n;
@@ -137,15 +91,6 @@ TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdi
 
 typedef struct { double scale, plus, shift, lowest, highest; qops_rounding rounding; } double_params;
 typedef struct { double highest; int32_t lowest, shift; } double_clamp; /* the ends less the shift, which is added behind the clamp */
-
-/* x * scale + t, with t in 2^-16 steps; for the loop that guesses. That is not faster if many products are ties. */
-typedef struct { float m, t; int pays; } guess;
-
-static inline guess guess_of(double scale, double t)
-{
-    const double ties = scale * 4096;
-    return (guess){(float)(scale * 65536), (float)rint(t + 8), scale > 0 && ties != floor(ties) && fabs(t) <= (1 << 24) - 8};
-}
 
 #define QOPS_BODY "stage/double_stage.h"
 #include "lanes/tiers.h"

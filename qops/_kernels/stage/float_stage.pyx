@@ -20,6 +20,10 @@ ctypedef fused value:
     int32_t
     int64_t
 
+ctypedef fused params:
+    FloatParams
+    DoubleParams
+
 
 cdef FloatParams float_params(float scale, Rounding rounding, double lowest, double highest) noexcept nogil:
     """The parameters of clamp(round(x * scale)), without any other step."""
@@ -55,30 +59,20 @@ cdef inline int32_t double_code(value x, double scale, const DoubleParams* p) no
     return <int32_t>clamp_f64(rounded_f64(x * scale + p.plus, p.rounding) + p.shift, p.lowest, p.highest)
 
 
-cdef inline void float_codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const FloatParams* p,
-                                  ChannelScales s) noexcept nogil:
-    """Make the codes of elements i to n - 1."""
+cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const params* p,
+                            ChannelScales s) noexcept nogil:
+    """Make the codes of elements i to n - 1 by the formula of the type of the parameters."""
     cdef Py_ssize_t at = (s.at + i) % s.period
-    cdef FloatParams own = p[0]  # the compiler knows that no code is stored there
-    cdef float scale = own.scale
-    for i in range(i, n):
-        if s.each != NULL:
-            scale = (<const float*>s.each)[at]
-            at = at + 1 if at + 1 < s.period else 0
-        c[i] = float_code(x[i], scale, &own)
-
-
-cdef inline void double_codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const DoubleParams* p,
-                                   ChannelScales s) noexcept nogil:
-    """Make the codes of elements i to n - 1."""
-    cdef Py_ssize_t at = (s.at + i) % s.period
-    cdef DoubleParams own = p[0]  # the compiler knows that no code is stored there
+    cdef params own = p[0]  # the compiler knows that no code is stored there
     cdef double scale = own.scale
     for i in range(i, n):
         if s.each != NULL:
-            scale = (<const double*>s.each)[at]
+            scale = (<const float*>s.each)[at] if params is FloatParams else (<const double*>s.each)[at]
             at = at + 1 if at + 1 < s.period else 0
-        c[i] = double_code(x[i], scale, &own)
+        if params is FloatParams:
+            c[i] = float_code(x[i], <float>scale, &own)
+        else:
+            c[i] = double_code(x[i], scale, &own)
 
 
 cdef Py_ssize_t float_codes(const FloatParams* p, ChannelScales s, const Batch* b) noexcept nogil:
@@ -88,11 +82,11 @@ cdef Py_ssize_t float_codes(const FloatParams* p, ChannelScales s, const Batch* 
     if b.size < 4 or i == b.n:
         return i
     if b.source == FROM_F32:
-        float_codes_from(<const float*>b.x, c, i, b.n, p, s)
+        codes_from(<const float*>b.x, c, i, b.n, p, s)
     elif b.source == FROM_S64:
-        float_codes_from(<const int64_t*>b.x, c, i, b.n, p, s)
+        codes_from(<const int64_t*>b.x, c, i, b.n, p, s)
     else:
-        float_codes_from(<const int32_t*>b.x, c, i, b.n, p, s)
+        codes_from(<const int32_t*>b.x, c, i, b.n, p, s)
     return b.n
 
 
@@ -103,7 +97,7 @@ cdef Py_ssize_t double_codes(const DoubleParams* p, ChannelScales s, const Batch
     if b.size < 4 or i == b.n:
         return i
     if b.source == FROM_S64:
-        double_codes_from(<const int64_t*>b.x, c, i, b.n, p, s)
+        codes_from(<const int64_t*>b.x, c, i, b.n, p, s)
     else:
-        double_codes_from(<const int32_t*>b.x, c, i, b.n, p, s)
+        codes_from(<const int32_t*>b.x, c, i, b.n, p, s)
     return b.n

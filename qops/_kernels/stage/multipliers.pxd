@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 cdef enum MultiplierKind:
     BITS_31
     BELOW_30
+    BELOW_1  # a scale of 1 or more gives the multiplier 0
     HALF_DOWN
     REDUCED_LATER  # the rule names 31 bits, but its loop rounds them to 16
     REDUCED
@@ -36,3 +37,5 @@ cdef bint fits(Multiplier p) noexcept nogil
 cdef SumMultipliers relative_multipliers(double a_scale, double b_scale, double y_scale, int left_shift,
                                          MultiplierKind kind) except *
 cdef SumMultipliers ratio_multipliers(double a_scale, double b_scale, double y_scale, int bits) except *
+cdef double derived_scale(str derive, double a, double b, double y) noexcept
+cpdef tuple formed(tuple scales, str derive)

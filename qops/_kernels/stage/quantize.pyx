@@ -22,11 +22,27 @@ cdef enum:
 cdef double BELOW_INFINITY = 2.0**128 - 2.0**103  # where float32 begins to round to infinity
 
 
+def once(dict rules, dict types, x, out, rule, dtype, scale, zero_point, qmin, qmax, axis, block, range):
+    """Give the codes of values by a `Quantization` that is made for this call; `types`: the code type of each dtype.
+
+    None if there is none for the arguments, or if they are less usual.
+    """
+    cdef Quantization op
+    if type(scale) is not float or axis is not None or block is not None or range is not None:
+        return None
+    codes = types.get(dtype) if type(dtype) is str else None
+    if type(rule) is not str or rule not in rules or codes is None:
+        return None
+    op = Quantization.__new__(Quantization)
+    op.set(rules, codes, rule, scale, zero_point, qmin, qmax)
+    return op.run(x, out)
+
+
 @cython.final
 cdef class Quantization:
     """All arguments of `qops.rules.quantize` but the data, checked, and the stage that they make; of one scale.
 
-    rules: the rows of `qops.rules.QUANTIZE`. codes: the `qops.codes.CodeType` of the result. The other arguments
+    rules: rows of `qops.rules.QUANTIZE`. codes: the `qops.codes.CodeType` of the result. The other arguments
     are explained in `quantize`.
     """
 
@@ -42,6 +58,9 @@ cdef class Quantization:
     cdef Quantization tail
 
     def __init__(self, dict rules, codes, rule, scale, zero_point, qmin=None, qmax=None):
+        self.set(rules, codes, rule, scale, zero_point, qmin, qmax)
+
+    cdef int set(self, dict rules, codes, rule, scale, zero_point, qmin, qmax) except -1:
         cdef FloatParams p
         cdef double factor
         cdef tuple row = row_of(row_named(rule, rules)), of_codes = row_of(codes)
@@ -64,7 +83,7 @@ cdef class Quantization:
             factor, product = 1 / self.scale, "times"
         self.has_inverse = factor < BELOW_INFINITY
         if product == "over in double":
-            return
+            return 0
         p = float_params(0, ROUNDINGS[rounding], self.lowest, self.highest)
         if beyond == "cast" and (qmin is not None or qmax is not None):
             raise bad_value("qmin, qmax", f"{rule} clamps to nothing, it keeps the low bits; got {qmin}, {qmax}")
@@ -77,8 +96,13 @@ cdef class Quantization:
             p.shift = self.zero_point
         self.stage = PreparedStage.__new__(PreparedStage)
         self.stage.reals(p, 1)[0] = <float>factor if self.has_inverse else INFINITY
+        return 0
 
     def __call__(self, x, out=None):
+        return self.run(x, out)
+
+    cdef object run(self, x, out):
+        """Give the codes of values, in `out` if that is given."""
         cdef cnp.ndarray source = array_of(x, "x"), values = float32s(source, "x"), made
         cdef Py_ssize_t rest
         if not (self.has_inverse or (<object>values).all()):

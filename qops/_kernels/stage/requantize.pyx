@@ -8,15 +8,33 @@ from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
 from qops._kernels.machine.host cimport check_rounding
 from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
-from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64
+from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64, formed
 from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, IntegerRule
 from qops._kernels.stage.rules cimport NO_SCALES, Numbers
-from qops._kernels.stage.scales cimport formed
 
 import numpy as np
 from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
+
+
+def once(dict rules, dict types, acc, out, rule, dtype, scale, integers, scales, in_zero_point, zero_point, qmin, qmax,
+         axis, bias, range, w_sums, x_zero_point):
+    """Give the codes of accumulators by a `Requantization` that is made for this call.
+
+    None if there is none for them, or if they are less usual: of a rule that is not in `rules`, a dtype that is not in
+    `types`, or with one of the last four arguments, which these rules do not take.
+    """
+    cdef Requantization op
+    if bias is not None or range is not None or w_sums is not None or type(x_zero_point) is not int or x_zero_point:
+        return None
+    row = rules.get(rule) if type(rule) is str else None
+    codes = types.get(dtype) if type(dtype) is str else None
+    if row is None or codes is None:
+        return None
+    op = Requantization.__new__(Requantization)
+    op.set(row, codes, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+    return op.run(acc, out)
 
 
 @cython.final
@@ -74,10 +92,15 @@ cdef class Requantization:
     cdef Tail tail
 
     def __init__(self, dict rules, codes, rule, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis):
+        self.set(row_named(rule, rules), codes, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis)
+
+    cdef int set(self, tuple named, codes, scale, integers, scales, in_zero_point, zero_point, qmin, qmax,
+                 axis) except -1:
+        """Set all fields; `named`: what `rules` has for the rule."""
         check_rounding()
         cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
-        row, blocks, last = row_named(rule, rules)
+        row, blocks, last = named
         if missing != 2:
             raise bad_value("scale, integers, scales", f"expected one of the three, got {3 - missing}")
         self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
@@ -93,7 +116,7 @@ cdef class Requantization:
             self.given, self.scales = "scales", three_scales(scales)
             factor, before_after = formed(self.scales, row.rule.scales.split(", ")[0])
         self.numbers = Numbers.__new__(Numbers)
-        self.numbers.set(row, factor, integer(zero_point, "zero_point", lowest, highest), lo, hi, before_after)
+        self.numbers.set(row, factor, int32(zero_point, "zero_point", lowest, highest), lo, hi, before_after)
         if self.numbers.count:
             self.stage = self.numbers.stage()
             self.wide = self.numbers.stage(True) if self.numbers.can_wrap else self.stage
@@ -101,8 +124,13 @@ cdef class Requantization:
         if blocks is not None:
             self.tail = Tail(blocks, last, self.numbers)
             self.has_axis |= blocks.of == "channels"
+        return 0
 
     def __call__(self, acc, out=None):
+        return self.run(acc, out)
+
+    cdef object run(self, acc, out):
+        """Give the codes of accumulators, in `out` if that is given."""
         cdef cnp.ndarray x = array_of(acc, "acc"), near = x, made
         cdef Py_ssize_t inner = self.inner(x) if self.has_axis else 1
         cdef int x_type = typenum_of(x)

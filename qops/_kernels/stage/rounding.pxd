@@ -47,6 +47,18 @@ cdef inline int32_t wrap_s32(int64_t v) noexcept nogil:
     return <int32_t><uint32_t>(v & 0xFFFFFFFFLL)
 
 
+cdef inline int64_t half_up_high_s32(int64_t a, int64_t b) noexcept nogil:
+    """half_up(a * b / 2**31) of int32, which saturates: gemmlowp's SaturatingRoundingDoublingHighMul."""
+    cdef int64_t high = (a * b + (<int64_t>1 << 30)) >> 31
+    return high if high < INT32_MAX else INT32_MAX
+
+
+cdef inline int64_t shifted_half_away(int64_t v, int right_shift) noexcept nogil:
+    """half_away(v / 2**right_shift): gemmlowp's RoundingDivideByPOT."""
+    cdef int64_t half = (<int64_t>1 << right_shift) >> 1
+    return (v + half - (v < 0 and right_shift > 0)) >> right_shift
+
+
 cdef inline float fma_f32(float a, float b, float c) noexcept nogil:
     """a * b + c, rounded once. Not C's fmaf, which rounds twice in mingw's library.
 

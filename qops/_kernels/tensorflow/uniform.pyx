@@ -94,19 +94,20 @@ cdef struct Rescaling:
 
 cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Rescaling* s = <Rescaling*>using
-    cdef int64_t[BLOCK] near_zero
+    cdef int64_t[BLOCK] wide
+    cdef int32_t[BLOCK] near_zero
     cdef const int32_t* codes = <int32_t*>data[0]
     cdef Py_ssize_t first, count
     for first from 0 <= first < n by BLOCK:
         count = min(n - first, <Py_ssize_t>BLOCK)
         if s.in_type == cnp.NPY_INT8:
-            near_all(<int8_t*>data[0] + first, <int32_t*>near_zero, count, s.in_zero)
+            near_all(<int8_t*>data[0] + first, near_zero, count, s.in_zero)
         elif s.is_wide:
-            near_wide(codes + first, near_zero, count, s.in_zero)
+            near_wide(codes + first, wide, count, s.in_zero)
         else:
-            near_all(codes + first, <int32_t*>near_zero, count, s.in_zero)
-        stage_run(&s.stage, near_zero, cnp.NPY_INT64 if s.is_wide else cnp.NPY_INT32, data[1] + first * s.out_size,
-                  s.out_type, 0, count)
+            near_all(codes + first, near_zero, count, s.in_zero)
+        stage_run(&s.stage, <void*>wide if s.is_wide else <void*>near_zero,
+                  cnp.NPY_INT64 if s.is_wide else cnp.NPY_INT32, data[1] + first * s.out_size, s.out_type, 0, count)
 
 
 cdef Rescaling rescaling_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):

@@ -12,7 +12,7 @@ from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 
-__all__ = ["c_of_moves", "c_of_told", "placed", "size_of"]
+__all__ = ["c_of_moves", "c_of_place", "c_of_told", "placed", "size_of"]
 
 
 Places = NDArray[np.int64]
@@ -71,6 +71,19 @@ def placed(made: PortedLayer, each: tuple[Places, ...]) -> PortedLayer:
             lines = [f"    return place_of({n}_places, {n}_sizes, {len(sizes)}, at);"]
         code.append(function(n, "int32_t at", lines, what="place"))
     return made._replace(constants=constants, rules=["places"], code="\n".join(code), arguments=("place",))
+
+
+def c_of_place(made: PortedLayer, sign: str) -> PortedLayer:
+    """Give the place of the code that no later one is larger or smaller than, as the sign says."""
+    lines = [
+        "    int place = 0;",
+        "    for (int i = 1; i < count; i++)",
+        f"        if (x[i] {sign} x[place])",
+        "            place = i;",
+        "    return place;",
+    ]
+    body = function(made.name, "const int32_t *x, int count", lines)
+    return made._replace(code=body, arguments=("taps", "count"))
 
 
 def c_of_moves(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:

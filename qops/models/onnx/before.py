@@ -1,25 +1,21 @@
-"""What onnxruntime does to nodes before it fuses them: constants, pairs behind moves, products with a bias."""
+"""What onnxruntime computes once before it fuses nodes, and products with a bias, which become one node."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import kind_of
-from qops.models.onnx.net import MOVED, Net
+from qops.models.onnx.net import Net
 from qops.models.onnx.ops import op_of
 from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
 from qops.models.tensor import Tensor
 
-__all__ = ["folded", "quantized_outputs", "repeated", "with_gemms", "without_identities"]
-
-_REFUSES = "onnxruntime 1.32 itself refuses the file from opset 21 on; these are the codes that the nodes say."
-_TYPED = 21
-"""The opset from which QuantizeLinear says the type of its codes where it has no zero point."""
+__all__ = ["folded", "with_gemms", "with_transposes_taken"]
 
 
 def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int], bool]) -> list[Node]:
@@ -54,113 +50,11 @@ def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int
     return left
 
 
-def without_identities(nodes: Sequence[Node], outputs: Sequence[str]) -> list[Node]:
-    """Leave out each Identity, but for those that give an output of the graph.
+def with_transposes_taken(nodes: Sequence[Node], net: Net) -> list[Node]:
+    """Let each Gemm of the file take over transposes of matrices before it, and, without a bias, the one behind it.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        In the order in which they run.
-    outputs : sequence of str
-        Names of the graph's outputs.
-
-    Returns
-    -------
-    list of Node
-    """
-    same: dict[str, str] = {}
-    left = []
-    for node in nodes:
-        own = replace(node, inputs=tuple(same.get(name, name) for name in node.inputs))
-        if node.kind == "Identity" and not node.domain and node.outputs[0] not in outputs:
-            same[node.outputs[0]] = own.inputs[0]
-        else:
-            left.append(own)
-    return left
-
-
-def repeated(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> tuple[list[Node], list[str]]:
-    """Repeat a DequantizeLinear without a zero point behind each node that only moves its values.
-
-    onnxruntime repeats all pairs so, which changes no codes, but for these: the QuantizeLinear that it adds has no zero
-    point, and before opset 21 no type either, so it makes uint8, and what is below 0 becomes 0.
-
-    Parameters
-    ----------
-    nodes : sequence of Node
-    tensors : dict of str to Tensor
-    outputs : sequence of str
-        Names of the graph's outputs.
-
-    Returns
-    -------
-    nodes : list of Node
-    words : list of str
-        A sentence for each pair that is added.
-    """
-    net, words = Net(nodes, tensors, outputs), list[str]()
-    now: dict[str, list[Node]] = {node.name: [node] for node in nodes}
-    for node in nodes:
-        if node.kind != "DequantizeLinear" or not _has_one_scale(net, node):
-            continue
-        dtype, has_zero = net.type_of(node.inputs[0]), len(node.inputs) > 2 and bool(node.inputs[2])
-        for move, is_quantized in _moves_behind(net, node):
-            where = f"{move.kind} ({move.name}): onnxruntime repeats DequantizeLinear ({node.name}) behind it"
-            if node.opset < _TYPED and not has_zero and dtype != "uint8":
-                now[move.name] = _with_pair(net, move, node)
-                words.append(f"{where}, and as it has no zero point, what is below 0 becomes 0.")
-            if node.opset >= _TYPED and has_zero and dtype == "int8" and not is_quantized and _is_read_once(net, move):
-                words.append(f"{where}, with codes of two types, so {_REFUSES}")
-    return [made for each in now.values() for made in each], words
-
-
-def _has_one_scale(net: Net, dequantize: Node) -> bool:
-    """Whether a DequantizeLinear has one constant scale, and a constant zero point or none."""
-    scale, has_zero = net.constant(dequantize, 1), len(dequantize.inputs) > 2 and bool(dequantize.inputs[2])
-    return scale is not None and scale.size == 1 and not (has_zero and net.constant(dequantize, 2) is None)
-
-
-def _is_read_once(net: Net, node: Node) -> bool:
-    """Whether what a node gives has one reader, or is an output that nothing reads."""
-    name = node.outputs[0]
-    return len(net.readers[name]) + (name in net.outputs) == 1
-
-
-def _moves_behind(net: Net, node: Node) -> Iterator[tuple[Node, bool]]:
-    """Give the nodes that move what a DequantizeLinear gives to its readers, and whether it becomes codes again.
-
-    The one that a QuantizeLinear reads is not among them, nor a Transpose that a Gemm takes over.
-    """
-    for reader in net.readers[node.outputs[0]]:
-        moves: list[Node] = []
-        move: Node | None = reader
-        while move is not None and move.kind in MOVED:
-            moves.append(move)
-            move = net.data_reader(move)
-        is_quantized = move is not None and move.kind == "QuantizeLinear"
-        becomes_gemm = moves[-1:] and moves[-1].kind == "Transpose" and move is not None and move.kind == "Gemm"
-        for one in moves[: -1 if is_quantized or becomes_gemm else None]:
-            if one.kind != "Identity":
-                yield one, is_quantized
-
-
-def _with_pair(net: Net, move: Node, dequantize: Node) -> list[Node]:
-    """Give a node that moves values, and behind it a pair without a zero point."""
-    (name, *others), scale = move.outputs, dequantize.inputs[1]
-    moved, codes = net.free(f"{name}:moved"), net.free(f"{name}:uint8")
-    words = "QuantizeLinear", "DequantizeLinear"
-    ends = ((moved, codes), (codes, name))
-    pair = [
-        Node(kind, "", f"{move.name}:{kind}", (x, scale), (y,), {}, dequantize.opset)
-        for kind, (x, y) in zip(words, ends, strict=True)
-    ]
-    return [replace(move, outputs=(moved, *others)), *pair]
-
-
-def quantized_outputs(nodes: Sequence[Node], net: Net) -> list[Node]:
-    """Let outputs of the graph be quantized and dequantized, where a Transpose and a QuantizeLinear read them.
-
-    onnxruntime takes the Transpose past the QuantizeLinear, and leaves a pair in front of both.
+    One behind it exchanges both matrices: ``(a @ b).T == b.T @ a.T``. A Gemm that onnxruntime makes of a MatMul comes
+    too late for that.
 
     Parameters
     ----------
@@ -172,19 +66,29 @@ def quantized_outputs(nodes: Sequence[Node], net: Net) -> list[Node]:
     -------
     list of Node
     """
-    made = []
+    now, dropped = {node.name: node for node in nodes}, set[str]()
     for node in nodes:
-        name = node.outputs[0] if node.outputs else ""
-        move = net.data_reader(node) if name in net.outputs and node.kind not in MOVED else None
-        last = None if move is None or move.kind != "Transpose" else net.only_reader(move)
-        if last is None or last.kind != "QuantizeLinear" or len(node.outputs) != 1:
-            made.append(node)
+        if node.kind != "Gemm" or node.domain or len(net.readers[node.outputs[0]]) > 1:
             continue
-        values, codes = net.free(f"{name}:values"), net.free(f"{name}:codes")
-        quantize = replace(last, name=f"{name}:QuantizeLinear", inputs=(values, *last.inputs[1:]), outputs=(codes,))
-        again = Node("DequantizeLinear", "", f"{name}:DequantizeLinear", (codes, *last.inputs[1:]), (name,), {}, 13)
-        made += [replace(node, outputs=(values,)), quantize, again]
-    return made
+        both, turned = list(node.inputs[:2]), [bool(node.get(name, 0)) for name in ("transA", "transB")]
+        for i, name in enumerate(both):
+            writer = net.writer.get(name)
+            if writer is not None and _is_transpose(writer) and net.only_reader(writer) is node:
+                both[i], turned[i] = writer.inputs[0], not turned[i]
+                dropped.add(writer.name)
+        last, has_bias = net.only_reader(node), len(node.inputs) > 2 and bool(node.inputs[2])
+        result = node.outputs[0]
+        if last is not None and _is_transpose(last) and not has_bias:
+            both, turned, result = both[::-1], [not one for one in turned[::-1]], last.outputs[0]
+            dropped.add(last.name)
+        attributes = {**node.attributes, "transA": int(turned[0]), "transB": int(turned[1])}
+        own = replace(node, inputs=(*both, *node.inputs[2:]), outputs=(result,), attributes=attributes)
+        now[node.name] = own if own.inputs != node.inputs or result != node.outputs[0] else node
+    return [node for node in now.values() if node.name not in dropped]
+
+
+def _is_transpose(node: Node) -> bool:
+    return node.kind == "Transpose" and not node.domain and list(node.get("perm", [1, 0])) == [1, 0]
 
 
 def with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:

@@ -11,7 +11,7 @@ from qops import onnx
 from qops.models.graph import Graph
 from qops.models.onnx.code import WORDS, c_of_expression, c_of_prepared_table, constant_ends, has_numbers
 from qops.models.onnx.cut import cut_code
-from qops.models.onnx.file import Node
+from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.site import Made, Site
@@ -25,14 +25,27 @@ __all__ = ["CASTS", "KINDS"]
 
 Given = Sequence[Any]
 F32 = np.float32
-CASTS = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 11: "float64"}
+CASTS = {
+    1: "float32",
+    2: "uint8",
+    3: "int8",
+    4: "uint16",
+    5: "int16",
+    6: "int32",
+    7: "int64",
+    9: "bool",
+    10: "float16",
+    11: "float64",
+    12: "uint32",
+    13: "uint64",
+}
 """The types that Cast makes, by their numbers in the format."""
 
 
 def _make_cast(site: Site) -> Made:
     number = site.node.get("to")
     if number not in CASTS:
-        raise Missing(f"it casts to type {number}")
+        raise Missing(f"it casts to {name_of_type(number)}")
     return Made(lambda given: given[0].astype(CASTS[number]))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from qops.models.tensor import Tensor
 
-__all__ = ["Node", "OnnxFile", "read_onnx"]
+__all__ = ["Node", "OnnxFile", "name_of_type", "read_onnx"]
 
 _MOST_BYTES = 2**31  # of a file; protobuf holds no more
 _MOST_AXES = 32
@@ -180,7 +180,9 @@ class _Reader:
         kind = info.type.tensor_type
         dtype = _type(kind.elem_type)
         if dtype is None or dtype in _KEPT:
-            raise ValueError(f"the input {info.name!r} is of type {_name(kind.elem_type)}, which qops does not read")
+            raise ValueError(
+                f"the input {info.name!r} is of type {name_of_type(kind.elem_type)}, which qops does not read"
+            )
         if not kind.HasField("shape") or len(kind.shape.dim) > _MOST_AXES:
             raise ValueError(f"the input {info.name!r} says no shape of at most {_MOST_AXES} axes")
         return Tensor(info.name, tuple(_size(dim, info.name) for dim in kind.shape.dim), dtype)
@@ -209,7 +211,7 @@ class _Reader:
         return int(self._opsets.get(domain, 1))
 
 
-def _name(number: int) -> str:
+def name_of_type(number: int) -> str:
     """Give the name of a type as the format has it."""
     import onnx
 
@@ -239,7 +241,7 @@ def array_of(proto: Any) -> tuple[NDArray[Any], str]:
 
     name, dims, dtype = proto.name, tuple(proto.dims), _type(proto.data_type)
     if dtype is None:
-        raise ValueError(f"constant {name!r} is of type {_name(proto.data_type)}, which qops does not read")
+        raise ValueError(f"constant {name!r} is of type {name_of_type(proto.data_type)}, which qops does not read")
     if proto.data_location or proto.external_data:
         raise ValueError(f"constant {name!r} is stored in another file, which qops does not read")
     if proto.HasField("segment"):

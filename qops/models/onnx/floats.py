@@ -18,7 +18,7 @@ from qops.models.tensor import Values
 __all__ = ["KINDS"]
 
 
-_LEAK, _EPSILON = float(np.float32(0.01)), float(np.float32(1e-5))
+_LEAK, _EPSILON, _LRN_ALPHA = float(np.float32(0.01)), float(np.float32(1e-5)), float(np.float32(1e-4))
 """Attributes that are left out are float32, as all attributes are."""
 Given = Sequence[Any]
 
@@ -122,6 +122,50 @@ def _real_elu(node: Node, given: Given) -> Values:
     return np.where(x >= 0, x, node.get("alpha", 1.0) * np.expm1(np.minimum(x, 0)))
 
 
+def _real_mean(node: Node, given: Given) -> Any:
+    return _real_many(np.add)(node, given) / len(given)
+
+
+_SELU = float(np.float32(1.67326319217681884765625)), float(np.float32(1.05070102214813232421875))
+
+
+def _real_selu(node: Node, given: Given) -> Values:
+    x, alpha, gamma = given[0], node.get("alpha", _SELU[0]), node.get("gamma", _SELU[1])
+    return np.where(x > 0, gamma * x, gamma * alpha * np.expm1(np.minimum(x, 0)))
+
+
+def _real_lrn(node: Node, given: Given) -> Values:
+    """Each channel by the squares of those near it: `size` in all, the one more of an even size behind it.
+
+    The reference takes the number of images for that of channels; this is the standard, as onnxruntime has it.
+    """
+    x, size = given[0], node.get("size")
+    count = x.shape[1]
+    ends = np.concatenate([np.zeros_like(x[:, :1]), np.cumsum(x**2, axis=1)], axis=1)
+    channels = np.arange(count)
+    last, first = np.minimum(channels + size // 2 + 1, count), np.maximum(channels - (size - 1) // 2, 0)
+    alpha, beta, bias = node.get("alpha", _LRN_ALPHA), node.get("beta", 0.75), node.get("bias", 1.0)
+    return np.asarray(x / (bias + alpha / size * (ends[:, last] - ends[:, first])) ** beta)
+
+
+def _real_einsum(node: Node, given: Given) -> Any:
+    """Letters are axes: those of the inputs that the result lacks are summed."""
+    equation = str(node.get("equation", "")).replace(" ", "")
+    terms = equation.partition("->")[0]
+    sizes: dict[str, int] = {}
+    for term, x in zip(terms.split(","), given, strict=True):
+        letters = term.replace("...", "." * max(0, x.ndim - len(term) + 3), 1)
+        if len(letters) != x.ndim:
+            raise ValueError(f"its equation is {equation!s:.80}, which does not fit its inputs")
+        dots = 0
+        for letter, n in zip(letters, x.shape, strict=True):
+            dots += letter == "."
+            name = f".{x.ndim - dots}" if letter == "." else letter
+            sizes[name] = max(n, sizes.get(name, 1))
+    bounded([*sizes.values()])
+    return np.einsum(equation, *given, optimize=False)
+
+
 def _kind(real: Callable[..., Any], *, cut: Callable[..., Any] | None = None, least: int = 0) -> Kind:
     """An operator of floats. A port takes it from a library of its own; where it reads codes, it is a table."""
     return Kind(real=real, cut=cut, code=c_of_codes, least=least)
@@ -141,6 +185,8 @@ KINDS = {
     "Min": _kind(_real_many(np.minimum)),
     "Max": _kind(_real_many(np.maximum)),
     "Sum": _kind(_real_many(np.add)),
+    "Mean": _kind(_real_mean),
+    "Einsum": _kind(_real_einsum),
     "Clip": _kind(_real_clip, cut=cut_floats, least=1),
     "Relu": _kind(real_one(lambda x: np.maximum(x, 0)), cut=cut_floats, least=1),
     "LeakyRelu": _kind(_real_leaky_relu, cut=cut_floats, least=1),
@@ -149,6 +195,9 @@ KINDS = {
     "HardSigmoid": _kind(_real_hard_sigmoid),
     "HardSwish": _kind(real_one(lambda x: x * np.clip(x / 6 + 0.5, 0, 1))),
     "Tanh": _kind(real_one(np.tanh), cut=cut_floats),
+    "Selu": _kind(_real_selu),
+    "Mish": _kind(real_one(lambda x: x * np.tanh(np.logaddexp(x, 0)))),
+    "LRN": _kind(_real_lrn),
     "Softplus": _kind(real_one(lambda x: np.logaddexp(x, 0))),
     "Softsign": _kind(real_one(lambda x: x / (1 + np.abs(x)))),
     "Gelu": _kind(_real_gelu),

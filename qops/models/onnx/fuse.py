@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from qops.models.onnx.before import folded, quantized_outputs, repeated, with_gemms, without_identities
+from qops.models.onnx.before import folded, with_gemms, with_transposes_taken
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN
+from qops.models.onnx.left_out import without_empty_pairs, without_identities
 from qops.models.onnx.net import MOVED, Net, Sink, Source
 from qops.models.onnx.qdq import merged, refuse_around_moves
+from qops.models.onnx.repeated import quantized_outputs, repeated
 from qops.models.onnx.weights import quantized
 from qops.models.tensor import Tensor
 from qops.onnx.qlinear_softmax import ONE_AXIS
@@ -68,7 +70,9 @@ def fused(
     ValueError
         A fusion of onnxruntime that qops does not have.
     """
-    nodes, words = merged(without_identities(nodes, outputs), tensors, outputs)
+    nodes = without_identities(nodes, tensors, outputs)
+    nodes = with_transposes_taken(nodes, Net(nodes, tensors, outputs))
+    nodes, words = merged(nodes, tensors, outputs)
     nodes = folded(nodes, tensors, has)
     nodes = with_gemms(nodes, Net(nodes, tensors, outputs))
     nodes, more = quantized(nodes, tensors, outputs)  # with the scales of a first round of pairs
@@ -76,9 +80,13 @@ def fused(
     nodes = quantized_outputs(nodes, Net(nodes, tensors, outputs))
     nodes, more = repeated(nodes, tensors, outputs)
     words += more
-    while len((left := merged(nodes, tensors, outputs, is_first=False))[0]) < len(nodes):
-        nodes, more = left
+    while True:
+        count, nodes = len(nodes), without_identities(nodes, tensors, outputs)
+        nodes = without_empty_pairs(nodes, tensors, outputs)
+        nodes, more = merged(nodes, tensors, outputs, is_first=False)
         words += more
+        if len(nodes) == count:
+            break
     fuser = _Fuser(Net(nodes, tensors, outputs, allows_int8))
     made: list[Node] = []
     for node in nodes:

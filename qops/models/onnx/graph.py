@@ -93,7 +93,8 @@ def _check(nodes: Iterable[Node]) -> None:
     """Refuse nodes of known kinds that lack an input which they all have, and nodes without a result."""
     for i, node in enumerate(nodes):
         wanted = kind_of(node).least if node.domain in ("", OWN_DOMAIN) else 0
-        if len(node.inputs) < wanted or not all(node.inputs[:wanted]) or not any(node.outputs[:1]):
+        has_result = any(node.outputs[:1] if wanted else node.outputs)
+        if len(node.inputs) < wanted or not all(node.inputs[:wanted]) or not has_result:
             what = f"{len(node.inputs)} inputs, {len(node.outputs)} results"
             raise ValueError(f"node {i}, {node.kind} ({node.name}) has {what}, which are too few")
 

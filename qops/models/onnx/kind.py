@@ -40,6 +40,8 @@ class Kind(OperatorKind):
         What `qops.explain` calls an operator of two tensors.
     result : str
         The type of the result; "" if it is that of the data.
+    operands : tuple of int or None
+        The slice of the inputs that hold the elements that a node moves: the result has their scale, if they have one.
     least : int
         How many inputs a node has at least, for kinds that onnxruntime's fusions look at.
     folds : bool
@@ -58,5 +60,6 @@ class Kind(OperatorKind):
     sums: Callable[..., Any] | None = None
     explained: str = ""
     result: str = ""
+    operands: tuple[int | None, ...] = (1,)
     least: int = 0
     folds: bool = False

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from qops.models.onnx import binary, codes, convolutions, floats, moves, pools, products, rows
+from qops.models.onnx import (
+    binary,
+    codes,
+    convolutions,
+    floats,
+    indices,
+    lstm,
+    moves,
+    pools,
+    products,
+    resize,
+    rows,
+)
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -20,6 +32,9 @@ KINDS: dict[str, Kind] = {
     **pools.KINDS,
     **floats.KINDS,
     **moves.KINDS,
+    **resize.KINDS,
+    **indices.KINDS,
+    **lstm.KINDS,
 }
 _UNKNOWN = Kind()
 

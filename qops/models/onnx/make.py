@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.onnx.codes import CASTS
-from qops.models.onnx.file import Node
+from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.kinds import kind_of, spec_of
-from qops.models.onnx.site import Given, Made, Run, Site
+from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["made_of", "own_runtime"]
+__all__ = ["made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
+_TYPED = 23
+"""The opset from which QuantizeLinear says in what type it divides."""
 
 
 def made_of(site: Site) -> Made:
@@ -47,10 +49,10 @@ def made_of(site: Site) -> Made:
     attributes = _attributes(node, row.attributes) | (
         {"runtime": own_runtime(site) if row.is_own else site.runtime} if row.has_runtime else {}
     )
-    if COLUMNS[site.runtime].is_ort and attributes.get("precision") == "float32":
-        attributes.pop("precision")  # it divides in float32 anyway
-    if node.kind == "QuantizeLinear" and site.is_given(2):
-        attributes.pop("output_dtype", None)
+    if node.kind == "QuantizeLinear":
+        attributes |= _precision(site, attributes.get("precision"))
+        if site.is_given(2):
+            attributes.pop("output_dtype", None)
     flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
@@ -66,18 +68,11 @@ def made_of(site: Site) -> Made:
     return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
 
 
-def own_runtime(site: Site) -> str:
-    """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has.
-
-    Parameters
-    ----------
-    site : Site
-
-    Returns
-    -------
-    str
-    """
-    return site.runtime if COLUMNS[site.runtime].is_ort else "ort"
+def _precision(site: Site, told: str | None) -> dict[str, Any]:
+    """Give in what type onnxruntime divides: from opset 23 on, where a node does not say it, in that of the scale."""
+    scale = site.tensors[site.node.inputs[1]].dtype
+    is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16" and told is None
+    return {"precision": scale} if is_typed else {}
 
 
 def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:
@@ -109,7 +104,7 @@ def _attributes(node: Node, names: Sequence[str]) -> dict[str, Any]:
     for name in ("output_dtype", "precision"):
         number = found.pop(name, 0)
         if number not in (0, *CASTS):
-            raise Missing(f"its {name} is type {number}")
+            raise Missing(f"its {name} is {name_of_type(number)}")
         if number:
             found[name] = CASTS[number]
     return found

@@ -179,9 +179,14 @@ def _first(node: Node, given: Given) -> Array:
 
 
 def _kind(
-    moves: Callable[..., Any], code: Callable[..., Any] = c_of_moves, *, folds: bool = False, least: int = 0
+    moves: Callable[..., Any],
+    code: Callable[..., Any] = c_of_moves,
+    *,
+    folds: bool = False,
+    least: int = 0,
+    operands: tuple[int | None, ...] = (1,),
 ) -> Kind:
-    return Kind(moves=moves, rule="moves codes", code=code, folds=folds, least=least)
+    return Kind(moves=moves, rule="moves codes", code=code, folds=folds, least=least, operands=operands)
 
 
 F32 = np.float32
@@ -230,7 +235,7 @@ KINDS = {
     "Unsqueeze": _kind(_unsqueeze, folds=True, least=1),
     "Slice": _kind(_slice, folds=True, least=1),
     "Gather": _kind(_gather),
-    "Concat": _kind(_concat, folds=True),
+    "Concat": _kind(_concat, folds=True, operands=(None,)),
     "Split": _kind(_split),
     "Expand": _kind(_expand),
     "Tile": _kind(_tile),
@@ -239,7 +244,7 @@ KINDS = {
     "SpaceToDepth": _kind(_space_to_depth),
     "Identity": _kind(_first, folds=True, least=1),
     "Dropout": _kind(_first),
-    "Where": _kind(_where, c_of_expression("condition ? a : b", ("condition", "a", "b"))),
+    "Where": _kind(_where, c_of_expression("condition ? a : b", ("condition", "a", "b")), operands=(1, 3)),
     "Shape": Kind(moves=_shape, rule="moves codes", code=c_of_told, result="int64"),
     "Size": Kind(moves=_size, rule="moves codes", code=c_of_told, result="int64"),
     "ConstantOfShape": _kind(_filled, c_of_told),

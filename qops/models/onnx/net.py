@@ -16,7 +16,7 @@ from qops.models.tensor import Tensor
 
 __all__ = ["MOVED", "Net", "Sink", "Source"]
 
-MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool", "Identity")
+MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool")
 """Operators that onnxruntime moves to the other side of a DequantizeLinear or a QuantizeLinear."""
 
 
@@ -133,6 +133,13 @@ class Net:
         number = writer.get("output_dtype", 0)
         return CASTS.get(number) if number else "uint8"
 
+    def zero_of(self, node: Node) -> int | None:
+        """The zero point of a QuantizeLinear or a DequantizeLinear: 0 if it is left out, None if it is no constant."""
+        if len(node.inputs) < 3 or not node.inputs[2]:
+            return 0
+        zero = self.constant(node, 2)
+        return None if zero is None or zero.size != 1 else int(zero.item())
+
     def source(self, name: str) -> Source | None:
         """Find the codes that a float tensor is made of; None if it is made of no codes of 8 bits."""
         moves: list[Node] = []
@@ -193,16 +200,17 @@ class Net:
         if dtype != "int8" or self.allows_int8:
             return False
         if moves:
-            return self._uses(moves[-1].outputs[0]) == 1
+            return self.uses(moves[-1].outputs[0]) == 1
         writer = self.writer.get(codes)
         if writer is None or writer.kind != "QuantizeLinear" or codes in self.outputs:
             return False
         readers = self.readers[codes]
         if any(reader.kind != "DequantizeLinear" for reader in readers):
             return False
-        return sum(max(1, self._uses(reader.outputs[0])) for reader in readers) == 1
+        return sum(max(1, self.uses(reader.outputs[0])) for reader in readers) == 1
 
-    def _uses(self, name: str) -> int:
+    def uses(self, name: str) -> int:
+        """How many nodes read a tensor; one more if it is an output of the graph."""
         return len(self.readers[name]) + (name in self.outputs)
 
     def _changes_nothing(self, clamp: Node, quantize: Node, dtype: str) -> bool:

@@ -15,8 +15,8 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec, constant, with_scales
 from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.make import made_of, own_runtime
-from qops.models.onnx.site import Made, Site
+from qops.models.onnx.make import made_of
+from qops.models.onnx.site import Made, Site, own_runtime
 from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
 from qops.onnx.runtimes import RUNTIMES
@@ -98,9 +98,17 @@ def _call(
 
     def call(*arrays: NDArray[Any]) -> Arrays:
         given = {**fixed, **dict(zip(reads, arrays, strict=True))}
-        with np.errstate(all="ignore"):
-            made = run([given[name] if name else None for name in site.node.inputs])
+        taken = [given[name] if name else None for name in site.node.inputs]
+        try:
+            with np.errstate(all="ignore"):
+                made = run(taken)
+        except AttributeError as why:
+            if all(x is not None for x in taken):
+                raise
+            raise ValueError("an input that it needs is left out") from why
         each = made if isinstance(made, tuple) else (made,)
+        if any(wanted[len(each) :]):
+            raise ValueError(f"it has {len(wanted)} results, where the operator gives {len(each)}")
         return tuple(np.asarray(y) for y, is_wanted in zip(each, wanted, strict=False) if is_wanted)
 
     return call

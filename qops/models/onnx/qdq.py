@@ -64,10 +64,8 @@ def merged(
         if found is None:
             continue
         first, second, last = found
-        a, each = _numbers(net, first, now[name], is_first=True), [_numbers(net, second, node) for node in last]
+        a, each = _numbers(net, first, now[name]), [_numbers(net, second, node) for node in last]
         if a is None or any(b is None or b.zero.dtype != a.zero.dtype for b in each):
-            continue
-        if len(now[name].inputs) < 3 and any(a != b for b in each):
             continue
         inputs, (b, *_) = first.inputs[1:], each
         if b is not None and a != b:
@@ -122,14 +120,9 @@ def _only_reader(net: Net, now: dict[str, Node], node: Node) -> Node | None:
     return reader if reader is not None and reader.inputs[0] == name else None
 
 
-def _numbers(net: Net, quantize: Node, dequantize: Node, *, is_first: bool = False) -> _Numbers | None:
-    """Give the numbers of a pair, if both nodes have the same constants, of 8 or 16 bits.
-
-    The DequantizeLinear of the first of two pairs may leave out its zero point.
-    """
+def _numbers(net: Net, quantize: Node, dequantize: Node) -> _Numbers | None:
+    """Give the numbers of a pair, if both nodes have the same constants, of 8 or 16 bits, and leave out none."""
     constants = [net.constant(node, place) for node in (quantize, dequantize) for place in (1, 2)]
-    if is_first and len(dequantize.inputs) < 3:
-        constants[3] = constants[1]
     found = [x.reshape(-1)[0] for x in constants if x is not None and x.size == 1]
     if len(found) < 4:
         return None
@@ -153,14 +146,11 @@ def _common(a: _Numbers, b: _Numbers, where: str) -> _Numbers:
     return _Numbers(scale, a.zero.dtype.type(zero))
 
 
-_MAY_VANISH = ("Identity", "Slice")
-
-
 def refuse_around_moves(net: Net, node: Node) -> None:
     """Refuse a QuantizeLinear whose pair has other numbers than one before it, with moves that may vanish between them.
 
-    Where two transposes undo each other, or a move moves nothing, pairs come to follow each other, and onnxruntime
-    makes one of them. The other transpose may stand anywhere, as onnxruntime takes it past other nodes.
+    Where two transposes undo each other, pairs come to follow each other, and onnxruntime makes one of them. The other
+    transpose may stand anywhere, as onnxruntime takes it past other nodes.
 
     Parameters
     ----------
@@ -175,7 +165,7 @@ def refuse_around_moves(net: Net, node: Node) -> None:
     """
     before, moves = _quantize_before(net, node)
     kinds, transposes = {move.kind for move in moves}, sum(n.kind == "Transpose" for n in net.writer.values())
-    if before is None or not ({*_MAY_VANISH} & kinds or ("Transpose" in kinds and transposes > 1)):
+    if before is None or "Transpose" not in kinds or transposes < 2:
         return
     for place in (1, 2):
         numbers = [x for x in (net.constant(n, place) for n in (node, before)) if x is not None]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import constant
 from qops.models.tensor import Tensor
+from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["Given", "Made", "Run", "Site"]
+__all__ = ["Given", "Made", "Run", "Site", "own_runtime"]
 
 
 Given = Sequence[Any]
@@ -54,3 +55,17 @@ class Site(NamedTuple):
     def is_fixed(self, place: int) -> bool:
         """Whether an input is a constant, or left out."""
         return not self.is_given(place) or self.constant(place) is not None
+
+
+def own_runtime(site: Site) -> str:
+    """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has.
+
+    Parameters
+    ----------
+    site : Site
+
+    Returns
+    -------
+    str
+    """
+    return site.runtime if COLUMNS[site.runtime].is_ort else "ort"

@@ -59,8 +59,7 @@ def _numbers(tensor: Tensor) -> tuple[float, int] | None:
 
 def _keeps(node: Node, tensors: dict[str, Tensor], made: Tensor) -> bool:
     """Whether all codes that a node moves have one scale."""
-    places = {"Concat": range(len(node.inputs)), "Where": range(1, 3)}.get(node.kind, range(1))
-    moved = [tensors[node.inputs[i]] for i in places if i < len(node.inputs) and node.inputs[i]]
+    moved = [tensors[name] for name in node.inputs[slice(*kind_of(node).operands)] if name]
     numbers = {_numbers(t) for t in moved}
     return len(numbers) == 1 and None not in numbers and made.dtype == moved[0].dtype
 

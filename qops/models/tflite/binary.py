@@ -17,7 +17,7 @@ from qops.models.target import PortedLayer, Target, ending, ends_of, function
 from qops.models.tensor import Values, zero_of
 from qops.models.tflite.elementwise import cut_elementwise, make_of_codes
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind
+from qops.models.tflite.kind import Kind, where_constants_repeat
 from qops.models.tflite.site import Made, Maker, Site, activated
 
 __all__ = ["KINDS"]
@@ -187,6 +187,7 @@ KINDS = {
         cut=cut_elementwise,
         code=_c_of_total,
         schema="AddOptions",
+        by_image=where_constants_repeat,
     ),
     "SUB": Kind(
         make=_make_pair(tflite.Sub),
@@ -194,6 +195,7 @@ KINDS = {
         cut=cut_elementwise,
         code=_c_of_total,
         schema="SubOptions",
+        by_image=where_constants_repeat,
     ),
     "MUL": Kind(
         make=_make_pair(tflite.Mul, "mul"),
@@ -201,6 +203,7 @@ KINDS = {
         cut=cut_elementwise,
         code=c_of_product,
         schema="MulOptions",
+        by_image=where_constants_repeat,
     ),
     "DIV": Kind(real=_real_pair(np.divide), cut=cut_elementwise, code=_c_of_div, schema="DivOptions"),
     "MAXIMUM": Kind(
@@ -208,12 +211,14 @@ KINDS = {
         real=_real_pair(np.maximum),
         cut=cut_elementwise,
         code=_c_of_extreme(">"),
+        by_image=where_constants_repeat,
     ),
     "MINIMUM": Kind(
         make=make_of_codes(tflite.Minimum, (0, 1)),
         real=_real_pair(np.minimum),
         cut=cut_elementwise,
         code=_c_of_extreme("<"),
+        by_image=where_constants_repeat,
     ),
     "SQUARED_DIFFERENCE": Kind(
         make=_make_difference, real=_real_pair(lambda a, b: (a - b) ** 2), cut=cut_elementwise, code=_c_of_difference

@@ -18,7 +18,7 @@ from qops.models.op import Missing
 from qops.models.tensor import Values, zero_of
 from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind
+from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import MOST, Made, Site, activated
 from qops.models.tflite.windows import padding_of, taps_of, windows_of
@@ -170,20 +170,24 @@ KINDS = {
     "CONV_2D": Kind(
         make=_make_conv,
         real=real_layer(_conv_sums),
+        hybrid=_conv_sums,
         cut=_cut_convolution,
         code=c_of_sums,
         schema="Conv2DOptions",
         version=3,
         sums=(0, 1),
+        by_image=always,
     ),
     "DEPTHWISE_CONV_2D": Kind(
         make=_make_depthwise,
         real=real_layer(_depthwise_sums),
+        hybrid=_depthwise_sums,
         cut=_cut_convolution,
         code=c_of_sums,
         schema="DepthwiseConv2DOptions",
         version=3,
         sums=(0, 1),
+        by_image=always,
     ),
     "TRANSPOSE_CONV": Kind(
         make=_make_transposed,

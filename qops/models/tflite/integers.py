@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.code.places import c_of_moves
+from qops.models.code.places import c_of_moves, c_of_place
 from qops.models.graph import Graph
 from qops.models.op import Missing, Op
-from qops.models.target import PortedLayer, Target, function
+from qops.models.target import PortedLayer, Target
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import MOST, Made, Maker, Site
@@ -107,15 +107,7 @@ def _tile(op: Operator, given: Sequence[Any]) -> tuple[Array]:
 
 def _c_of_place(sign: str) -> Callable[..., PortedLayer]:
     def code(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
-        lines = [
-            "    int place = 0;",
-            "    for (int i = 1; i < count; i++)",
-            f"        if (x[i] {sign} x[place])",
-            "            place = i;",
-            "    return place;",
-        ]
-        body = function(made.name, "const int32_t *x, int count", lines)
-        return made._replace(code=body, arguments=("taps", "count"))
+        return c_of_place(made, sign)
 
     return code
 

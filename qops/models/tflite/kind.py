@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from qops.models.operator import OperatorKind
+from qops.models.tensor import Values
+from qops.models.tflite.file import Operator
 
-__all__ = ["Kind"]
+__all__ = ["Kind", "always", "never", "where_constants_repeat"]
+
+
+def never(operator: Operator) -> bool:
+    """Say that images depend on each other, or that nobody has looked."""
+    return False
+
+
+def always(operator: Operator) -> bool:
+    """Say that each image of the results depends on that of the data alone."""
+    return True
+
+
+def where_constants_repeat(operator: Operator) -> bool:
+    """Say whether each constant is the same for all images."""
+    ndim = max(len(t.shape) for t in operator.outputs)
+    constants = [t.data for t in operator.inputs if t is not None and t.data is not None]
+    return all(x.ndim < ndim or x.shape[0] == 1 for x in constants)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +44,20 @@ class Kind(OperatorKind):
         Where data and weights stand among its inputs, if it sums up their products; the bias is the one after them.
     is_of_variable : bool
         Whether it reads or writes a variable, which its first input names.
+    by_image : callable
+        ``by_image(operator)`` tells whether what an index of the first axis of its results has depends on this index of
+        the data alone, if all of these have an axis of images first.
+    hybrid : callable or None
+        ``hybrid(operator, x, w)`` gives the sums of products of a layer of float data and int8 weights.
+    fixed : callable or None
+        ``fixed(operator)`` gives what takes the codes of the first input to the result, where all others are constants:
+        as `moves` does, in less time.
     """
 
     schema: str = ""
     version: int = 2
     sums: tuple[int, int] | None = None
     is_of_variable: bool = False
+    by_image: Callable[[Operator], bool] = never
+    hybrid: Callable[..., Values] | None = None
+    fixed: Callable[[Operator], Callable[..., Any]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Tensor, Values, zero_of
 from qops.models.tflite.cut import Cut, with_data
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind
+from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.site import MOST, Made, Site, activated
 
 __all__ = ["KINDS"]
@@ -41,6 +41,22 @@ def _reshape(op: Operator, given: Arrays) -> Moved:
     if announced and wanted and announced[0] == wanted[0] and x.shape[:1] != (wanted[0],):
         wanted[0] = x.shape[0]
     return (x.reshape(wanted),)
+
+
+def _fixed_reshape(op: Operator) -> Callable[..., NDArray[Any]]:
+    """RESHAPE to a constant shape."""
+    x, shape = op.inputs[:2]
+    assert x is not None
+    assert shape is not None
+    wanted = _integers(shape.data)
+    follows = bool(x.shape and wanted and (x.shape[0] or 0) == wanted[0])
+
+    def run(x: NDArray[Any]) -> NDArray[Any]:
+        if follows and x.shape[0] != wanted[0]:
+            return x.reshape([x.shape[0], *wanted[1:]])
+        return x.reshape(wanted)
+
+    return run
 
 
 def _squeeze(op: Operator, given: Arrays) -> Moved:
@@ -209,7 +225,9 @@ def _c_of_pad(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Ported
 
 
 KINDS = {
-    "RESHAPE": Kind(moves=_reshape, code=c_of_moves, schema="ReshapeOptions", version=1),
+    "RESHAPE": Kind(
+        moves=_reshape, code=c_of_moves, schema="ReshapeOptions", version=1, by_image=always, fixed=_fixed_reshape
+    ),
     "SQUEEZE": Kind(moves=_squeeze, code=c_of_moves, schema="SqueezeOptions"),
     "EXPAND_DIMS": Kind(moves=_expand_dims, code=c_of_moves, version=1),
     "TRANSPOSE": Kind(moves=_transpose, code=c_of_moves),

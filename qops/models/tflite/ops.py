@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from qops.models.op import FAILED, Missing, Op
 from qops.models.tflite.alone import alone
 from qops.models.tflite.file import NO_ARRAYS, Operator
+from qops.models.tflite.hybrid import is_hybrid, made_hybrid
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.site import Made, Site
@@ -21,7 +22,6 @@ from qops.prepared import Prepared
 __all__ = ["op_of"]
 
 Arrays = tuple[NDArray[Any], ...]
-_CODES = ("int8", "uint8", "int4", "int16")
 
 
 def op_of(operator: Operator, name: str, kernel: str) -> Op:
@@ -83,7 +83,32 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         alone=None if row.is_of_variable else partial(alone, operator, reads),
         runtime=kernel,
         states=dict(made.states),
+        direct=_direct(operator, made, data),
+        is_view=row.fixed is not None,
+        by_image=row.by_image(operator) and not getattr(made.run, "depends_on_place", False),
     )
+
+
+def _direct(operator: Operator, made: Made, data: list[NDArray[Any] | None]) -> Callable[..., Any] | None:
+    """Give what takes codes to the only result; None for operators of floats, and those that move codes or have states.
+
+    Of a prepared op without constants among its inputs that is its kernel.
+    """
+    row = KINDS.get(operator.kind, Kind())
+    if row.fixed is not None and len(data) > 1 and all(one is not None for one in data[1:]):
+        fixed: Callable[..., Any] | None = row.fixed(operator)
+        return fixed
+    if made.states or len(operator.outputs) != 1 or not isinstance(made.run, Prepared):
+        return None
+    if all(one is None for one in data):
+        call: Callable[..., Any] = made.run.__call__
+        return call
+    return partial(_with_constants, made.run, data)
+
+
+def _with_constants(run: Callable[..., Any], data: list[NDArray[Any] | None], *arrays: NDArray[Any]) -> Any:
+    given = iter(arrays)
+    return run(*[next(given) if constant is None else constant for constant in data])
 
 
 def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
@@ -95,7 +120,8 @@ def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
         return Made(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
     ends = [t for t in (*operator.inputs[:1], *operator.outputs[:1]) if t is not None]
     if all(t.dtype == "float32" and t.scale is None for t in ends) and kind.real is not None:
-        _refuse_hybrid(operator)
+        if is_hybrid(operator):
+            return made_hybrid(Site(operator, kernel), kind.hybrid), f"hybrid, {kernel}"
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
         takes = tuple(i for i, _ in fed)
@@ -104,16 +130,6 @@ def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
         raise Missing("qops has no such operator")
     made: Made = kind.make(Site(operator, kernel))
     return made, kernel
-
-
-def _refuse_hybrid(operator: Operator) -> None:
-    """Refuse an operator of floats whose weights are codes: its kernel quantizes the data, row by row, as it runs."""
-    for tensor in operator.inputs[1:]:
-        if tensor is not None and tensor.scale is not None and tensor.dtype in _CODES:
-            raise Missing(
-                f"it is a hybrid layer (dynamic-range quantization): its data are float32, its weights {tensor.name!r} "
-                f"{tensor.dtype}, so its kernels quantize the data at run time, which qops does not model"
-            )
 
 
 def _in_real_numbers(operator: Operator, reads: Sequence[str]) -> Callable[..., Arrays]:

@@ -17,7 +17,7 @@ from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
 from qops.models.tflite.cut import Cut
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind
+from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.site import Made, Maker, Site, activated
 from qops.models.tflite.windows import padding_of, windows_of
 
@@ -87,6 +87,7 @@ KINDS = {
         cut=_cut_pooled,
         code=_c_of_average,
         schema="Pool2DOptions",
+        by_image=always,
     ),
     "MAX_POOL_2D": Kind(
         make=_make_pool(tflite.MaxPool2D),
@@ -94,5 +95,6 @@ KINDS = {
         cut=_cut_pooled,
         code=_c_of_maximum,
         schema="Pool2DOptions",
+        by_image=always,
     ),
 }

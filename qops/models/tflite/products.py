@@ -19,7 +19,7 @@ from qops.models.target import PortedLayer, Target, call, ending, factors, funct
 from qops.models.tensor import Tensor, Values, zero_of
 from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind
+from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import Made, Site
 
@@ -111,11 +111,13 @@ KINDS = {
     "FULLY_CONNECTED": Kind(
         make=_make_connected,
         real=real_layer(_connected_sums),
+        hybrid=_connected_sums,
         cut=_cut_connected,
         code=c_of_sums,
         schema="FullyConnectedOptions",
         version=4,
         sums=(0, 1),
+        by_image=always,
     ),
     "BATCH_MATMUL": Kind(
         make=_make_matmul, real=_real_matmul, cut=_cut_matrices, code=_c_of_matmul, schema="BatchMatMulOptions"

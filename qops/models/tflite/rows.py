@@ -186,6 +186,11 @@ def _c_of_normalization(made: PortedLayer, op: Op, graph: Graph, target: Target)
     return _row_code(made, lines, ["tflite-double", "fixed point", "fixed root"], constants)
 
 
+def _has_rows(operator: Operator) -> bool:
+    """Say whether each image has rows of its own."""
+    return all(len(t.shape) > 1 for t in operator.outputs)
+
+
 KINDS = {
     "SOFTMAX": Kind(
         make=_make_softmax,
@@ -193,6 +198,7 @@ KINDS = {
         cut=_cut_row,
         code=_c_of_softmax,
         schema="SoftmaxOptions",
+        by_image=_has_rows,
     ),
     "LOG_SOFTMAX": Kind(
         make=make_one(tflite.LogSoftmax), real=real_one(_real_log_softmax), cut=_cut_row, code=_c_of_log_softmax

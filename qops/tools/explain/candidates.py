@@ -104,7 +104,12 @@ def _with_low_bits(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], ND
     return wrapped
 
 
-_TAILS = "torch-tail", "torch-2.14-tail", "double-div-away"  # rows that only compute the last elements of others
+_TAILS = (
+    "torch-tail",
+    "torch-2.14-tail",
+    "double-div-away",
+    "torch-acl-tail",
+)  # rows that only compute the last elements of others
 _MOVES_TIES = ["tflite-double", "q31", "rndna", "shift-toward-zero"]
 _MOVES_TIES += ["double-away", "fp32-away", "tosa-inexact", "double-even-zp-inside"]
 _ROUND: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {  # real values

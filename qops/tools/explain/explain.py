@@ -12,7 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops.checks import flag
-from qops.rules.table import BLOCKS
+from qops.rules.averages import AVERAGE_POOL
+from qops.rules.bias_rules import REAL_BIAS
+from qops.rules.binary import ADD, MUL
+from qops.rules.quantize_rules import QUANTIZE
+from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.candidates import Candidate
@@ -23,9 +27,17 @@ from qops.tools.explain.mistakes import tails, undone
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import Probe, probe_for
 
-__all__ = ["explain", "explained", "rules_of"]
+__all__ = ["explain", "explained", "rules_of", "systems_of"]
 
 _TIE = 2.0**-16  # in code steps; an exact result this close to a tie counts as a tie
+_TABLES: dict[str, dict[str, Any]] = {
+    "requantize": {**TABLE, **BLOCKS, **REAL_BIAS},
+    "add": {**ADD},
+    "mul": {**MUL},
+    "average_pool": {**AVERAGE_POOL},
+    "quantize": {**QUANTIZE},
+}
+"""The rules of each kind of op, which say who computes them."""
 _FIRST = 256  # how many differences are examined first
 _NEAREST = 10
 _WIDE = {1: np.int16, 2: np.int32, 4: np.int64}  # bytes of a code -> the type that holds every difference of codes
@@ -161,6 +173,24 @@ def _gives(c: Candidate, dump: Dump) -> bool:
     return bool((codes == dump.y.reshape(codes.shape)).all())
 
 
+def systems_of(kind: str, rule: str) -> str:
+    """Give who computes a rule, and on which CPU that was run; "" if no table has it.
+
+    Parameters
+    ----------
+    kind : str
+        What was explained.
+    rule : str
+        Its name, behind the name of a range rule if there is one.
+
+    Returns
+    -------
+    str
+    """
+    row = _TABLES.get(kind, {}).get(rule.rpartition(", ")[2])
+    return "" if row is None else str(row.systems)
+
+
 def rules_of(dump: Dump) -> list[str]:
     """Give the rules that give every integer, and nothing on the others.
 
@@ -225,13 +255,15 @@ def explained(
         raise _by_names_given(dump, next(iter(refused.values())))
     separated: Probe | None = None
     if probe:
-        separated = probe_for(dump, exact or [v.rule for v in excluded[:_NEAREST]])
+        again = {rule for group in groups for rule in group[1:]}  # the same function on these data
+        separated = probe_for(dump, exact or [v.rule for v in excluded if v.rule not in again][:_NEAREST])
     reasons = {rule: str(why) for rule, why in refused.items()}
     axis = dump.numbers.get("axis", -1) if dump.is_by_channel else None
     more = None
     if fit and dump.kind == "requantize" and not exact:
         more = fitted(dump, progress, not dump.numbers.get("scale_is_seen", False))
-    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis, more)
+    of = {rule: words for rule in exact if (words := systems_of(dump.kind, rule))}
+    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis, more, of)
 
 
 def explain(
@@ -317,7 +349,7 @@ def explain(
     >>> y = np.clip((acc * 3 + 4) >> 3, -128, 127).astype(np.int8)
     >>> found = qops.explain(acc, y, scale=0.375)
     >>> len(found.exact), found.exact[:3]  # 3/8 is a multiplier of 2 bits, so these rules are one function
-    (9, ['tflite-single', 'rndnu', 'xnnpack-cvt'])
+    (10, ['tflite-single', 'torch-acl', 'rndnu'])
     >>> even = next(v for v in found.excluded if v.rule == "fp32-even")
     >>> even.differs, even.kind, even.first  # -91.5
     (5, 'ties only', Witness(index=(8,), acc=-244, got=-91, wanted=-92))

@@ -108,6 +108,8 @@ class Explanation:
         The axis of the channels, if each has a scale: as it was given, or the last one of x that has as many elements.
     fit : Fit or None
         Rules that were fitted, if that was asked for and no rule of a table gives all integers.
+    systems : dict of str to str
+        Who computes each rule of `exact`, and on which CPU that was run.
     """
 
     size: int
@@ -119,6 +121,7 @@ class Explanation:
     refused: dict[str, str] = field(default_factory=dict)
     axis: int | None = None
     fit: Fit | None = None
+    systems: dict[str, str] = field(default_factory=dict)
 
     @property
     def probe(self) -> NDArray[Any] | None:
@@ -142,7 +145,7 @@ class Explanation:
         Returns
         -------
         dict
-            ``exact``, ``nearest`` and ``indistinguishable``; ``axis`` too if each channel has a scale.
+            ``exact``, ``systems``, ``nearest`` and ``indistinguishable``; ``axis`` too if each channel has a scale.
         """
         nearest = [
             {
@@ -159,6 +162,7 @@ class Explanation:
         if self.fit is not None:
             rules = [{"integers": one.integers, **one.rule._asdict()} for one in self.fit.found]
             more |= {"fit": {"words": self.fit.words, "rules": rules}}
+        more |= {"systems": self.systems} if self.systems else {}
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
 
     def __repr__(self) -> str:
@@ -188,6 +192,8 @@ class Explanation:
             lines.append(same + names)
         else:
             lines.append(f"{names}: {every} (the same function on these data)")
+        if len(self.exact) == 1 and self.systems:
+            lines.append(f"  computed by: {self.systems[self.exact[0]]}")
         by_words: dict[str, list[str]] = {}
         for v in self.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)

@@ -231,6 +231,10 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
         raise unknown_keyword(params, unknown)
     own = choice(port, "port", PORTS)
     graph = graph_of(model, "model", gaps=True)
+    has = PORTS[own].runtime
+    if graph.runtime.startswith(f"{has}_") and graph.runtime.endswith(_OTHER_CPUS):
+        says = f"{own} has the constants and the C of {has!r}, which another CPU computes otherwise"
+        raise bad_value("model", f"read as runtime {graph.runtime!r}, and {says}; read it as {has!r}")
     ops, missing = [], []
     for op in graph.ops:
         try:
@@ -242,6 +246,10 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
     whole = replace(_sized(graph), ops=tuple(ops), runtime=PORTS[own].runtime)
     names = c_text.names(op.name for op in ops)
     return Params(graph.name, own, [ported(op, whole, own, name) for op, name in zip(ops, names, strict=True)])
+
+
+_OTHER_CPUS = "_avx2", "_arm", "_neon"
+"""How the names of runtimes end that are a library on a CPU which no port is for."""
 
 
 def _sized(graph: Graph) -> Graph:

@@ -78,16 +78,65 @@ def test_a_pair_that_others_read_stays(load):
 
 
 @pytest.mark.parametrize(
-    ("again", "second"),
-    [((0.5, np.uint8(3)), (0.5, np.int8(3))), ((0.25, np.uint8(3)),) * 2, ((0.5, np.uint8(4)),) * 2],
+    ("again", "second", "count"),
+    [((0.5, np.uint8(3)), (0.5, np.int8(3)), 2), ((0.25, np.uint8(3)),) * 2 + (1,), ((0.5, np.uint8(4)),) * 2 + (1,)],
 )
-def test_pairs_of_unlike_numbers_or_types_stay(load, again, second):
-    """A DequantizeLinear of other numbers than its QuantizeLinear, or another type: onnxruntime 1.32.0 keeps both."""
+def test_pairs_of_unlike_numbers_or_types_stay(load, again, second, count):
+    """A DequantizeLinear of other numbers than its QuantizeLinear, or of another type: onnxruntime 1.32.0 keeps them.
+
+    It only leaves out a DequantizeLinear and a QuantizeLinear of the same numbers that follow each other.
+    """
     net = Network()
     x = net.dequantize(net.quantize(net.input([None]), 0.5, np.uint8(3)), *again)
     graph = load(net.model(net.both(x, *second)))
-    assert [op.kind for op in graph.ops] == ["QuantizeLinear", "DequantizeLinear"] * 2
+    assert [op.kind for op in graph.ops] == ["QuantizeLinear", "DequantizeLinear"] * count
     assert not graph.fused
+
+
+PAIRS_WITHOUT_ZERO_POINTS = [
+    ([(0.5, 0, False), (0.5, 0, True)], [(0.5, 0)]),
+    ([(0.5, 0, False), (0.25, 0, True)], [(0.5, 0), (0.25, 0)]),
+    ([(0.5, 0, False), (0.5, 0, True), (0.25, 3, True)], [(0.5, 0), (0.24705882370471954, 0)]),
+    ([(0.25, 3, True), (0.5, 0, False), (0.5, 0, True)], [(0.24705882370471954, 0)]),
+    ([(0.5, 0, False), (0.5, 0, True), (0.5, 0, False), (0.5, 0, True)], [(0.5, 0)]),
+]
+
+
+@pytest.mark.parametrize(("pairs", "want"), PAIRS_WITHOUT_ZERO_POINTS)
+def test_a_pair_without_a_zero_point_is_never_merged_but_left_out_where_nothing_changes(load, pairs, want):
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model; an Identity stands behind the first pair."""
+    net = Network()
+    x = net.input([None])
+    for i, (scale, zero, has_zero) in enumerate(pairs):
+        x = net.quantize(x, scale, np.uint8(zero))
+        zeros = [net.constant(np.uint8(zero))] * has_zero
+        x = net.node("DequantizeLinear", x, net.constant(F32(scale)), *zeros)
+        x = x if i else net.node("Identity", x)
+    assert numbers(load(net.model(x))) == want
+
+
+@pytest.mark.parametrize(("count", "want"), [(1, [(1.0, 0)]), (2, [(1.0, 0), (1.5, 0), (1.5, 0)])])
+def test_a_pair_whose_values_are_read_twice_is_not_left_out(load, count, want):
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model, where a pair before has no zero point."""
+    net = Network()
+    x = net.both(net.input([None]), 1.0, np.uint8(0))
+    x = net.node(
+        "DequantizeLinear", net.quantize(x, 1.5, np.uint8(8)), net.constant(F32(1.5)), net.constant(np.uint8(8))
+    )
+    x = net.node("DequantizeLinear", net.quantize(x, 1.5, np.uint8(0)), net.constant(F32(1.5)))
+    x = net.both(x, 1.5, np.uint8(0))
+    assert numbers(load(net.model(*(net.node("Neg", x) for _ in range(count))))) == want
+
+
+def test_an_identity_that_nobody_reads_is_a_reader(load):
+    """The numbers that onnxruntime 1.32.0 writes to its optimised model."""
+    for is_read in (False, True):
+        net = Network()
+        x = net.both(net.input([None]), 0.5, np.uint8(3))
+        if is_read:
+            net.node("Identity", x)
+        found = numbers(load(net.model(net.both(x, 0.25, np.uint8(7)))))
+        assert found == ([(0.5, 3), (0.25, 7)] if is_read else [(0.24901960790157318, 6)])
 
 
 def test_moves_keep_pairs_apart(load):

@@ -124,15 +124,6 @@ def test_a_code_of_an_operator_that_stands_in_the_new_field_alone_is_read(path, 
     assert found["y"].tolist() == [[80, -128, 3, 126]]
 
 
-@pytest.mark.parametrize("kind", ["FULLY_CONNECTED", "BATCH_MATMUL"])
-def test_hybrid_layers_are_refused_by_name(path, kind):
-    x, y = (Tensor(name, (1, 2), "float32") for name in "xy")
-    w = Tensor("w", (2, 2), "int8", np.float32(0.5), np.int64(0), None, np.int8([[1, 2], [3, 4]]))
-    path.write_bytes(tflite_bytes([x, w, y], [Operator(kind, [x, w], [y], {}, [])], [x], [y]))
-    with pytest.raises(ValueError, match=rf"{kind} .*it is a hybrid layer .* its weights 'w' int8"):
-        load(path)
-
-
 def test_a_slice_to_a_scalar_has_no_axis(path):
     x, y = Tensor("x", (8,), "int8", np.float32(1), np.int64(0)), Tensor("y", (), "int8", np.float32(1), np.int64(0))
     ends = [Tensor(name, (1,), "int32", data=np.int32([n])) for name, n in (("begin", 3), ("end", 4), ("step", 1))]

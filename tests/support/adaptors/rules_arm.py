@@ -1,7 +1,7 @@
 """The golden cases of 64-bit ARM in the words of `qops.rules`: arguments are renamed, nothing else."""
 
 import numpy as np
-from adaptors import onnx_runtimes
+from adaptors import onnx_runtimes, torch_runtimes
 from adaptors.rules import TYPES, codes, pair, quantize
 
 from qops import rules
@@ -50,4 +50,5 @@ ADAPTORS = {
     "torch_arm_conv": requantize,
     "torch_arm_mul": named(pair(rules.mul)),
     **onnx_runtimes.ARM,
+    **torch_runtimes.ARM,
 }

@@ -1,6 +1,6 @@
 """The golden cases of x86 without VNNI in the words of `qops`: arguments are renamed, nothing else."""
 
-from adaptors import onnx_runtimes
+from adaptors import onnx_runtimes, torch_runtimes
 from adaptors.rules import TYPES, pair, quantize
 
 from qops import rules
@@ -16,6 +16,6 @@ def elementwise(i, attrs):
     return pair(getattr(rules, attrs["op"]))(i, attrs | {"rule": rule})
 
 
-ADAPTORS = {"torch_avx2_elementwise": elementwise, **onnx_runtimes.AVX2}
+ADAPTORS = {"torch_avx2_elementwise": elementwise, **onnx_runtimes.AVX2, **torch_runtimes.AVX2}
 VNNI = "_vnni"
 """What the names of outputs end with that a CPU with VNNI gave, if they are others."""

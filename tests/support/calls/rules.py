@@ -38,6 +38,18 @@ CALLS = {
         np.int64,
         each=False,
     ),
+    "rules.accumulate_conv": Op(
+        {
+            "x": IMAGE.transpose(0, 3, 1, 2) * 4,
+            "w": np.arange(24, dtype=np.int8).reshape(2, 3, 2, 2) * 5,
+            "bias": np.arange(2),
+            "x_zero_point": 3,
+            "pads": (1, 0, 0, 1),
+            "rule": "fbgemm-avx2",
+        },
+        np.int64,
+        each=False,
+    ),
     "rules.add": Op({"a": CODES, "b": REVERSED, "rule": "xnnpack", **PAIR}, np.uint8),
     "rules.mul": Op({"a": CODES, "b": REVERSED, "rule": "ort-x86", **PAIR}, np.uint8),
     "rules.average_pool": Op(POOL, np.uint8, each=False),
@@ -51,11 +63,15 @@ CALLS = {
 }
 PREPARED = {
     "rules.Accumulate": ("rules.accumulate", ("x",)),
+    "rules.AccumulateConv": ("rules.accumulate_conv", ("x",)),
     "rules.Requantize": ("rules.requantize", ("acc",)),
     "rules.Quantize": ("rules.quantize", ("x",)),
     "rules.Add": ("rules.add", ("a", "b")),
     "rules.Mul": ("rules.mul", ("a", "b")),
     "rules.AveragePool": ("rules.average_pool", ("x",)),
+}
+FEW = {
+    "rules.AccumulateConv": {"w": np.arange(6, dtype=np.int8).reshape(2, 3, 1, 1)},
 }
 OTHER_CALLS = {
     "rules.Requantize": {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},

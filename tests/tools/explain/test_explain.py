@@ -40,7 +40,7 @@ def test_the_rule_that_made_the_integers_is_named(rng, rule, scale):
         assert all((m == made[0]).all() for m in made)
 
 
-@pytest.mark.parametrize("rule", sorted(rules.ADD.keys() - {"torch-tail", "torch-2.14-tail"}))
+@pytest.mark.parametrize("rule", sorted(rules.ADD.keys() - {"torch-tail", "torch-2.14-tail", "torch-acl-tail"}))
 def test_adds_are_named(rng, rule):
     a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
     found = qops.explain(a, rules.add(a, b, rule, **PAIR), kind="add", b=b, **PAIR)
@@ -74,7 +74,7 @@ def test_other_kinds_are_named(rng):
     assert "ort" in {v.rule for v in found.excluded}
     assert str(found).endswith("probe: no inputs, as there are no two rules to tell apart")
     other = qops.explain(image, y, kind="average_pool", **same | {"y_zero_point": 8})
-    assert {v.rule for v in other.excluded} == {"ort", "ort-global"}
+    assert {v.rule for v in other.excluded} == {"ort", "ort-arm", "ort-global"}
 
 
 def test_code_by_hand_is_named_where_no_system_fits():
@@ -324,7 +324,8 @@ def test_the_command(rng, tmp_path, capsys):
     assert main(["explain", str(dump), "--json", "--probe", str(probe)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["exact"] == ["half-up-double"]
-    assert set(found) == {"exact", "nearest", "indistinguishable"}
+    assert set(found) == {"exact", "nearest", "indistinguishable", "systems"}
+    assert found["systems"] == {"half-up-double": rules.TABLE["half-up-double"].systems}
     assert set(found["nearest"][0]) == {"rule", "differs", "share", "largest", "first"}
     assert set(found["nearest"][0]["first"]) == {"index", "acc", "got", "wanted"}
     assert len(found["nearest"]) <= 10
@@ -466,7 +467,8 @@ def test_rules_with_a_real_bias_are_named(rule, rng):
     y = rules.requantize(acc, rule, axis=0, bias=given.get("bias"), **made)
     found = qops.explain(acc, y, **given)
     assert rule in found.exact
-    assert all(name.startswith(rule[:3]) for name in found.exact)
+    others = ["torch-fbgemm-bias"] if rule == "mnn" else []  # which also adds the bias in steps of the sums
+    assert all(name.startswith(rule[:3]) or name in others for name in found.exact)
     assert not found.mistakes
 
 
@@ -493,3 +495,13 @@ def test_a_bias_that_does_not_fit_is_refused_by_name(change, message, rng):
     acc, given = layer_with_bias(rng)
     with pytest.raises((ValueError, TypeError), match=message):
         qops.explain(acc, np.zeros((8, 500), np.int8), **given | {"out_scale": 0.02} | change)
+
+
+def test_the_only_rule_is_named_with_the_cpu_that_it_was_run_on(rng):
+    acc = rng.integers(-30000, 30000, 4000)
+    y = rules.requantize(acc, "half-up-double", scale=0.0033, zero_point=7)
+    found = qops.explain(acc, y, scale=0.0033, zero_point=7)
+    assert found.exact == ["half-up-double"]
+    systems = rules.TABLE["half-up-double"].systems
+    assert str(found).split("\n")[1] == f"  computed by: {systems}"
+    assert found.systems == {"half-up-double": systems}

@@ -61,7 +61,8 @@ def test_the_nearest_are_separated_if_no_rule_fits(rng):
     y[0] ^= 1
     found = qops.explain(x, y, scale=0.01, probe=True)
     assert not found.exact
-    assert set(found.separated.separates) == {v.rule for v in found.excluded[:10]}
+    again = {rule for group in found.indistinguishable for rule in group[1:]}
+    assert set(found.separated.separates) == {*[v.rule for v in found.excluded if v.rule not in again][:10]}
     assert found.probe.size > 0
 
 
@@ -119,7 +120,7 @@ def test_windows_that_differ_in_the_rounding_of_float32_sums_alone_are_found(num
     ort, whole = (rules.average_pool(found.probe, r, **named) for r in ("ort", "ort-global"))
     assert {"ort", "ort-global"} <= set(found.exact)
     assert not np.array_equal(ort, whole)
-    assert not found.separated.alike
+    assert found.separated.alike == [["ort", "ort-arm"]]  # which differ where sums are beyond int32 alone
 
 
 def test_a_range_has_a_probe_that_tells_range_rules_apart():

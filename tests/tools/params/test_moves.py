@@ -93,6 +93,8 @@ ONNX = {
     "SpaceToDepth": ([], {"blocksize": 2}),
     "Identity": ([], {}),
     "Dropout": ([], {}),
+    "GatherND": ([I64([[1, -1], [0, 2]])], {}),
+    "GatherElements": ([np.arange(-192, 192).reshape(2, 4, 6, 8) % 3], {"axis": 3}),
 }
 
 
@@ -121,7 +123,8 @@ def one_node(path, kind, shapes, more=(), dtype=np.int8, out=None, domain="", **
 
 
 @pytest.mark.parametrize(
-    "kind", [*(kind for kind, row in NODES.items() if row.rule == "exact" and row.moves), "Where", "Cast"]
+    "kind",
+    [*(kind for kind, row in NODES.items() if row.rule == "exact" and row.result == "bool"), "Where", "Cast"],
 )
 def test_nodes_that_c_has_itself(kind, tmp_path, rng, tried):
     is_truth = kind in ("And", "Or", "Not")
@@ -144,6 +147,19 @@ def test_nodes_that_c_has_itself(kind, tmp_path, rng, tried):
     params(graph, "onnxruntime").write(tmp_path / kind)
     text, values = ported.each(layer, [x.astype(np.int64) for x in (*more, *data)], wanted)
     tried.add(kind, ported.Program(tmp_path / kind, text, values, ported.numbers_like(wanted)), wanted)
+
+
+@pytest.mark.parametrize("kind", ["ArgMax", "ArgMin"])
+@pytest.mark.parametrize("last", [0, 1])
+def test_places_of_ends_of_nodes(kind, last, tmp_path, rng, tried):
+    how = {"axis": 1, "select_last_index": last}
+    graph = one_node(tmp_path / "one.onnx", kind, [[5, 7]], out=TensorProto.INT64, **how)
+    data = rng.integers(-3, 3, (5, 7), np.int8)
+    wanted = graph.run(data)[graph.outputs[0]]
+    found = params(graph, "onnxruntime")
+    found.write(tmp_path / kind)
+    program = ported.program(tmp_path / kind, found.layers[0], graph.ops[0], [data], wanted)
+    tried.add(f"{kind} {last}", program, wanted)
 
 
 def test_what_shapes_tell_is_a_constant(tmp_path):
@@ -296,7 +312,7 @@ def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
     assert all(row.code for row in KINDS.values())
     told = {"Shape", "Size", "ConstantOfShape", "Range"}
     moving = {kind for kind, row in NODES.items() if row.rule == "moves codes" and row.moves}
-    assert moving == {*ONNX, *told, "Where"}
+    assert moving == {*ONNX, *told, "Where", "ScatterND", "ScatterElements"}  # the last two have no C
     by_other_tests = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"}
     of_codes = {kind for kind, row in NODES.items() if row.function}
     assert of_codes | {"QLinearConcat"} == {*SUMS, *ported.NODES, *by_other_tests}

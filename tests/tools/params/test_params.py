@@ -266,3 +266,11 @@ def test_the_command_line_writes_and_says_what(tmp_path, capsys):
     assert said[-2:] == [str(tmp_path / "out" / name) for name in ("params.h", "rules.h")]
     assert main(words) == 2
     assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("runtime", ["ort_avx2", "ort_arm", "ort_neon"])
+def test_a_runtime_on_a_cpu_that_no_port_is_for_is_refused_by_name(runtime):
+    path = Path(__file__).parents[2] / "golden/rules_avx2/ort_avx2_models/cnn_qdq_channel_u8s8.onnx"
+    with pytest.raises(ValueError, match=f"^model: read as runtime '{runtime}', and onnxruntime has .* of 'ort'"):
+        params(load(path, runtime=runtime), "onnxruntime")
+    assert params(load(path, runtime="ort"), "onnxruntime").layers

@@ -1,0 +1,1 @@
+"""Kernels of TFLite's ops."""

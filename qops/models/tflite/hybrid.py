@@ -1,0 +1,89 @@
+"""Hybrid layers: float data and int8 weights, whose data become codes as the layer runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.op import Missing
+from qops.models.tensor import Values
+from qops.models.tflite.file import Operator
+from qops.models.tflite.site import Made, Site, activated
+from qops.tflite.hybrid import finished_floats, hybrid_orders, quantized_row
+
+__all__ = ["is_hybrid", "made_hybrid"]
+
+F32 = np.float32
+_CODES = ("int8", "uint8", "int4", "int16")
+
+
+def is_hybrid(operator: Operator) -> bool:
+    """Whether an operator of floats has weights that are codes."""
+    return any(t is not None and t.scale is not None and t.dtype in _CODES for t in operator.inputs[1:])
+
+
+def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
+    """Give what runs a hybrid layer.
+
+    Parameters
+    ----------
+    site : Site
+        The operator in its place.
+    sums : callable or None
+        ``sums(operator, x, w)`` gives the sums of products; None for an operator that is no such layer here.
+
+    Returns
+    -------
+    Made
+
+    Raises
+    ------
+    Missing
+        A form of it that qops does not model.
+    """
+    if sums is None:
+        raise Missing("it is a hybrid operator (float data, weights of codes), which qops does not model")
+    w, kind = site.tensor(1), site.kind
+    if w.dtype != "int8" or w.scale is None or (w.zero_point is not None and w.zero_point.any()):
+        raise Missing(f"it is a hybrid layer whose weights {w.name!r} are {w.dtype}, where int8 around 0 is modelled")
+    channel = 3 if kind == "DEPTHWISE_CONV_2D" else 0
+    if w.axis not in (None, channel):
+        raise Missing(f"its weights {w.name!r} have scales along axis {w.axis}")
+    if not site.has(2) and kind != "FULLY_CONNECTED":
+        raise Missing("it is a hybrid layer without a bias, which LiteRT refuses")
+    codes = site.constant(1).astype(np.float64)
+    if kind == "CONV_2D" and site.tensor(0).shape[-1:] != w.shape[-1:]:
+        raise Missing("it is a hybrid layer with groups, which qops does not model")
+    bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
+    by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
+    try:
+        how, order = hybrid_orders(kind, site.kernel, w.scale.ndim == 1, by_option)
+    except ValueError as why:
+        raise Missing(str(why)) from None
+
+    if site.kernel != "xnnpack" and (how == "symmetric" or kind == "FULLY_CONNECTED") and (codes == -128).any():
+        raise Missing(f"it is a hybrid layer whose weights {w.name!r} hold -128, which x86 multiplies otherwise")
+    by_row = kind == "FULLY_CONNECTED" or (how == "xnnpack" and _is_by_pixel(site))
+
+    def run(x: NDArray[np.float32]) -> NDArray[np.float32]:
+        most = np.max(np.abs(x), initial=F32(0))
+        if not (most == 0 or 2.0**-100 < most < 2.0**100):  # NaN is neither
+            raise ValueError(f"its data, up to {most}, are too large or too small for codes, or hold a NaN")
+        rows = x.reshape(-1, codes.shape[-1]) if by_row else x
+        each = [quantized_row(row, how) for row in rows]
+        near = np.array([one.near for one in each], np.float64).reshape(x.shape)
+        made = np.rint(sums(site.operator, near, codes)).astype(np.int64)
+        scales = np.array([one.scale for one in each], F32)
+        shaped = scales.reshape(made.shape[:-1] if by_row else (-1, 1, 1))[..., None]
+        y = finished_floats(made, shaped, np.asarray(w.scale, F32), bias, order)
+        return np.asarray(activated(site.operator, y.astype(np.float64)), F32)
+
+    return Made((0,), run)
+
+
+def _is_by_pixel(site: Site) -> bool:
+    """Whether XNNPACK runs a convolution as a product of matrices, whose rows are pixels."""
+    strides = site.options["StrideH"], site.options["StrideW"]
+    return site.tensor(1).shape[1:3] == (1, 1) and strides == (1, 1)
