@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import choice, flag, shown
 from qops.models.graph import Graph
 from qops.models.lanes.read import hazards_of
@@ -66,7 +67,7 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     ValueError: path: expected a .tflite or an .onnx file, got 'no-such-model.txt'
     """
     if not isinstance(path, str | Path):
-        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+        raise bad_type("path", f"expected the name of a file, got {shown(path)}")
     gaps = flag(gaps, "gaps")
     place = Path(path)
     if place.suffix == ".tflite":
@@ -74,6 +75,6 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     elif place.suffix == ".onnx":
         made = load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES), gaps)
     else:
-        raise ValueError(f"path: expected a .tflite or an .onnx file, got {shown(str(path))}")
+        raise bad_value("path", f"expected a .tflite or an .onnx file, got {shown(str(path))}")
     hazards = hazards_of(made.ops, made.tensors, made.runtime)
     return replace(made, hazards=hazards) if hazards else made

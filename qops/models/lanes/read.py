@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from qops import codes
 from qops.models.lanes.route import route
 from qops.models.lanes.runtimes import place_of
 from qops.models.lanes.sums import Sums, of_prepared, type_of
@@ -63,6 +64,7 @@ def layers_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) 
         x = tensors[op.reads[0]] if op.reads else None
         try:
             made = None if x is None or len(op.reads) != 1 else _sums(op, x, runtime)
+            made = made and replace(made, x_ends=_clipped(made, ops, tensors, op.reads[0]))
         except ValueError as why:
             found.unread.append(f"{op.name} ({op.kind}): {why}")
             continue
@@ -72,6 +74,17 @@ def layers_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) 
         else:
             found.sums[op.name] = replace(made, name=op.name, kind=op.kind)
     return found
+
+
+def _clipped(sums: Sums, ops: tuple[Op, ...], tensors: Mapping[str, Tensor], name: str) -> tuple[int, int]:
+    """Give the ends of the data, which Clip makes narrower."""
+    low, high = sums.x_ends
+    writer = next((op for op in ops if name in op.outputs), None)
+    if writer is None or writer.kind != "Clip" or sums.as_uint8 or len(writer.reads) != 1:
+        return low, high
+    dtype = codes.TABLE[sums.x_type].dtype
+    low, high = (int(writer.call(np.array(code, dtype))[0]) for code in (low, high))
+    return low, high
 
 
 def _sums(op: Op, x: Tensor, runtime: str) -> Sums | None:

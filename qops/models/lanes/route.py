@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.isa import MACHINES, Machine
 from qops.models.lanes.sums import Sums
@@ -118,7 +119,7 @@ def _shift(have: str, wanted: str, what: str, machine: Machine) -> int:
     if have == wanted:
         return 0
     if {have, wanted} != {"u8", "s8"}:
-        raise ValueError(f"machine: {machine.name} multiplies {wanted}, and the {what} are {have}")
+        raise bad_value("machine", f"{machine.name} multiplies {wanted}, and the {what} are {have}")
     return codes.TABLE[wanted].lowest - codes.TABLE[have].lowest
 
 
@@ -158,9 +159,9 @@ def _ruled(rules: tuple[str, str], sums: Sums, machine: Machine) -> Route:
     narrow = MACHINES["avx2"]  # which fbgemm's own depthwise kernel uses on every CPU
     types = [np.dtype(name) for name in rule.data]
     if codes.TABLE[sums.x_type].dtype not in types:
-        raise ValueError(f"runtime: {name} multiplies data of {' or '.join(rule.data)}, and these are {sums.x_type}")
+        raise bad_value("runtime", f"{name} multiplies data of {' or '.join(rule.data)}, and these are {sums.x_type}")
     if sums.w_type != "s8":
-        raise ValueError(f"runtime: {name} multiplies weights of int8, and these are {sums.w_type}")
+        raise bad_value("runtime", f"{name} multiplies weights of int8, and these are {sums.w_type}")
     is_outside = rule.padding == "outside"
     shift = _shift(sums.x_type, narrow.left, "data", narrow)
     if sums.is_convolution:
@@ -183,7 +184,7 @@ def _tflite(sums: Sums, machine: Machine, kernel: str = "reference") -> Route:
     if not pairs or both != ("s8", "s8") or sums.is_depthwise:
         return _exact(sums, "the kernels of TFLite add products in 32 bits or more")
     if len(sums.weights) > 1:
-        raise ValueError(f"runtime: what {kernel} does in more groups than one is not known")
+        raise bad_value("runtime", f"what {kernel} does in more groups than one is not known")
     in_taps = sums.is_convolution and pairs == "tap"
     order = "channels of a tap" if in_taps else "taps, channels" if sums.is_convolution else "k"
     return Route(machine, order)
@@ -231,5 +232,5 @@ def route(sums: Sums, machine: Machine, runtime: str) -> Route:
     how, machines = ROUTES[choice(runtime, "runtime", ROUTES)]
     if machines and machine.name not in machines:
         known = ", ".join(machines)
-        raise ValueError(f"machine: {runtime!r} is known on {known}, got {machine.name!r}; runtime='plain' takes any")
+        raise bad_value("machine", f"{runtime!r} is known on {known}, got {machine.name!r}; runtime='plain' takes any")
     return how(sums, machine)

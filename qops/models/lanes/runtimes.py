@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.isa import Machine
 from qops.isa.machines import machine as machine_of
@@ -65,9 +66,9 @@ def place_of(runtime: str | None, machine: str | Machine | None, kind: str) -> P
     wanted = machine_of((own or "avx2") if machine is None else machine)
     if own is not None and machine is not None and wanted.name != own:
         if runtime != "tflite":
-            raise ValueError(f"machine: {runtime!r} runs on {own!r}, got {wanted.name!r}")
+            raise bad_value("machine", f"{runtime!r} runs on {own!r}, got {wanted.name!r}")
         if wanted.name == "neon":
-            raise ValueError("machine: on 'neon' give the runtime 'optimized_neon' or 'xnnpack_neon'")
+            raise bad_value("machine", "on 'neon' give the runtime 'optimized_neon' or 'xnnpack_neon'")
     return Place(wanted, "ort" if runtime in _ORT else runtime, _exact(runtime, wanted, kind))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import codes, onnx, tflite
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
 from qops.onnx.window import ConvolutionWindow
 
 __all__ = ["MADE", "NO_MOVES", "Sums", "convolution", "matrix", "of_prepared", "type_of"]
@@ -112,7 +112,7 @@ class Sums:
         """How the window moves along each axis; over an image with room for it if none is known."""
         if self.window is None:
             return None
-        sizes = tuple(_ROOM * axis.reach * axis.stride for axis in self.window.unplaced)
+        sizes = tuple(_ROOM * axis.span * axis.stride for axis in self.window.unplaced)
         return self.window.axes(self.image or sizes)
 
     def inside(self, padding: int) -> NDArray[np.bool_]:

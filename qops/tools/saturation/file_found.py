@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from qops.models.lanes.runtimes import Place
 
 __all__ = ["FileFound"]
 
@@ -18,16 +17,16 @@ class FileFound(NamedTuple):
     path : Path
     exact : str
         The runtime that computes as the report's does, but with exact sums.
-    place : Place
-        Where it runs.
     weights : dict of str to str
         The names of the tensors with the weights of each layer.
     data : array_like, dict of str to array_like, or None
         What the model was run on.
+    look : callable
+        ``look(path, data)`` gives the report of another file on the same machine.
     """
 
     path: Path
     exact: str
-    place: Place
     weights: dict[str, str]
     data: Any
+    look: Callable[[Path, Any], Any]
