@@ -123,11 +123,15 @@ def _saturation(options: argparse.Namespace) -> int:
         with np.load(options.data) as file:
             data = dict(file)
     found = saturation(options.model, data, machine=options.machine, runtime=options.runtime)
-    print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
-    told = sys.stderr if options.json else sys.stdout
+    tried = None
     if options.repairs:
         tried = found.repairs(None if options.labels is None else np.load(options.labels))
-        print(json.dumps(tried.as_dict(), allow_nan=False) if options.json else tried, file=told)
+    if options.json:
+        more = {} if tried is None else {"repairs": tried.as_dict()["tried"]}
+        print(json.dumps({**found.as_dict(), **more}, allow_nan=False))
+    else:
+        print(found, *([] if tried is None else [tried]), sep="\n")
+    told = sys.stderr if options.json else sys.stdout
     if options.repair is not None:
         print(found.write(options.repair, options.how, seen=options.seen), file=told)
     if options.html is not None:

@@ -63,7 +63,7 @@ def layers_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) 
             continue
         x = tensors[op.reads[0]] if op.reads else None
         try:
-            made = None if x is None or len(op.reads) != 1 else _sums(op, x, runtime)
+            made = None if x is None or len(op.reads) - (op.with_zero is not None) != 1 else _sums(op, x, runtime)
             made = made and replace(made, x_ends=_clipped(made, ops, tensors, op.reads[0]))
         except ValueError as why:
             found.unread.append(f"{op.name} ({op.kind}): {why}")
@@ -89,7 +89,7 @@ def _clipped(sums: Sums, ops: tuple[Op, ...], tensors: Mapping[str, Tensor], nam
 
 def _sums(op: Op, x: Tensor, runtime: str) -> Sums | None:
     """Give the sums of one layer, on uint8 if the runtime makes that of its codes."""
-    dtype, prepared = x.dtype, op.prepared
+    dtype, prepared = x.dtype, op.prepared if op.with_zero is None else op.with_zero(0)
     if dtype == "int8" and runtime in COLUMNS and not COLUMNS[runtime].allows_int8 and op.remade is not None:
         on_uint8 = (op if op.on_uint8 is not None else op.remade("ort_avx2")).on_uint8
         dtype, prepared = ("int8", prepared) if on_uint8 is None else ("uint8", on_uint8)
@@ -99,7 +99,10 @@ def _sums(op: Op, x: Tensor, runtime: str) -> Sums | None:
     sizes = x.shape[1:-1] if made.last else x.shape[2:]
     is_known = made.is_convolution and sizes and all(sizes)
     image = tuple(int(n) for n in sizes if n is not None) if is_known else None
-    return replace(made, image=image, as_uint8=dtype != x.dtype and x.dtype == "int8")
+    any_zero = op.with_zero is not None or x.dtype == "float32"
+    return replace(
+        made, image=image, any_zero=any_zero or made.any_zero, as_uint8=dtype != x.dtype and x.dtype == "int8"
+    )
 
 
 def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) -> tuple[str, ...]:

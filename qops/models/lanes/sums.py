@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,8 @@ class Sums:
         Whether the channels are the last axis of the data.
     image : tuple of int or None
         The pixels of the data along each axis, where they are known.
+    any_zero : bool
+        Whether the zero point of the data is known at run time alone, so that it may be each code.
     as_uint8 : bool
         Whether the data are codes of int8, of which the runtime makes uint8 first; `x_type` is then that.
     """
@@ -85,6 +87,7 @@ class Sums:
     last: bool = False
     image: tuple[int, ...] | None = None
     as_uint8: bool = False
+    any_zero: bool = False
 
     @property
     def w_type(self) -> str:
@@ -247,7 +250,8 @@ def _of_onnx_matrix(op: Any, x_type: str) -> Sums:
         raise ValueError("a batch of weights, or data that are transposed, are not read")
     w = b if is_gemm and op.transB else b.T
     bias = op.C if is_gemm else None
-    return matrix(op, w, x_type, op.a_zero_point, op.b_zero_point, bias)
+    found = matrix(op, w, x_type, op.a_zero_point, op.b_zero_point, bias)
+    return replace(found, any_zero=isinstance(op, onnx.DynamicQuantizeMatMul))
 
 
 def _of_tflite(op: Any, x_type: str) -> Sums:

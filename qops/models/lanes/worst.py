@@ -240,7 +240,7 @@ def accumulator(sums: Sums, how: Route) -> Accumulator:
     Accumulator
     """
     w = sums.weights.reshape(sums.outputs, -1).astype(np.int64) - np.reshape(sums.w_zero, (-1, 1))
-    zeros = sums.x_ends if sums.kind == "DynamicQuantizeMatMul" else (sums.x_zero,)  # the first knows it at run time
+    zeros = sums.x_ends if sums.any_zero else (sums.x_zero,)
     both = [(lo - zero, hi - zero) for zero in zeros for lo, hi in [sums.x_ends]]
     bias = np.zeros(1, np.int64) if sums.bias is None else np.asarray(sums.bias).reshape(-1).astype(np.int64)
     low = np.min([np.minimum(w * lo, w * hi).sum(-1) for lo, hi in both], axis=0) + bias

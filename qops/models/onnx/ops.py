@@ -76,6 +76,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         remade=partial(op_of, node, own),
         prepared=made.prepared if made.is_own else None,
         on_uint8=None if made.is_own else made.prepared,
+        with_zero=made.with_zero,
         alone=partial(alone, as_run(node, runtime), own, reads),
         runtime=runtime,
         axis=_channels(node, layer),

@@ -51,7 +51,8 @@ def pairs_of(fits: NDArray[np.bool_], first: NDArray[np.intp]) -> list[int]:
 
 
 def _greedy(fits: NDArray[np.bool_], first: NDArray[np.intp]) -> dict[int, int]:
-    left, partner = first.tolist(), {}
+    left: list[int] = first.tolist()
+    partner: dict[int, int] = {}
     while left:
         channel, *left = left
         place = next((i for i in range(len(left) - 1, -1, -1) if fits[channel, left[i]]), None)

@@ -67,7 +67,7 @@ class OnnxModel:
         found: NDArray[Any] = self.onnx.numpy_helper.to_array(self.constants[name])
         return found
 
-    def constant(self, near: str, array: NDArray[Any]) -> str:
+    def constant(self, near: str, array: Any) -> str:
         """Add a constant with a name of its own, made of another one."""
         name = self._free(near)
         self.graph.initializer.append(self.onnx.numpy_helper.from_array(np.array(array, order="C"), name))

@@ -168,10 +168,9 @@ def _put_in_order(model: OnnxModel, node: Any, channels: NDArray[np.int64], sums
     """Gather the channels of the data; beside those that are added stand weights of 0, so any channel serves."""
     if np.any(sums.w_zero):
         raise bad_value("how", "'pairs' adds weights of code 0, and the zero point of these weights is another")
-    if node.op_type == "DynamicQuantizeMatMul":
-        codes, numbers, is_float = node.input[0], [], False
-    else:
-        codes, numbers, is_float = _on_codes(model, node)
+    is_dynamic = node.op_type == "DynamicQuantizeMatMul"  # its data are floats, and are quantized in it
+    none: tuple[str, list[str], bool] = node.input[0], [], False
+    codes, numbers, is_float = none if is_dynamic else _on_codes(model, node)
     index = model.constant("channels", np.maximum(channels, 0))
     moved = model.node("Gather", [codes, index], codes, node, axis=1 if sums.is_convolution else -1)
     if is_float:

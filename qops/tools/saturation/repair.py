@@ -111,8 +111,7 @@ def _left(sums: Sums, made: Repair, how: Route, runtime: str) -> NDArray[np.bool
         new = replace(new, x_type="s8", x_ends=ends, x_zero=sums.x_zero + made.data_shift)
     if made.data_scale != 1:
         new = replace(new, x_ends=(0, 127), x_zero=round(sums.x_zero / 2))
-    unsafe: NDArray[np.bool_] = worst(new, route(new, how.machine, runtime)).unsafe.any(axis=1)
-    return unsafe
+    return np.asarray(worst(new, route(new, how.machine, runtime)).unsafe.any(axis=1))
 
 
 def _signed(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Repair:
@@ -191,8 +190,7 @@ def _widened(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np
 def _is_unsafe_at(sums: Sums, how: Route, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which channels are unsafe with scales that are so many steps wider."""
     w = _at(sums.weights.reshape(sums.outputs, -1), np.reshape(sums.w_zero, (-1, 1)), _STEP**steps)
-    found: NDArray[np.bool_] = worst(replace(sums, weights=w.reshape(sums.weights.shape)), how).unsafe.any(axis=1)
-    return found
+    return np.asarray(worst(replace(sums, weights=w.reshape(sums.weights.shape)), how).unsafe.any(axis=1))
 
 
 def _paired(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Repair:

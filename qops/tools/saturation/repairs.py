@@ -187,7 +187,7 @@ def _changes(how: str, made: dict[str, Repair], report: Any) -> str:
     """Say in words what a repair changes."""
     if how == "pairs":
         sizes = [(x._sums.weights, made[x.name].channels) for x in report.layers if x.name in made]
-        said = [f"{w.shape[0] * w.shape[2]} > {len(channels)}" for w, channels in sizes]
+        said = [f"{w.shape[0] * w.shape[2]} > {0 if channels is None else len(channels)}" for w, channels in sizes]
         return f"channels {', '.join(said[:4])}{', ..' if len(said) > 4 else ''}"
     if how in EXACT:
         return "types of weights" if how == "types" else "types of data"

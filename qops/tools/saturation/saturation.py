@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -259,16 +259,20 @@ def _run(
         x = live.read(op)
         y = op.call(*x)
         if op.name in layers:
-            layer, made = _ran(op, layers[op.name], place, x[0], y[0])
+            layer, made = _ran(op, layers[op.name], place, x, y[0])
             told.append(layer)
             y = (made, *y[1:])
         live.write(op, y)
     return live.values, tuple(told)
 
 
-def _ran(op: Op, sums: Sums, place: Place, x: NDArray[Any], y: NDArray[Any]) -> tuple[SaturationLayer, NDArray[Any]]:
+def _ran(
+    op: Op, sums: Sums, place: Place, given: Sequence[NDArray[Any]], y: NDArray[Any]
+) -> tuple[SaturationLayer, NDArray[Any]]:
     """Give the report of a layer, and its result on the machine."""
-    codes_of_x = x
+    x = codes_of_x = given[0]
+    if op.with_zero is not None:
+        sums = replace(sums, x_zero=int(given[1].reshape(())))
     if x.dtype.kind == "f":
         dynamic = onnx.dynamic_quantize_linear(x, runtime="ort")
         codes_of_x, sums = dynamic.y, replace(sums, x_zero=int(dynamic.y_zero_point))

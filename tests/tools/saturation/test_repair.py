@@ -114,7 +114,7 @@ def test_each_repair_as_a_file(looked_at, how, tmp_path):
     found, x = looked_at
     path = tmp_path / "new.onnx"
     if how == "data" and "qdq" in found.name:
-        with pytest.raises(ValueError, match="how: 'data' leaves layers .* onnxruntime on x86 makes uint8 of int8"):
+        with pytest.raises(ValueError, match=r"how: 'data' leaves layers .* onnxruntime on x86 makes uint8 of int8"):
             found.write(path, how)
         assert not path.exists()
         return
