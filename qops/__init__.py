@@ -84,6 +84,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.explain.explain import explain
     from qops.tools.explain.explanation import Explanation
     from qops.tools.params.params import Params, params
+    from qops.tools.saturation.repairs import Repairs, RepairTried
     from qops.tools.saturation.report import Saturation, SaturationLayer
     from qops.tools.saturation.safe_products import SafeProducts, safe_products
     from qops.tools.saturation.saturation import saturation
@@ -121,6 +122,7 @@ _HOMES = {
     "tools.explain.explanation": ("Explanation",),
     "tools.debug.hunt": ("Hunt",),
     "tools.params.params": ("Params", "params"),
+    "tools.saturation.repairs": ("RepairTried", "Repairs"),
     "tools.saturation.report": ("Saturation", "SaturationLayer"),
     "tools.saturation.safe_products": ("SafeProducts", "safe_products"),
     "tools.saturation.saturation": ("saturation",),
@@ -174,6 +176,8 @@ __all__ = [
     "Params",
     "QTensor",
     "RangeInfo",
+    "RepairTried",
+    "Repairs",
     "SafeProducts",
     "Saturation",
     "SaturationLayer",

@@ -178,7 +178,7 @@ def result_there(op: Any, sums: Sums, found: Found, x: NDArray[Any], y: NDArray[
         made = requantize(moved.astype(np.int32) if sums.x_type != "s16" else acc - lost).astype(y.dtype)
     elif y.dtype == np.int32:
         made = moved.astype(np.int32)
-    elif isinstance(op, onnx.MatMulIntegerToFloat | onnx.DynamicQuantizeMatMul):
+    elif isinstance(op, onnx.MatMulIntegerToFloat | onnx.DynamicQuantizeMatMul | onnx.QGemm):
         made = _floats(op, moved, x)
     else:
         return None
@@ -190,4 +190,4 @@ def _floats(op: Any, acc: NDArray[np.int64], x: NDArray[Any]) -> NDArray[np.floa
     if isinstance(op, onnx.DynamicQuantizeMatMul):
         factor = np.float32(onnx.dynamic_quantize_linear(x, runtime="ort").y_scale) * factor
     made = acc.astype(np.float32) * factor
-    return made if op.bias is None else made + np.asarray(op.bias, np.float32)
+    return made if isinstance(op, onnx.QGemm) or op.bias is None else made + np.asarray(op.bias, np.float32)

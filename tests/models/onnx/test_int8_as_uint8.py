@@ -5,7 +5,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from qops import models
+from qops import models, saturation
 
 WEIGHTS = {
     "Conv": np.full((4, 3, 3, 3), 127, np.int8),
@@ -52,6 +52,10 @@ def test_both_types_saturate_alike(kind, has_codes, tmp_path):
     for runtime in ("ort", "ort_avx2", "ort_arm"):
         np.testing.assert_array_equal(made["int8", runtime], made["uint8", runtime])
     assert (made["int8", "ort_avx2"] != made["int8", "ort"]).any()
+    for name in ("uint8", "int8"):
+        found = saturation(tmp_path / f"{name}.onnx", x)
+        np.testing.assert_array_equal(found.outputs["y"], made[name, "ort_avx2"])
+        assert not found.safe
 
 
 def test_a_layer_is_made_anew_for_another_runtime(tmp_path):
