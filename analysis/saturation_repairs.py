@@ -84,7 +84,7 @@ def draw_errors(found: Sequence[Network]) -> Drawing:
         ax.set_title(network.name, fontsize=9.5)
         ax.margins(x=0.3)
         ax.grid(axis="y", visible=False)
-    exact = "Other types and other pairs repair all; 7 bits everywhere cost more than 7 bits in rows that saturate"
+    exact = "Other types and other pairs repair all; 7 bits in all weights may cost more than saturation"
     style.headline(figure, exact, f"onnxruntime without VNNI, {IMAGES} test images; behind each bar error and accuracy")
     return figure
 

@@ -34,7 +34,7 @@ GROUPS = {
     "tools": {
         "Which rule": ("explain", "explanation"),
         "Which layer": ("debug", "hunt"),
-        "Saturation": ("saturation", "safe_products"),
+        "Saturation": ("saturation", "safe_products", "repairs"),
         "A port": ("params", "vectors", "add_vectors"),
         "Error": ("sweep", "plot"),
         "In test suites": ("testing",),

@@ -63,6 +63,7 @@ def results(tmp_path_factory):
         qops.onednn.Sum(0.5),
         WIDE,
         WIDE.layers[0],
+        qops.saturation(path, images, machine="avx2").repairs(),
     ]
     return {type(each): each for each in found}
 

@@ -17,8 +17,8 @@ _MOST = 200
 def pairs_of(fits: NDArray[np.bool_], first: NDArray[np.intp]) -> list[int]:
     """Give the channels in pairs of which both fit one lane, -1 beside each that is left over.
 
-    With networkx, and up to 200 channels, as few as possible are left over; else each channel, the largest first, takes
-    the smallest that fits.
+    Each channel, the largest first, takes the smallest that fits. Where networkx is installed, and up to 200 channels,
+    it is asked whether fewer can be left over.
 
     Parameters
     ----------
@@ -42,7 +42,9 @@ def pairs_of(fits: NDArray[np.bool_], first: NDArray[np.intp]) -> list[int]:
     """
     partner = _greedy(fits, first)
     if -1 in partner.values() and len(first) <= _MOST:
-        partner = _largest(fits) or partner
+        found = _largest(fits)
+        if found is not None and len(found) > sum(other >= 0 for other in partner.values()):
+            partner = found
     order: list[int] = []
     for channel in first.tolist():
         if channel not in order:

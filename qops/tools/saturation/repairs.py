@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._pages.html import in_notebook, table
-from qops._readable import fitted
+from qops._readable import fitted, shows_fields
 from qops.checks import as_array
 from qops.models.graph import Graph
 from qops.models.load import load
@@ -26,6 +26,7 @@ _TRIED[6:6] = [("reduce_range", True)]
 _HEADS = ("repair", "changes", "largest error", "mean error", "accuracy")
 
 
+@shows_fields
 class RepairTried(NamedTuple):
     """One way to run a model, beside the one whose sums are exact.
 

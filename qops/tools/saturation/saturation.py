@@ -62,13 +62,17 @@ def saturation(
         What the model or the layer reads, as `Graph.run` takes it. For weights, codes (rows, k).
     machine : str or Machine, optional
         A name of `qops.isa.MACHINES`, or the lanes of a kernel of your own. By default "avx2"; for TFLite "s32".
-    runtime : {"ort", "fbgemm", "openvino", "tflite", "plain"}, optional
-        Whose order of codes along k, and whose narrow and wide kernels. "plain" uses the lanes of the machine for each
-        layer, taps before channels, and moves codes of 8 bits to its types by 128. By default "ort" for what is of
-        ONNX, "tflite" for what is of TFLite where no `machine` is given, and else "plain".
+    runtime : str, optional
+        Whose order of codes along k, and whose narrow and wide kernels: "ort", onnxruntime; "fbgemm", "x86" and
+        "onednn", engines of PyTorch, the last of TensorFlow too; "openvino", and "openvino_gemm" for its other kernel;
+        "tflite", or one of its kernel libraries by the names of `qops.tflite`, such as "xnnpack_neon"; "ort_avx2",
+        "ort_arm" and "ort_neon" name the machine as well. "plain" uses the lanes of the machine for each layer, taps
+        before channels, and moves codes of 8 bits to its types by 128. By default "ort" for what is of ONNX, "tflite"
+        for what is of TFLite where no `machine` is given, and else "plain"; a graph of a runtime with narrow lanes has
+        its own.
     ends : (int, int), optional
-        For weights and layers: the lowest and the highest code of the data, padding included. By default those of the
-        type.
+        For weights and layers: the lowest and the highest code of the data. By default those of the type. Padding has
+        its own code, the zero point, which may lie beyond them.
 
     Returns
     -------
@@ -91,10 +95,11 @@ def saturation(
     Notes
     -----
     onnxruntime and fbgemm order the codes of a convolution as (kernel height, kernel width, channels), so pairs cross
-    from one tap to the next when the channels are odd, and padding takes part with the code of its zero point.
-    OpenVINO, and TensorFlow with oneDNN, begin a pair at each tap. ConvInteger of onnxruntime is
-    safe for uint8 images; for int8 images with uint8 weights it swaps the roles. A window is taken to lie inside of the
-    image somewhere.
+    from one tap to the next when the channels are odd, and padding takes part with the code of its zero point. OpenVINO
+    and oneDNN begin a pair at each tap; in oneDNN padding adds 0. ConvInteger of onnxruntime is safe for uint8 images;
+    for int8 images with uint8 weights it swaps the roles. Where the size of an image is not known, a window is taken to
+    lie inside of it somewhere. Of files with QuantizeLinear and DequantizeLinear, onnxruntime on x86 makes uint8 of
+    int8 codes first.
 
     **Hazards.** Weights with a scale for each channel have a code of 127 in each channel, and are often unsafe:
 
