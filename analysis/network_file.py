@@ -34,7 +34,8 @@ def save(layers: Sequence[Layer], seen: Sequence[F32], path: Path, *, per_channe
         else:
             inputs.append(f"bias_{i}")
             nodes.append(helper.make_node("QGemm", inputs, ["logits"], layer.name, domain="com.microsoft", transB=1))
-            before = helper.make_node("MaxPool", [f"y_{i - 1}"], ["pooled"], "pool", kernel_shape=[2, 2], strides=[2, 2])
+            halves = {"kernel_shape": [2, 2], "strides": [2, 2]}
+            before = helper.make_node("MaxPool", [f"y_{i - 1}"], ["pooled"], "pool", **halves)
             turned = helper.make_node("Transpose", ["pooled"], ["by_place"], "by place", perm=[0, 2, 3, 1])
             nodes[-1:-1] = [before, turned, helper.make_node("Flatten", ["by_place"], [f"x_{i}"], "flatten")]
     ends = [

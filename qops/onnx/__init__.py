@@ -30,9 +30,9 @@ the taps of one channel after the other. Depthwise ``qlinear_conv`` is exact eve
 orders, and pairs (k, k+8) of each 16; in it also ``qlinear_conv`` of int8 by int8 is exact if zero points of weights
 are 0. On ARM, ``qlinear_add`` has integers, and ``qlinear_mul`` and products to float32 are fused multiply-adds.
 
-Between QuantizeLinear and DequantizeLinear of a model file, onnxruntime on x86 makes uint8 of int8 codes before it fuses
-nodes. So layers of int8 by int8 saturate there in ``ort_avx2`` as those of uint8 by int8 do; ``qops.models.load`` gives
-these bits. The operators themselves, on codes of int8, are exact.
+Between QuantizeLinear and DequantizeLinear of a model file, onnxruntime on x86 makes uint8 of int8 codes before it
+fuses nodes. So layers of int8 by int8 saturate there in ``ort_avx2`` as those of uint8 by int8 do, and
+``qops.models.load`` gives these bits. The operators themselves, on codes of int8, are exact.
 
 The option ``session.x64quantprecision`` of onnxruntime makes ``ort_avx2`` exact, as ``ort``, where weights of int8 are
 constants of the file. Weights that are given at run time saturate as before.

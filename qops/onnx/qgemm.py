@@ -109,11 +109,6 @@ class QGemm(Prepared):
             raise bad_value("alpha, a_scale, b_scale, y_scale", "their product is beyond float32")
         return np.asarray(factor, F32)
 
-    @property
-    def factor(self) -> NDArray[np.float32]:
-        """What sums are multiplied by: ``alpha * a_scale * b_scale / y_scale``, without y_scale the product."""
-        return self._factor.copy()
-
     def _result_of(self, a: np.dtype[Any]) -> tuple[NDArray[Any] | None, np.dtype[Any]]:
         """Give zero point and type of the result for data of type `a`; refuse what onnxruntime has no kernel for."""
         zero = None if self.y_zero_point is None else check.result_zero_point(self.y_zero_point, a)
