@@ -289,7 +289,9 @@ def _ran(
         raise bad_value("data", f"it is not known how {op.name} ({op.kind}) goes on from its sums; give no data")
     if y.dtype.kind in "iu" and layer.seen is not None:
         apart = np.abs(made.astype(np.int64) - y.astype(np.int64))
-        seen = layer.seen._replace(codes=int(np.count_nonzero(apart)), code=int(apart.max(initial=0)))
+        mean = float(apart.mean()) if apart.size else 0.0
+        counts = {"codes": int(np.count_nonzero(apart)), "code": int(apart.max(initial=0)), "mean_code": mean}
+        seen = layer.seen._replace(**counts)
         layer = replace(layer, seen=seen)
     return layer, made
 

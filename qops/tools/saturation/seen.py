@@ -40,6 +40,8 @@ class Seen(NamedTuple):
         How many codes of the result differ for the same input; None where the result has no codes, or is not known.
     code : int or None
         The largest of these differences.
+    mean_code : float or None
+        Their mean over all codes of the result.
     """
 
     lanes: int
@@ -53,6 +55,7 @@ class Seen(NamedTuple):
     overflows: int
     codes: int | None = None
     code: int | None = None
+    mean_code: float | None = None
 
 
 class Found(NamedTuple):

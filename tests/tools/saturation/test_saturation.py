@@ -411,6 +411,8 @@ def test_models_of_onnxruntime(case, arrays, tmp_path):
             assert there != exact
         assert layer.safe or layer.witness is not None
         assert layer.seen.wrong == 0 or not layer.safe
+        assert (layer.seen.code > 0) == (layer.seen.codes > 0) == (layer.seen.mean_code > 0)
+        assert layer.seen.mean_code <= layer.seen.code
 
 
 def test_a_million_weights_take_less_than_a_second():
