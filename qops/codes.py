@@ -29,6 +29,7 @@ from qops._readable import shows_fields
 from qops.checks import shown
 
 __all__ = ["TABLE", "CodeType", "named", "of", "of_dtype"]
+__dir__ = __all__.copy
 
 
 @shows_fields

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["BOUND_COLOUR", "STYLE", "error_curve", "error_histogram", "error_map", "number_line", "shares"]
+__dir__ = __all__.copy
 
 BOUND_COLOUR = "#7b2d8b"
 """Colour of a bound in every picture."""

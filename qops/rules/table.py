@@ -7,6 +7,7 @@ steps the product is rounded, on which side of that the zero point is added, and
 from typing import NamedTuple
 
 from qops._readable import fitted, shows_fields
+from qops.rules import formulas
 
 __all__ = ["BLOCKS", "TABLE", "BlockRule", "Rule"]
 
@@ -59,6 +60,11 @@ class Rule(NamedTuple):
         """Whether its systems multiply by the scales one after another."""
         return self.scales.startswith("stepwise")
 
+    @property
+    def formula(self) -> str:
+        """What it computes, a line a step, where nothing wraps; of a stepwise rule, where it is given one scale."""
+        return formulas.of_row(self)
+
 
 @shows_fields
 class BlockRule(NamedTuple):
@@ -81,6 +87,11 @@ class BlockRule(NamedTuple):
     size: int
     of: str
     systems: str
+
+    @property
+    def formula(self) -> str:
+        """Which rule makes which codes; the rows of `TABLE` have the formulas of the two."""
+        return f"{self.whole} for whole blocks of {self.size} {self.of}, {self.tail} for those left at the end"
 
 
 _LEGEND = """\
