@@ -22,6 +22,22 @@ MODES = {"dark": 0, "light": 1}
 """Mode -> what chromium calls it."""
 MINUTES = 4
 FRAME = "the-frame.html"
+SEEN = (
+    "index.html",
+    "ten_minutes.html",
+    "guide/debug.html",
+    "notebooks/5_requantize.html",
+    "rules/requantize/tflite-double.html",
+    "tools/explain.html",
+    "gallery/index.html",
+    "gallery/ties.html",
+    "frontdoor/conv2d.html",
+    "trust/compare.html",
+    "surprises.html",
+    "search.html",
+    "microscope/index.html",
+)
+"""A page of each kind that the site has."""
 
 
 class Read(NamedTuple):
@@ -101,6 +117,13 @@ def read(folder: Path, pages: Sequence[str]) -> list[Read]:
             raise RuntimeError(f"chromium drew {len(rows)} of {len(pages) * len(WIDTHS)} pages")
         found += [Read(row["page"], row["width"], mode, row["count"], row["faint"]) for row in rows]
     return found
+
+
+def said() -> str:
+    """What follows in a line that says what is checked."""
+    if CHROMIUM:
+        return f", and in chromium the contrast of text on {len(SEEN)} pages."
+    return ". Chromium is not installed, so the contrast of text is not measured."
 
 
 def complaints(folder: Path, pages: Sequence[str]) -> list[str]:
