@@ -6,6 +6,7 @@ steps the product is rounded, on which side of that the zero point is added, and
 
 from typing import NamedTuple
 
+from qops._pages.html import in_notebook, table
 from qops._readable import fitted, shows_fields
 from qops.rules import formulas
 
@@ -122,6 +123,11 @@ class Rules(dict[str, Rule]):
 
     def __repr__(self) -> str:
         return fitted(f"<{len(self)} requantization rules: {', '.join(self)}; print explains them>")
+
+    def _repr_html_(self) -> str:
+        """Show a row for each rule in a notebook, with its formula."""
+        rows = [(row.name, row.formula.replace("\n", "; "), row.systems) for row in self.values()]
+        return in_notebook(table(("rule", "formula, where nothing wraps", "systems"), rows))
 
     def __str__(self) -> str:
         rows = [Rule._fields, *self.values()]

@@ -115,12 +115,39 @@ def test_the_first_line_is_the_answer(results, name, first):
     assert re.fullmatch(first, repr(results[getattr(qops, name)]).split("\n")[0])
 
 
-@pytest.mark.parametrize("name", ["Sweep", "ErrorReport", "Explanation", "Hunt", "Params"])
+AS_TYPED = {
+    "Attr",
+    "Eltwise",
+    "Observer",
+    "Op",
+    "QTensor",
+    "QuantizedAdd8p8to8",
+    "QuantizedSub8p8to8D32",
+    "Sum",
+    "Tensor",
+}
+"""Classes that show themselves in notebooks, too, as one types them: parts of a result, and what goes into an op."""
+
+
+def test_every_other_result_has_a_table_for_notebooks(results):
+    without = {kind.__name__ for kind in results if not hasattr(kind, "_repr_html_")}
+    assert {name for name in without if not issubclass(named(results, name), (tuple, Prepared))} <= AS_TYPED
+
+
+def named(results, name):
+    return next(kind for kind in results if kind.__name__ == name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Sweep", "ErrorReport", "Explanation", "Hunt", "Params", "Vectors", "AddVectors", "Graph", "Rules", "Saturation"],
+)
 def test_notebooks_show_tables(results, name):
-    shown = results[getattr(qops, name)]._repr_html_()
+    result = qops.rules.TABLE if name == "Rules" else results[named(results, name)]
+    shown = result._repr_html_()
     assert shown.count("<table>") == 1
     assert shown.count("<tr>") >= 2
-    assert ("<svg" in shown) == (name == "ErrorReport")
+    assert ("<svg" in shown) == (name in ("ErrorReport", "Saturation"))
     assert "body {" not in shown  # a style that would reach the notebook
 
 
