@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shutil.rmtree(site / "lite", ignore_errors=True)
     if lite:
         browser.build(lite, given.pyodide, stage.NOTEBOOKS, out / "lite", site)
-    print("This takes some minutes: it runs the scripts of the gallery, then Sphinx makes more than 450 pages.", flush=True)
+    print("Some minutes: the scripts of the gallery run, then Sphinx makes more than 450 pages.", flush=True)
     print(f"Writing the sources to {source}.", flush=True)
     with redirect_stdout(StringIO()):  # the tables that pages show are printed by what makes them
         stage.write(source, lite=bool(lite))

@@ -47,7 +47,7 @@ def thin(axis: "Axis") -> None:
 
 
 def thumbnail(figure: "Figure", file: Path) -> None:
-    """Draw the largest picture of a figure anew in the size of a card, with few numbers, in letters that can be read."""
+    """Draw the largest picture of a figure anew in the size of a card, with few numbers, in large letters."""
     area = {axes: axes.get_position().width * axes.get_position().height for axes in figure.axes}
     main = max(area, key=lambda axes: round(area[axes], 3))
     crowd = main.texts if len(main.texts) > MOST_TEXTS[bool(main.images)] else []
@@ -90,7 +90,8 @@ def pages() -> dict[str, str]:
     for script in SCRIPTS:
         title, text = words(script)
         figure = f"{script.stem}.{kind(script)}"
-        cards.append(f":::{{grid-item-card}} {title}\n:img-top: {script.stem}_small.png\n:link: {script.stem}\n:link-type: doc\n:::\n")
+        shown = f":img-top: {script.stem}_small.png\n:link: {script.stem}\n:link-type: doc"
+        cards.append(f":::{{grid-item-card}} {title}\n{shown}\n:::\n")
         code = script.read_text("utf-8").split('"""', 2)[2].strip()
         picture = f"```{{image}} {figure}\n:alt: {title}\n:class: wide\n```"
         found[f"gallery/{script.stem}.md"] = f"# {title}\n\n{text}\n\n{picture}\n\n```python\n{code}\n```\n"

@@ -118,11 +118,13 @@ def test_the_first_line_is_the_answer(results, name, first):
 AS_TYPED = {
     "Attr",
     "Eltwise",
+    "Layer",
     "Observer",
     "Op",
     "QTensor",
     "QuantizedAdd8p8to8",
     "QuantizedSub8p8to8D32",
+    "SaturationLayer",
     "Sum",
     "Tensor",
 }
