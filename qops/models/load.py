@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Never
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice, flag, shown
 from qops.models.graph import Graph
 from qops.models.onnx.graph import load_onnx
@@ -15,7 +17,8 @@ from qops.tflite.kernels import KERNELS
 __all__ = ["load"]
 
 
-def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) -> Graph:
+@refusing_unknown
+def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False, **unknown: Never) -> Graph:
     """Read a model file, .tflite or .onnx, into a graph of prepared ops.
 
     Parameters
@@ -63,6 +66,8 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     Traceback (most recent call last):
     ValueError: path: expected a .tflite or an .onnx file, got 'no-such-model.txt'
     """
+    if unknown:
+        raise unknown_keyword(load, unknown)
     if not isinstance(path, str | Path):
         raise bad_type("path", f"expected the name of a file, got {shown(path)}")
     gaps = flag(gaps, "gaps")

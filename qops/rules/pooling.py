@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -11,6 +11,7 @@ from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared
@@ -23,6 +24,7 @@ __all__ = ["AveragePool", "average_pool"]
 _NONE = (0, 0), (0, 0)  # padding
 
 
+@refusing_unknown
 def average_pool(
     x: ArrayLike,
     rule: str,
@@ -38,6 +40,7 @@ def average_pool(
     qmin: int | None = None,
     qmax: int | None = None,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Average windows of an image by the rule of a real system, to the bit.
 
@@ -109,6 +112,8 @@ def average_pool(
     >>> qops.rules.average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(average_pool, unknown)
     image = as_array(x, "x")
     check_type(image.dtype, "x", rule, AVERAGE_POOL)
     dtype = image.dtype

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +11,17 @@ from numpy.typing import ArrayLike
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, float32s, integer
 from qops.rules.block_rules import QUANTIZE_BLOCKS, BlockCodes
 
 __all__ = ["quantize_blocks"]
 
 
-def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | None = None) -> BlockCodes:
+@refusing_unknown
+def quantize_blocks(
+    x: ArrayLike, rule: str, *, axis: int = -1, block: int | None = None, **unknown: Never
+) -> BlockCodes:
     """Quantize each row, or each block of a row, by a scale that is made of its own values, to the bit.
 
     ``code = round(x / scale)``, and the scale is mostly ``max|x| / 127`` of the row or block. Systems differ in how
@@ -73,6 +77,8 @@ def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | Non
     array([[0.01574803],
            [0.00393701]], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(quantize_blocks, unknown)
     check_rounding()
     row, values = row_named(rule, QUANTIZE_BLOCKS), float32s(as_array(x, "x"), "x")
     if not np.isfinite(values).all():
