@@ -11,9 +11,11 @@ import numpy as np
 import prepared_ops
 import pytest
 import small_network
+from imports import ROOT
 from ops import PREPARED
 
 import qops
+from qops.__main__ import main as command
 from qops._readable import fitted
 from qops.prepared import Prepared
 
@@ -191,3 +193,27 @@ def test_dataclasses_that_hide_fields_hide_them(results):
     hidden = [field.name for field in dataclasses.fields(qops.models.Graph) if not field.repr]
     assert hidden
     assert not any(f"{name}=" in shown for name in hidden)
+
+
+COMMANDS = ["", "explain", "debug", "saturation", "params", "vectors", "emit", "selftest"]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_help_of_the_command_fits_80_columns(words, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        command([*words.split(), "--help"])
+    lines = capsys.readouterr().out.split("\n")
+    assert len(lines) > 4
+    assert not [line for line in lines if len(line) > 80]
+    if not words:
+        named = re.findall(r"^    (\w+)(?: |$)", "\n".join(lines), re.M)
+        assert sorted(named) == sorted(COMMANDS[1:])
+
+
+def test_help_of_make_fits_80_columns():
+    said = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    assert len(said) > 15
+    assert max(map(len, said)) <= 80
