@@ -1,4 +1,4 @@
-"""A keyword that an op of the front door, a rule or a tool does not have: the error names the nearest, or all there are."""
+"""A keyword that an op of the front door, a rule or a tool does not have: the error names the nearest, or all."""
 
 import inspect
 import re

@@ -81,7 +81,7 @@ def test_the_table_of_dumps_is_the_code_s():
 
 
 def test_examples_are_what_type_checkers_take():
-    """numpy's types say that ``np.int8`` takes a number; at run time it makes an array of a list as well."""
+    """Types of numpy say that ``np.int8`` takes a number; at run time it makes an array of a list as well."""
     pages = [*stage.TEXT.rglob("*.md"), stage.ROOT / "README.md", *(stage.HERE / "gallery").glob("*.py")]
     lines = [line for page in pages for line in page.read_text("utf-8").split("\n") if not line.startswith("QTensor(")]
     assert len(lines) > 2_000
