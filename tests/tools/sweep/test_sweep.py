@@ -150,7 +150,7 @@ def test_errors_of_the_op_that_are_no_refusal_are_raised():
 
 def test_a_function_that_no_other_process_finds_is_refused_by_name():
     with ProcessPoolExecutor(1) as pool:
-        with pytest.raises(TypeError, match="^exact: <lambda> cannot be sent to other processes: name it"):
+        with pytest.raises(TypeError, match=r"^exact: <lambda> cannot be sent to other processes: name it"):
             qops.sweep(floored, lambda x: x / 2, [(0, 1)], executor=pool)
         with pytest.raises(TypeError, match=r"^op: <lambda> .* or take a ThreadPoolExecutor$"):
             qops.sweep({"a": floored, "b": lambda t: t}, half, [(0, 1)], executor=pool)
