@@ -217,22 +217,3 @@ def test_help_of_make_fits_80_columns():
     )
     assert len(said) > 15
     assert max(map(len, said)) <= 80
-
-
-FAILING = """
-import numpy as np, qops
-def test_bound():
-    a = qops.quantize(np.linspace(-1, 1, 500))
-    exact = qops.values(a)
-    exact[77] += 0.05
-    report = qops.error(a, exact, "quantize")
-    assert report.max <= report.bound
-"""
-
-
-def test_pytest_shows_the_worst_element_of_a_report(tmp_path):
-    (tmp_path / "test_mine.py").write_text(FAILING)
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
-    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert said.returncode == 1
-    assert "at most 6.35 LSB off, at (77,): -0.692913 for -0.642913" in said.stdout
