@@ -35,8 +35,8 @@ class Accumulate(Prepared):
 
     Examples
     --------
-    >>> op = qops.rules.Accumulate(np.int8([[127], [-1]]))
-    >>> op(np.int16([[30000, 1]]))
+    >>> op = qops.rules.Accumulate(np.array([[127], [-1]], np.int8))
+    >>> op(np.array([[30000, 1]], np.int16))
     array([[3809999]])
     """
 
@@ -153,13 +153,15 @@ def accumulate(
 
     **Hazard.** Two products of large codes lose a half on x86 without VNNI:
 
-    >>> x, w = np.uint8([[255, 255]]), np.int8([[127], [127]])
+    >>> x, w = np.array([[255, 255]], np.uint8), np.array([[127], [127]], np.int8)
     >>> [qops.rules.accumulate(x, w, rule=rule).item() for rule in ("exact", "fbgemm-avx2")]
     [64770, 32767]
 
     Examples
     --------
-    >>> acc = qops.rules.accumulate(np.int16([[30000, -30000]]), np.int8([[127], [-128]]), np.int64([2**33]))
+    >>> acc = qops.rules.accumulate(
+    ...     np.array([[30000, -30000]], np.int16), np.array([[127], [-128]], np.int8), np.int64([2**33])
+    ... )
     >>> acc
     array([[8597584592]])
     >>> qops.rules.requantize(acc, "tflite-int64acc", scale=2.0**-20, dtype="int16")

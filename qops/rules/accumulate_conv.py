@@ -38,8 +38,8 @@ class AccumulateConv(Prepared):
 
     Examples
     --------
-    >>> op = qops.rules.AccumulateConv(np.int8([[[127, 127]]]), rule="fbgemm-avx2")
-    >>> op(np.uint8([[[255, 255, 1]]]))
+    >>> op = qops.rules.AccumulateConv(np.array([[[127, 127]]], np.int8), rule="fbgemm-avx2")
+    >>> op(np.array([[[255, 255, 1]]], np.uint8))
     array([[[32767, 32512]]])
     """
 
@@ -240,7 +240,7 @@ def accumulate_conv(
     **Hazards.** In fbgemm a pair reaches from one tap into the next where a group has an odd number of channels, and
     padding takes part in it; in oneDNN neither is so:
 
-    >>> x, w = np.full((1, 1, 2), 255, np.uint8), np.int8([[[127, 127]]])
+    >>> x, w = np.full((1, 1, 2), 255, np.uint8), np.array([[[127, 127]]], np.int8)
     >>> [qops.rules.accumulate_conv(x, w, rule=rule).item() for rule in ("fbgemm-avx2", "onednn-avx2")]
     [32767, 64770]
 
@@ -255,7 +255,7 @@ def accumulate_conv(
 
     Examples
     --------
-    >>> qops.rules.accumulate_conv(np.uint8([[[1, 2, 3]]]), np.int8([[[1, -1]]]), pads=(1, 0))
+    >>> qops.rules.accumulate_conv(np.array([[[1, 2, 3]]], np.uint8), np.array([[[1, -1]]], np.int8), pads=(1, 0))
     array([[[-1, -1, -1]]])
     """
     if unknown:

@@ -44,7 +44,7 @@ class Add(BinaryOp):
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> op = qops.rules.Add("xnnpack", **how)
-    >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
+    >>> op(np.array([0, 1, 2, 3], np.uint8), np.array([1, 1, 1, 1], np.uint8))
     array([4, 4, 5, 5], dtype=uint8)
     >>> [tuple(step) for step in op.integers]  # what XNNPACK's own code holds: two multipliers and a shift
     [(1048576, 0), (1048576, 0), (1, 21)]
@@ -116,7 +116,7 @@ def add(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
+    >>> a, b = np.array([0, 1, 2, 3], np.uint8), np.array([1, 1, 1, 1], np.uint8)  # 0.5, 1, 1.5, 2
     >>> qops.rules.add(a, b, "xnnpack", **how), qops.rules.add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
 

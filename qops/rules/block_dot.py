@@ -52,7 +52,7 @@ def block_sums(
 
     Examples
     --------
-    >>> qops.rules.block_sums(np.int8([[1, 2, 3, 4]]), np.int8([[1, 1, -1, 2]]), block=2)
+    >>> qops.rules.block_sums(np.array([[1, 2, 3, 4]], np.int8), np.array([[1, 1, -1, 2]], np.int8), block=2)
     array([[3, 5]])
     """
     if unknown:

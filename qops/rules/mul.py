@@ -43,7 +43,7 @@ class Mul(BinaryOp):
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> qops.rules.Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
+    >>> qops.rules.Mul("fp32-even", **how)(np.array([1, 3, 5], np.uint8), np.array([1, 1, 1], np.uint8))
     array([3, 5, 5], dtype=uint8)
     >>> qops.rules.Mul("tflite-double", **how).integers
     Multiplier(multiplier=1073741824, right_shift=31)
@@ -113,7 +113,7 @@ def mul(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.uint8([1, 3, 5]), np.uint8([1, 1, 1])  # 0.5, 1.5, 2.5
+    >>> a, b = np.array([1, 3, 5], np.uint8), np.array([1, 1, 1], np.uint8)  # 0.5, 1.5, 2.5
     >>> [qops.rules.mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """

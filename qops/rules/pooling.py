@@ -94,7 +94,7 @@ def average_pool(
 
     **Hazards.** TFLite rounds away from the stored 0, so the same picture in s8 and in u8 gives other results:
 
-    >>> pixels = np.uint8([[[[101], [102]]]])
+    >>> pixels = np.array([[[[101], [102]]]], np.uint8)
     >>> as_u8 = qops.rules.average_pool(pixels, "away-stored", kernel=(1, 2), zero_point=128)
     >>> as_s8 = qops.rules.average_pool((pixels - 128).astype(np.int8), "away-stored", kernel=(1, 2), zero_point=0)
     >>> as_u8.item(), as_s8.item() + 128
@@ -102,14 +102,16 @@ def average_pool(
 
     torch rounds ties by the layout of its memory and, if that is channels_last, by the number of the channel:
 
-    >>> pixels = np.uint8([[[[6] * 17, [7] * 17]]])  # a zero point of 1: 5.5 + 1
+    >>> pixels = np.array([[[[6] * 17, [7] * 17]]], np.uint8)  # a zero point of 1: 5.5 + 1
     >>> found = qops.rules.average_pool(pixels, "torch-nhwc", kernel=(1, 2), zero_point=1)
     >>> found[..., 0].item(), found[..., 16].item()
     (7, 6)
 
     Examples
     --------
-    >>> qops.rules.average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
+    >>> qops.rules.average_pool(
+    ...     np.array([[[[1], [2], [4]]]], np.uint8), "torch-nchw", kernel=(1, 2), zero_point=0
+    ... ).ravel()
     array([2, 3], dtype=uint8)
     """
     if unknown:
@@ -150,7 +152,7 @@ class AveragePool(Prepared):
     Examples
     --------
     >>> op = qops.rules.AveragePool("torch-nchw", kernel=(1, 2), zero_point=0)
-    >>> op(np.uint8([[[[1], [2], [4]]]])).ravel()
+    >>> op(np.array([[[[1], [2], [4]]]], np.uint8)).ravel()
     array([2, 3], dtype=uint8)
     >>> op.shape_of((1, 224, 224, 3))
     (1, 224, 223, 3)

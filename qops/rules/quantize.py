@@ -190,14 +190,14 @@ def quantize(
     **Hazards.** Each system rounds ties in its own way. With the zero point inside the rounding, ties of the sum go to
     even codes:
 
-    >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
+    >>> x = np.array([-2.5, -0.5, 0.5, 2.5], np.float32)
     >>> names = ("div-away", "div-even", "fma-zp-inside", "div-half-up")
     >>> {rule: qops.rules.quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
     {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8], 'div-half-up': [3, 5, 6, 8]}
 
     Code by hand often casts: it truncates, and what the type does not hold wraps:
 
-    >>> x = np.float32([-0.9, 0.9, 127.6, 128.5, 300.0])
+    >>> x = np.array([-0.9, 0.9, 127.6, 128.5, 300.0], np.float32)
     >>> for rule in ("div-even", "div-truncate", "div-truncate-cast"):
     ...     print(rule, qops.rules.quantize(x, rule, scale=1.0, dtype="int8"))
     div-even [ -1   1 127 127 127]

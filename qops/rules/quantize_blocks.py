@@ -63,7 +63,7 @@ def quantize_blocks(
     **Hazard.** ggml has two rules for one format: what writes a file and what quantizes activations at run time differ
     in ties and in the reciprocal:
 
-    >>> x = np.float32([*[0.5, 1.5, 2.5, -2.5], *[127.0] * 28])
+    >>> x = np.array([*[0.5, 1.5, 2.5, -2.5], *[127.0] * 28], np.float32)
     >>> [qops.rules.quantize_blocks(x, rule).data[:4].tolist() for rule in ("ggml-q8_0", "ggml-q8_0-x86")]
     [[1, 2, 3, -3], [0, 2, 2, -2]]
 

@@ -84,5 +84,7 @@ def test_examples_are_what_type_checkers_take():
     """Types of numpy say that ``np.int8`` takes a number; at run time it makes an array of a list as well."""
     pages = [*stage.TEXT.rglob("*.md"), stage.ROOT / "README.md", *(stage.HERE / "gallery").glob("*.py")]
     lines = [line for page in pages for line in page.read_text("utf-8").split("\n") if not line.startswith("QTensor(")]
-    assert len(lines) > 2_000
+    sources = [path.read_text("utf-8").split("\n") for path in (stage.ROOT / "qops").rglob("*.py")]
+    lines += [line for text in sources for line in text if line.lstrip().startswith((">>> ", "... "))]
+    assert len(lines) > 4_000
     assert not [line for line in lines if re.search(r"\bnp\.(u?int|float)\d+\(\[", line)]
