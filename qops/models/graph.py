@@ -45,6 +45,9 @@ class Graph:
         The runtime whose bits the ops give, for example "reference" or "ort".
     fused : tuple of str
         Which nodes of the file the runtime runs as one op: one sentence for each group of nodes.
+    hazards : tuple of str
+        Which layers some input makes saturate or wrap in narrow lanes of this runtime: one sentence for each layer.
+        `qops.saturation` says more.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Graph:
     ops: tuple[Op, ...] = field(repr=False)
     runtime: str = ""
     fused: tuple[str, ...] = field(default=(), repr=False)
+    hazards: tuple[str, ...] = field(default=(), repr=False, metadata={"shown": "if there are any"})
     _plan: ClassVar[RunPlan | None] = None
 
     def _repr_html_(self) -> str:
