@@ -192,10 +192,8 @@ void run(const int32_t *x, int32_t *y, int64_t n, {", ".join(f"{kind} n{i}" for 
     assert len(np.unique(got)) > 250
 
 
-def test_c_of_means(tmp_path):
-    text = rules.emit("away-stored", op="average_pool")
-    assert "average_pool_away_stored(int32_t sum, int32_t count, int32_t lo, int32_t hi)" in text
-    with pytest.raises(ValueError, match=r"^rule: expected one of away-stored, ort-global, torch-qnnpack, got 'x'"):
+def test_ops_and_rules_that_are_not_known():
+    with pytest.raises(ValueError, match=r"^rule: expected one of .*ort-global, torch-qnnpack, got 'x'"):
         rules.emit("x", op="average_pool")
-    with pytest.raises(ValueError, match=r"^op: expected one of requantize, add, sub, mul, average_pool, got 'div'"):
+    with pytest.raises(ValueError, match=r"^op: expected one of .*average_pool, quantize, got 'div'"):
         rules.emit("xnnpack", op="div")
