@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._readable import shows_fields
 from qops.checks import as_array, integer, shown
 from qops.codes import CodeType
+from qops.rules.scales import DERIVATIONS, Derivation
 
 __all__ = ["FittedRequantization", "FittedRule", "codes_of", "multiplier_of", "shifted"]
 
@@ -43,6 +44,8 @@ class FittedRule(NamedTuple):
         "outside": added after the rounding; "inside": before the last one.
     clamp : str
         "after": the code is clamped with its zero point; "before": also the rounded value to the code type without it.
+    scales : str
+        How the real scale is formed where three scales are given instead of it, a word of `real_scale`.
     """
 
     bits: int
@@ -54,6 +57,7 @@ class FittedRule(NamedTuple):
     second: str = "half_up"
     zero_point: str = "outside"
     clamp: str = "after"
+    scales: Derivation = "double"
 
     @property
     def name(self) -> str:
@@ -69,7 +73,8 @@ class FittedRule(NamedTuple):
         steps = f"{of} shifted {by} ({self.first}), then the rest ({self.second})"
         steps = f"one shift of the product ({self.second})" if self.split == "once" else steps
         clamped = ", clamped before the zero point is added" if self.clamp == "before" else ""
-        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}"
+        formed = "" if self.scales == "double" else f", the scale formed as {self.scales}"
+        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}{formed}"
 
 
 def multiplier_of(rule: FittedRule, scale: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -143,12 +148,11 @@ class FittedRequantization:
         self.in_zero_point = integer(given["in_zero_point"], "in_zero_point", -(2**31), 2**31 - 1)
         self.axis = integer(given["axis"], "axis", -64, 63)
         factors = [name for name in ("scale", "integers", "scales") if given[name] is not None]
-        if factors not in (["scale"], ["integers"]):
-            raise ValueError(f"scale, integers: expected one of the two by a fitted rule, got {factors}")
-        if factors == ["scale"]:
-            scale = as_array(given["scale"], "scale").astype(np.float64)
-            if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
-                raise ValueError(f"scale: expected finite numbers above 0, got {shown(given['scale'])}")
+        if len(factors) != 1:
+            raise ValueError(f"scale, integers, scales: expected one of the three by a fitted rule, got {factors}")
+        self.scales: tuple[Any, Any, Any] | None = None
+        if factors != ["integers"]:
+            scale, self.scales = _scale_of(rule, given)
             m, n = multiplier_of(rule, scale)
         else:
             m, n = (np.asarray(v, np.int64) for v in given["integers"])
@@ -188,6 +192,24 @@ class FittedRequantization:
         return values.reshape(along)
 
 
+def _scale_of(rule: FittedRule, given: dict[str, Any]) -> tuple[NDArray[np.float64], tuple[Any, Any, Any] | None]:
+    """Give the real scale, or the scales of channels, checked; and copies of the three that it was formed of."""
+    name, parts = "scale", None
+    if given["scale"] is not None:
+        scale = as_array(given["scale"], name).astype(np.float64)
+    else:
+        name, three = "scales", given["scales"]
+        if not isinstance(three, list | tuple) or len(three) != 3 or any(part is None for part in three):
+            raise ValueError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(three)}")
+        a, w, y = (as_array(part, name).astype(np.float64) for part in three)
+        with np.errstate(all="ignore"):
+            scale = np.asarray(DERIVATIONS[rule.scales](a, w, y), np.float64)
+        parts = tuple(v.copy() if v.ndim else v.item() for v in (a, w, y))
+    if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
+        raise ValueError(f"{name}: expected finite numbers above 0, got {shown(given[name])}")
+    return scale, parts
+
+
 def _check_words(rule: FittedRule) -> None:
     integer(rule.bits, "rule.bits", 1, 32)
     integer(rule.first_shift, "rule.first_shift", -_MOST_BITS, _MOST_BITS)
@@ -199,6 +221,7 @@ def _check_words(rule: FittedRule) -> None:
         "second": _ROUNDINGS,
         "zero_point": ("outside", "inside"),
         "clamp": ("after", "before"),
+        "scales": tuple(DERIVATIONS),
     }
     for name, words in known.items():
         if getattr(rule, name) not in words:
