@@ -155,11 +155,14 @@ class FittedRequantization:
             scale, self.scales = _scale_of(rule, given)
             m, n = multiplier_of(rule, scale)
         else:
-            m, n = (np.asarray(v, np.int64) for v in given["integers"])
+            m, n = (np.array(v, np.int64) for v in given["integers"])
             scale = m * 2.0**-n
         if n.min(initial=0) < 0 or n.max(initial=0) > _MOST_BITS or m.ndim > 1:
             raise ValueError(f"{factors[0]}: right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
         plain = m.ndim == 0
+        for values in (m, n, scale, *(self.scales or ())):
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
         pair = (int(m), int(n)) if plain else (m, n)
         self.scale = float(scale) if plain else scale
         self.numbers = SimpleNamespace(lo=lo, hi=hi, integers=pair, scale=self.scale, before_after=(1.0, 1.0))

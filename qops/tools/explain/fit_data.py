@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops.rules.fitted import FittedRule, codes_of
 from qops.tools.explain.op_dump import Dump
 
-__all__ = ["FitData", "Falling", "channels_of", "parts_of", "scale_seen"]
+__all__ = ["Falling", "FitData", "channels_of", "parts_of", "scale_seen"]
 
 _SAMPLES = 24, 512  # points on which a rule is tried before all
 _ENOUGH = 1 << 61  # a product that int64 holds
@@ -75,14 +75,15 @@ def channels_of(dump: Dump) -> list[FitData]:
     """
     info = np.iinfo(dump.y.dtype)
     sums, y = dump.acc, dump.y.reshape(dump.acc.shape)
-    like = dump.numbers.get("zero_point") or 0, dump.ends, (int(info.min), int(info.max))
+    zero, own = dump.numbers.get("zero_point") or 0, (int(info.min), int(info.max))
     if dump.is_by_channel:
         axis = dump.numbers.get("axis", -1)
         rows = [np.moveaxis(v, axis, 0).reshape(v.shape[axis], -1) for v in (sums, y)]
     else:
         rows = [v.reshape(1, -1) for v in (sums, y)]
     minus = dump.numbers.get("in_zero_point") or 0
-    return [FitData(*_steps(x.astype(np.int64) - minus, codes), *like) for x, codes in zip(*rows, strict=True)]
+    steps = [_steps(x.astype(np.int64) - minus, codes) for x, codes in zip(*rows, strict=True)]
+    return [FitData(x, codes, zero, dump.ends, own) for x, codes in steps]
 
 
 def _steps(x: NDArray[np.int64], y: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

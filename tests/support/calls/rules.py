@@ -3,7 +3,6 @@
 import numpy as np
 
 from calls.parts import CODES, Op
-
 from qops.rules import FittedRule
 
 REVERSED = CODES[::-1].copy()
