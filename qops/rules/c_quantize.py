@@ -1,4 +1,4 @@
-"""Quantizers as portable C: float32 values to codes, each step one rounding. Products that no sum may fuse are volatile."""
+"""Quantizers as portable C: float32 values to codes. Each step is one rounding; what no sum may fuse is volatile."""
 
 from __future__ import annotations
 

@@ -205,8 +205,8 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
     points; of onnxruntime's rules, which add float32 values, it takes the codes. Then come the numbers of the rule, as
     the rows of `qops.rules.add` name them, with right shifts in place of shifts.
 
-    ``quantize`` takes a float, its scale, ``zero_point``, ``lo`` and ``hi``. `lo` of the rules that leave out the lowest
-    code is -127; of those that cast, `lo` and `hi` are the ends of the type. openvino takes ``255 / (max - min)`` and
+    ``quantize`` takes a float, its scale, ``zero_point``, ``lo`` and ``hi``. `lo` of the rules that leave out the
+    lowest code is -127; of those that cast, `lo` and `hi` are the ends of the type. openvino takes ``255 / (max - min)`` and
     ``-min * 255 / (max - min)``, each rounded to float32, and the lowest code of the type, in place of the scale and
     the zero point. NaN has no code.
 
