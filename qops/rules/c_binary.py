@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qops.checks import choice
+from qops._kernels.arrays.refusal import bad_value
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
@@ -160,6 +161,6 @@ def text_of(op: str, rule: str) -> Text:
     """
     why = _WHY_NONE.get(op, {}).get(rule)
     if why is not None:
-        raise ValueError(f"rule: {rule} has no C of its own: it {why}; write these two")
+        raise bad_value("rule", f"{rule} has no C of its own: it {why}; write these two")
     needs, body = OPS[choice(op, "op", OPS)][choice(rule, "rule", OPS[op])]
     return Text(_SYSTEMS.get((op, rule), "TFLite"), needs, body)

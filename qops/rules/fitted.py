@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import as_array, integer, shown
 from qops.codes import CodeType
@@ -149,7 +150,7 @@ class FittedRequantization:
         self.axis = integer(given["axis"], "axis", -64, 63)
         factors = [name for name in ("scale", "integers", "scales") if given[name] is not None]
         if len(factors) != 1:
-            raise ValueError(f"scale, integers, scales: expected one of the three by a fitted rule, got {factors}")
+            raise bad_value("scale, integers, scales", f"expected one of the three by a fitted rule, got {factors}")
         self.scales: tuple[Any, Any, Any] | None = None
         if factors != ["integers"]:
             scale, self.scales = _scale_of(rule, given)
@@ -158,7 +159,7 @@ class FittedRequantization:
             m, n = (np.array(v, np.int64) for v in given["integers"])
             scale = m * 2.0**-n
         if n.min(initial=0) < 0 or n.max(initial=0) > _MOST_BITS or m.ndim > 1:
-            raise ValueError(f"{factors[0]}: right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
+            raise bad_value(factors[0], f"right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
         plain = m.ndim == 0
         for values in (m, n, scale, *(self.scales or ())):
             if isinstance(values, np.ndarray):
@@ -171,13 +172,13 @@ class FittedRequantization:
         """Give the codes of accumulators."""
         x = as_array(acc, "acc")
         if x.dtype.kind not in "iu":
-            raise TypeError(f"acc: expected integers, got {x.dtype}")
+            raise bad_type("acc", f"expected integers, got {x.dtype}")
         if out is not None and (out.shape != x.shape or out.dtype != self.dtype or not out.flags.writeable):
-            raise ValueError(f"out: expected {self.dtype} of shape {x.shape}, got {shown(out)}")
+            raise bad_value("out", f"expected {self.dtype} of shape {x.shape}, got {shown(out)}")
         m, n = (self._along(np.asarray(v, np.int64), x.ndim, x.shape) for v in self.numbers.integers)
         most = max(abs(int(x.min(initial=0))), abs(int(x.max(initial=0)))) + abs(self.in_zero_point)
         if most * int(m.max(initial=0)) >= 1 << _MOST_BITS:
-            raise ValueError(f"acc: {_MOST_BITS} bits do not hold {most} times the multiplier {int(m.max())}")
+            raise bad_value("acc", f"{_MOST_BITS} bits do not hold {most} times the multiplier {int(m.max())}")
         moved, ends = x.astype(np.int64) - self.in_zero_point, (self.numbers.lo, self.numbers.hi)
         made = codes_of(self.rule, moved, m, n, self.zero, ends, self.own).astype(self.dtype)
         if out is None:
@@ -189,7 +190,7 @@ class FittedRequantization:
         if not values.ndim:
             return values
         if not -ndim <= self.axis < ndim or shape[self.axis] != values.size:
-            raise ValueError(f"scale: {values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
+            raise bad_value("scale", f"{values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
         along = [1] * ndim
         along[self.axis] = -1
         return values.reshape(along)
@@ -203,13 +204,13 @@ def _scale_of(rule: FittedRule, given: dict[str, Any]) -> tuple[NDArray[np.float
     else:
         name, three = "scales", given["scales"]
         if not isinstance(three, list | tuple) or len(three) != 3 or any(part is None for part in three):
-            raise ValueError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(three)}")
+            raise bad_value("scales", f"expected (in_scale, w_scale, out_scale), got {shown(three)}")
         a, w, y = (as_array(part, name).astype(np.float64) for part in three)
         with np.errstate(all="ignore"):
             scale = np.asarray(DERIVATIONS[rule.scales](a, w, y), np.float64)
         parts = tuple(v.copy() if v.ndim else v.item() for v in (a, w, y))
     if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
-        raise ValueError(f"{name}: expected finite numbers above 0, got {shown(given[name])}")
+        raise bad_value(name, f"expected finite numbers above 0, got {shown(given[name])}")
     return scale, parts
 
 
@@ -228,4 +229,6 @@ def _check_words(rule: FittedRule) -> None:
     }
     for name, words in known.items():
         if getattr(rule, name) not in words:
-            raise ValueError(f"rule.{name}: expected one of {', '.join(map(repr, words))}, got {getattr(rule, name)!r}")
+            raise bad_value(
+                f"rule.{name}", f"expected one of {', '.join(map(repr, words))}, got {getattr(rule, name)!r}"
+            )
