@@ -162,6 +162,8 @@ BIASED = {
     "torch-fbgemm-bias": REAL | {"zero_point": 3},
     "torch-onednn-groups": {"scales": REAL["scales"], "zero_point": 3},
     "cadence": {"scales": REAL["scales"], "zero_point": 3},
+    **{f"onednn-{version}": REAL | {"zero_point": 3} for version in ("2.6", "3.2", "3.13")},
+    **{f"onednn-{version}-no-bias": {"scales": REAL["scales"], "zero_point": 3} for version in ("2.6", "3.2", "3.13")},
 }
 
 
@@ -177,7 +179,7 @@ def test_c_of_rules_with_a_real_bias_gives_the_codes(rule, tmp_path):
 void run(const int32_t *x, int32_t *y, int64_t n, {", ".join(f"{kind} n{i}" for i, kind in enumerate(kinds))})
 {{
     for (int64_t i = 0; i < n; i++)
-        y[i] = {rule.replace("-", "_")}({passed});
+        y[i] = {rule.replace("-", "_").replace(".", "_")}({passed});
 }}
 """
     (tmp_path / "rule.c").write_text(rules.emit(rule) + loop)
