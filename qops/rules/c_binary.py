@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qops.checks import choice
 from qops._kernels.arrays.refusal import bad_value
+from qops.checks import choice
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL

@@ -131,7 +131,10 @@ def test_the_version_whose_order_of_scales_and_bias_gives_the_integers_is_named(
     graph, x = onnx_conv(tmp_path, np.int8, 0.0512)
     op, x = graph.ops[0], np.random.default_rng(1).integers(-128, 128, (100, *x.shape[1:])).astype(np.int8)
     n = op.layer.numbers
-    scales, bias = (n["in_scale"], n["w_scale"], n["out_scale"]), op.layer.bias * np.float64(n["in_scale"]) * n["w_scale"]
+    scales, bias = (
+        (n["in_scale"], n["w_scale"], n["out_scale"]),
+        op.layer.bias * np.float64(n["in_scale"]) * n["w_scale"],
+    )
     how = {"bias": bias, "zero_point": n["zero_point"], "axis": 1}
     got = rules.requantize(op.layer.sums(x, None), rule, scales=scales, **how)
     found = qops.debug(graph, device={graph.inputs[0]: x, op.outputs[0]: got}).first
