@@ -46,7 +46,7 @@ class Operator:
     inputs, outputs : list of Tensor
         An optional input that is left out is None.
     options : dict
-        The fields of its options, by their names in the schema.
+        The fields of its options, by their names in the schema; of a custom operator "CustomOptions", its bytes.
     intermediates : list of Tensor
         Of an LSTM: tensors that carry its inner scales.
     """
@@ -267,6 +267,8 @@ class _Reader:
 
     def _options(self, given: Any) -> dict[str, Any]:
         """Give all fields of the options. Which table they are is a number in the file, whose name is the class."""
+        if given.CustomOptionsLength():
+            return {"CustomOptions": self._vector(given.CustomOptions).tobytes()}
         table = given.BuiltinOptions()
         if table is None or not given.BuiltinOptionsType():
             return {}
