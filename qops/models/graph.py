@@ -240,7 +240,7 @@ class Graph:
         """
         found = self._named(x, name)
         for key, data in found.items():
-            if data.dtype != np.dtype(self.tensors[key].dtype):
+            if data.dtype.name != self.tensors[key].dtype:
                 said = name if not isinstance(x, Mapping) else f"{name}[{key!r}]"
                 raise bad_type(said, f"expected {self.tensors[key].dtype}, got {data.dtype}")
         return found
