@@ -34,6 +34,7 @@ from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.reduce import ALWAYS
 from qops.tools.explain.dump_file import NAMES, read_dump
 from qops.tools.explain.explain import explained
+from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
@@ -72,12 +73,11 @@ _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that n
 
 
 def _explain(options: argparse.Namespace) -> int:
-    dump = read_dump(options.dump)
+    dump = read_dump(options.dump, options.fit)
     with Progress() as progress:
         found = explained(dump, options.probe is not None, progress, options.fit)
     if options.probe is not None and found.fit is not None and found.fit.probe.size:
-        given = {name: v for name, v in dump.numbers.items() if v is not None and name != "scale_is_seen"}
-        np.savez(options.probe, kind=dump.kind, acc=found.fit.probe, **given)
+        np.savez(options.probe, kind=dump.kind, acc=found.fit.probe, **_of_probe(dump))
     elif found.separated is not None:
         numbers = {name: value for name, value in found.separated.numbers.items() if value is not None}
         parts: dict[str, Any] = {"kind": dump.kind, **found.separated.inputs, **numbers}
@@ -87,6 +87,14 @@ def _explain(options: argparse.Namespace) -> int:
     else:
         print(json.dumps(found.as_dict()) if options.json else found)
     return 0 if found.exact else 1
+
+
+def _of_probe(dump: Dump) -> dict[str, Any]:
+    """Give the numbers of the inputs that a fit asks for: of the first channel, and no scale that was never given."""
+    one = dump.of_some(0).but(axis=None) if dump.is_by_channel else dump
+    unsaid = ("scale_is_seen", "scale") if "scale_is_seen" in dump.numbers else ()
+    found = {name: v for name, v in one.numbers.items() if v is not None and name not in unsaid}
+    return found | ({"channel": 0} if dump.is_by_channel else {})
 
 
 def _debug(options: argparse.Namespace) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Never
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice, flag, shown
 from qops.models.graph import Graph
 from qops.models.lanes.read import hazards_of
@@ -17,7 +19,8 @@ from qops.tflite.kernels import KERNELS
 __all__ = ["load"]
 
 
-def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) -> Graph:
+@refusing_unknown
+def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False, **unknown: Never) -> Graph:
     """Read a model file, .tflite or .onnx, into a graph of prepared ops.
 
     Parameters
@@ -66,6 +69,8 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     Traceback (most recent call last):
     ValueError: path: expected a .tflite or an .onnx file, got 'no-such-model.txt'
     """
+    if unknown:
+        raise unknown_keyword(load, unknown)
     if not isinstance(path, str | Path):
         raise bad_type("path", f"expected the name of a file, got {shown(path)}")
     gaps = flag(gaps, "gaps")

@@ -150,7 +150,7 @@ def tried(report: Any, labels: ArrayLike | None) -> Repairs:
         try:
             made = repaired_file(report, how, seen)
         except ValueError as why:
-            rows.append(RepairTried(name, refused=getattr(why, "reason", "") or repr(why)))
+            rows.append(RepairTried(name, refused=getattr(why, "reason", str(why))))
             continue
         rows.append(judge.row(name, _changes(how, made.made, report), made.found.outputs))
     return Repairs(report.name, f"{report.machine}, {report.runtime}", tuple(rows))

@@ -175,7 +175,7 @@ class Saturation:
 
         Examples
         --------
-        >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+        >>> found = qops.saturation(np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8))
         >>> found.repair("pairs").channels.tolist()
         [0, 1, 2, -1, 3, -1]
         >>> made = found.repair("widen")

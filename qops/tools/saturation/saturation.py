@@ -103,18 +103,20 @@ def saturation(
 
     **Hazards.** Weights with a scale for each channel have a code of 127 in each channel, and are often unsafe:
 
-    >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+    >>> found = qops.saturation(np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8))
     >>> found.safe, found.layers[0].channels.tolist(), found.layers[0].witness.there
     (False, [0], 32767)
 
     Data of 7 bits are safe with any weights of 8 bits:
 
-    >>> qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]), ends=(0, 127)).safe
+    >>> qops.saturation(np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8), ends=(0, 127)).safe
     True
 
     Examples
     --------
-    >>> print(qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]), np.uint8([[9, 9, 200, 90]])))
+    >>> print(qops.saturation(
+    ...     np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8), np.array([[9, 9, 200, 90]], np.uint8)
+    ... ))
     weights on avx2, plain: 1 of 1 layers can saturate or overflow
       layer    lanes          unsafe  channels  may lose  bits   wrong  lost  codes
       weights  pairs along k     1/4         1     32003    18  50.00%  4063
