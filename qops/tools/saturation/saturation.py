@@ -292,9 +292,8 @@ def _ran(
     if y.dtype.kind in "iu" and layer.seen is not None:
         apart = np.abs(made.astype(np.int64) - y.astype(np.int64))
         mean = float(apart.mean()) if apart.size else 0.0
-        counts = {"codes": int(np.count_nonzero(apart)), "code": int(apart.max(initial=0)), "mean_code": mean}
-        seen = layer.seen._replace(**counts)
-        layer = replace(layer, seen=seen)
+        count, largest = int(np.count_nonzero(apart)), int(apart.max(initial=0))
+        layer = replace(layer, seen=layer.seen._replace(codes=count, code=largest, mean_code=mean))
     return layer, made
 
 
