@@ -128,8 +128,11 @@ def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str)
     place = place_of(runtime, None, "onnx" if runtime in COLUMNS else "tflite")
     said = []
     for name, sums in layers_of(ops, tensors, runtime).sums.items():
-        how = route(sums, place.machine, place.runtime)
-        unsafe = worst(sums, how).unsafe
+        try:
+            how = route(sums, place.machine, place.runtime)
+            unsafe = worst(sums, how).unsafe
+        except ValueError:  # a form of the layer whose lanes are not known, or a window that fits nowhere
+            continue
         if unsafe.any():
             count, does = int(np.count_nonzero(unsafe)), f"{how.machine.overflow[:-1]}"
             what = f"{count:,} of {unsafe.size:,} pairs of products can {does} in {how.machine.bits} bits"

@@ -183,7 +183,7 @@ def _tflite(sums: Sums, machine: Machine, kernel: str = "reference") -> Route:
     pairs, both = KERNELS[kernel].pairs, (sums.x_type, sums.w_type)
     if not pairs or both != ("s8", "s8") or sums.is_depthwise:
         return _exact(sums, "the kernels of TFLite add products in 32 bits or more")
-    if len(sums.weights) > 1:
+    if len(sums.weights) > 1 and (sums.weights == codes.TABLE["s8"].lowest).any():
         raise bad_value("runtime", f"what {kernel} does in more groups than one is not known")
     in_taps = sums.is_convolution and pairs == "tap"
     order = "channels of a tap" if in_taps else "taps, channels" if sums.is_convolution else "k"

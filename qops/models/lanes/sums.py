@@ -195,8 +195,14 @@ class Sums:
 
 
 def _seen_by(axis: Axis) -> NDArray[np.bool_]:
-    """Give which taps see a pixel, (kinds of places, taps)."""
-    places = np.arange(axis.positions)[:, np.newaxis] * axis.stride - axis.before
+    """Give which taps see a pixel, (kinds of places, taps): at the first place, and where the image begins or ends."""
+    last = axis.positions - 1
+    near = [
+        np.arange(first // axis.stride - 1, (first + axis.span) // axis.stride + 2)
+        for first in (axis.before - axis.span, axis.before + axis.size - axis.span)
+    ]
+    at = np.unique(np.clip(np.concatenate([*near, [0, last]]), 0, last))
+    places = at[:, np.newaxis] * axis.stride - axis.before
     pixels = places + np.arange(axis.kernel) * axis.dilation
     return np.unique((pixels >= 0) & (pixels < axis.size), axis=0)
 

@@ -488,3 +488,32 @@ def test_bad_arguments(given, error, said):
 
 def test_machine_is_one_of_the_table():
     assert qops.saturation(np.int8([[1]]), machine=isa.MACHINES["avx2"]).machine == "avx2"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 40])
+@pytest.mark.parametrize(
+    ("stride", "dilation", "before", "after"), [(1, 1, 1, 1), (2, 1, 0, 3), (3, 2, 4, 2), (1, 3, 9, 9)]
+)
+def test_which_taps_see_the_image(size, stride, dilation, before, after):
+    """All kinds of places are found, though only those near the ends of the image are looked at."""
+    from qops.models.lanes.sums import of_prepared
+
+    op = onnx.ConvInteger(
+        np.ones((1, 1, 3), np.int8), 255, strides=[stride], dilations=[dilation], pads=[before, after]
+    )
+    if size + before + after < 2 * dilation + 1:
+        return
+    sums = replace(of_prepared(op, "u8"), image=(size,), x_ends=(0, 3))
+    want = set()
+    for place in range((size + before + after - 2 * dilation - 1) // stride + 1):
+        pixels = [place * stride - before + tap * dilation for tap in range(3)]
+        want.add(tuple(0 <= pixel < size for pixel in pixels))
+    assert set(map(tuple, sums.inside(255).tolist())) == want
+
+
+def test_an_image_of_any_size_takes_little_memory():
+    from qops.models.lanes.sums import of_prepared
+
+    op = onnx.ConvInteger(np.ones((1, 1, 3, 3), np.int8), 255, pads=[1, 1, 1, 1])
+    sums = replace(of_prepared(op, "u8"), image=(2**40, 2**40), x_ends=(0, 3))
+    assert len(sums.inside(255)) == 9
