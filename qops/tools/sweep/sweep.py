@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from functools import partial
 from html import escape
 from os import PathLike
@@ -24,7 +24,7 @@ from qops.frontdoor.error import report_on
 from qops.frontdoor.signed_error import values
 from qops.qtensor import QTensor
 from qops.tools.progress import Progress
-from qops.tools.sweep.workers import Open, check_sent, run
+from qops.tools.sweep.workers import Open, check_sent, run, sends_functions
 
 __all__ = ["Sweep", "SweepRow", "sweep"]
 
@@ -236,7 +236,7 @@ def sweep(
     for function, name in (*((each, "op") for each in ops.values()), (exact, "exact")):
         if not callable(function):
             raise bad_type(name, f"expected a function, got {shown(function)}")
-        if isinstance(executor, ProcessPoolExecutor):
+        if sends_functions(executor):
             check_sent(function, name)
     if not (executor is None or isinstance(executor, Executor) or callable(executor)):
         raise bad_type("executor", f"expected a concurrent.futures.Executor, or what opens one, got {shown(executor)}")
