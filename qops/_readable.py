@@ -94,7 +94,7 @@ def _tuple_names(value: Any) -> Sequence[str]:
 
 
 def _dataclass_names(value: Any) -> Sequence[str]:
-    return [field.name for field in fields(value) if field.repr]
+    return [one.name for one in fields(value) if one.repr or ("shown" in one.metadata and getattr(value, one.name))]
 
 
 def shows_fields(kind: Kind) -> Kind:

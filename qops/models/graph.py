@@ -45,6 +45,9 @@ class Graph:
         The runtime whose bits the ops give, for example "reference" or "ort".
     fused : tuple of str
         Which nodes of the file the runtime runs as one op: one sentence for each group of nodes.
+    hazards : tuple of str
+        Which layers some input makes saturate or wrap in narrow lanes of this runtime: one sentence for each layer.
+        `qops.saturation` says more.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Graph:
     ops: tuple[Op, ...] = field(repr=False)
     runtime: str = ""
     fused: tuple[str, ...] = field(default=(), repr=False)
+    hazards: tuple[str, ...] = field(default=(), repr=False, metadata={"shown": "if there are any"})
     _plan: ClassVar[RunPlan | None] = None
 
     def _repr_html_(self) -> str:
@@ -236,7 +240,7 @@ class Graph:
         """
         found = self._named(x, name)
         for key, data in found.items():
-            if data.dtype != np.dtype(self.tensors[key].dtype):
+            if data.dtype.name != self.tensors[key].dtype:
                 said = name if not isinstance(x, Mapping) else f"{name}[{key!r}]"
                 raise bad_type(said, f"expected {self.tensors[key].dtype}, got {data.dtype}")
         return found

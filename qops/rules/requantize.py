@@ -91,7 +91,8 @@ class Requantize(Prepared):
             fitted: Any = FittedRequantization(rule, of_dtype(dtype), locals())
             self._kernel = fitted
             dtype, in_zero_point, zero_point = fitted.dtype, fitted.in_zero_point, fitted.zero
-            scale, integers = (None, fitted.numbers.integers) if scale is None else (fitted.scale, None)
+            scale = None if scale is None else fitted.scale
+            integers, scales = None if integers is None else fitted.numbers.integers, fitted.scales
             self._keep(locals())
             return
         op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)

@@ -144,9 +144,11 @@ class _Writer:
         return self._table("Tensor", Shape=shape, Type=number, Buffer=buffer, Name=name, **more)
 
     def _code(self, kind: str) -> int:
-        number = getattr(self._schema.BuiltinOperator, kind)
+        is_custom = _row(kind).is_custom
+        number = getattr(self._schema.BuiltinOperator, "CUSTOM" if is_custom else kind)
+        more = {"CustomCode": self._b.CreateString(kind)} if is_custom else {}
         fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": _row(kind).version}
-        return self._table("OperatorCode", BuiltinCode=number, **fields)
+        return self._table("OperatorCode", BuiltinCode=number, **fields, **more)
 
     def _operator(self, op: Operator, code: int, where: dict[str, int]) -> int:
         fields: dict[str, Any] = {
@@ -155,6 +157,8 @@ class _Writer:
         }
         if op.intermediates:
             fields["Intermediates"] = self._numbers([where[t.name] for t in op.intermediates])
+        if "CustomOptions" in op.options:
+            fields["CustomOptions"] = self._b.CreateByteVector(op.options["CustomOptions"])
         table = _row(op.kind).schema
         if table:
             given = {name: self._field(value) for name, value in op.options.items()}

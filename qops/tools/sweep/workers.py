@@ -1,7 +1,6 @@
 """Pieces of work on any executor; if a function opens it, the pieces of a worker that died are done again."""
 
 import pickle
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from contextlib import suppress
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 from qops._kernels.arrays.refusal import bad_type
 from qops.checks import shown
 
-__all__ = ["Open", "check_sent", "run", "sends_functions"]
+__all__ = ["Open", "check_sent", "run"]
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -105,21 +104,6 @@ def _fill(
             future.cancel()
     if died:
         raise died
-
-
-def sends_functions(executor: object) -> bool:
-    """Whether an executor sends functions to other processes by their names, as Python's own pool does.
-
-    Parameters
-    ----------
-    executor : object
-
-    Returns
-    -------
-    bool
-    """
-    loaded = sys.modules.get("concurrent.futures.process")  # whoever has such a pool has loaded it, and others need not
-    return loaded is not None and isinstance(executor, loaded.ProcessPoolExecutor)
 
 
 def check_sent(function: Callable[..., Any], name: str) -> None:
