@@ -6,6 +6,9 @@ order in which they run. ``graph.run(x)`` runs it on codes, and ``graph.real(x)`
 of, with other bits on ties. Reading a format needs a small package: ``pip install 'qops[tflite]'`` or ``'qops[onnx]'``.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.models.graph import Graph
 from qops.models.load import load
 from qops.models.op import Layer, Op
@@ -16,3 +19,10 @@ from qops.models.tflite.writer import tflite_bytes
 
 __all__ = ["Graph", "Layer", "Op", "Operator", "Session", "Tensor", "load", "tflite_bytes"]
 __dir__ = __all__.copy
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

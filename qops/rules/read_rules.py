@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from qops._readable import shows_fields
 from qops.rules.fitted import FittedRule
+from qops.rules.table import TABLE
 
 __all__ = ["READ_RULES", "ReadRule"]
 
@@ -24,6 +25,11 @@ class ReadRule(NamedTuple):
 
     rule: str | FittedRule
     systems: str
+
+    @property
+    def formula(self) -> str:
+        """What it computes: the formula of the row of `TABLE`, or the parts of the rule in words."""
+        return TABLE[self.rule].formula if isinstance(self.rule, str) else str(self.rule)
 
 
 _READ = "{}, read on 2026-11-28, not run"
