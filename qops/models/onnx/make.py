@@ -15,7 +15,7 @@ from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["made_of"]
+__all__ = ["is_on_uint8", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -53,7 +53,7 @@ def made_of(site: Site) -> Made:
         attributes |= _precision(site, attributes.get("precision"))
         if site.is_given(2):
             attributes.pop("output_dtype", None)
-    flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
+    flipped = _flipped(node) if is_on_uint8(site) else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
@@ -108,6 +108,27 @@ def _attributes(node: Node, names: Sequence[str]) -> dict[str, Any]:
         if number:
             found[name] = CASTS[number]
     return found
+
+
+def is_on_uint8(site: Site) -> bool:
+    """Whether onnxruntime makes uint8 of the codes of int8 that a node reads, and the bits may be others by that.
+
+    They are the same in layers of int8 weights, to codes of the data's type or to floats, unless pairs saturate.
+
+    Parameters
+    ----------
+    site : Site
+
+    Returns
+    -------
+    bool
+    """
+    node, spec = site.node, spec_of(site.node)
+    if not node.get("as_uint8") or spec is None or spec.real not in ("Conv", "MatMul", "Gemm"):
+        return bool(node.get("as_uint8"))
+    x, w = (site.tensors[node.inputs[one.tensor]].dtype for one in spec.of)
+    is_plain = w == "int8" and site.tensors[node.outputs[0]].dtype in (x, "float32")
+    return not is_plain or COLUMNS[site.runtime].pairs == "saturate"
 
 
 def _flipped(node: Node) -> frozenset[int]:

@@ -75,7 +75,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         layer=layer,
         remade=partial(op_of, node, own),
         prepared=made.prepared if made.is_own else None,
-        alone=partial(alone, node, own, reads),
+        alone=partial(alone, site, reads),
         runtime=runtime,
         axis=_channels(node, layer),
     )
