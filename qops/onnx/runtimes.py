@@ -48,6 +48,11 @@ class Column(NamedTuple):
     is_ort: bool = True
     allows_int8: bool = False
 
+    @property
+    def saturates(self) -> bool:
+        """Whether neighbours of uint8 by int8 saturate."""
+        return self.pairs == "saturate"
+
     def pairs_of(self, left: np.dtype[Any], right: np.dtype[Any]) -> Pairs:
         """Give what pairs do in a product of codes of these types; the left ones have the rows.
 

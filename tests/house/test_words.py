@@ -21,6 +21,7 @@ ROOMS = {
         "_kernels/onednn/",
         "onednn/",
         "isa/",
+        "models/onnx/lost.py",
         "onnx/",
         "rules/packed_rows.py",
         "tflite/",

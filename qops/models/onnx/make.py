@@ -128,7 +128,7 @@ def is_on_uint8(site: Site) -> bool:
         return bool(node.get("as_uint8"))
     x, w = (site.tensors[node.inputs[one.tensor]].dtype for one in spec.of)
     is_plain = w == "int8" and site.tensors[node.outputs[0]].dtype in (x, "float32")
-    return not is_plain or COLUMNS[site.runtime].pairs == "saturate"
+    return not is_plain or COLUMNS[site.runtime].saturates
 
 
 def _flipped(node: Node) -> frozenset[int]:

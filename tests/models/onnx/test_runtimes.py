@@ -233,7 +233,7 @@ def test_sums_of_layers_lose_what_pairs_lose_on_the_cpu(load, runtime, kinds):
 
 
 def test_int8_saturates_as_uint8_on_a_cpu_without_vnni(load):
-    """onnxruntime 1.32.0 on an AMD EPYC gives these: it runs the convolutions of int8 data as uint8."""
+    """Onnxruntime 1.32.0 on an AMD EPYC gives these: it runs the convolutions of int8 data as uint8."""
     model, x = drawn(1419836289, exact=False, more=True)
     graph = load(model, "ort_avx2")
     (name,) = graph.outputs
