@@ -22,6 +22,8 @@ ROOMS = {
         "onednn/",
         "isa/",
         "models/onnx/lost.py",
+        "models/lanes/",
+        "models/onnx/make.py",
         "onnx/",
         "rules/packed_rows.py",
         "tflite/",

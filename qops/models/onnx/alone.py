@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from qops.models.cut import Index
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import OWN_DOMAIN, kind_of
-from qops.models.onnx.make import is_on_uint8
-from qops.models.onnx.site import Site
 from qops.models.op import Alone
+from qops.models.tensor import Tensor
 
 __all__ = ["alone"]
 
@@ -21,7 +20,8 @@ _IR_VERSION = 9
 
 
 def alone(
-    site: Site,
+    node: Node,
+    tensors: Mapping[str, Tensor],
     reads: Sequence[str],
     inputs: Sequence[NDArray[Any]],
     outputs: Sequence[NDArray[Any]],
@@ -31,8 +31,10 @@ def alone(
 
     Parameters
     ----------
-    site : Site
-        The node as the file has it, with what it reads and writes.
+    node : Node
+        As the file has it.
+    tensors : dict of str to Tensor
+        What it reads and writes.
     reads : sequence of str
         The names of a call's arguments.
     inputs, outputs : sequence of ndarray
@@ -45,13 +47,12 @@ def alone(
     Alone or None
         None if no smaller node makes this element, or a file cannot hold the node.
     """
-    node, tensors = site.node, site.tensors
     given = dict(zip(reads, inputs, strict=True))
     data = [given.get(name, tensors[name].data) if name else None for name in node.inputs]
-    if any(t.dtype in ("int4", "uint4") for t in tensors.values()) or is_on_uint8(site):
+    if any(t.dtype in ("int4", "uint4") for t in tensors.values()) or node.get("as_uint8"):
         return None
     if index is None:
-        return _model(node, reads, data, node.attributes, [y.shape for y in outputs], outputs, "", ())
+        return _model(node, reads, data, dict(node.attributes), [y.shape for y in outputs], outputs, "", ())
     row = kind_of(node)
     cut = None if row.cut is None else row.cut(node, data, index)
     if cut is None:
@@ -64,7 +65,7 @@ def _model(
     node: Node,
     reads: Sequence[str],
     data: Sequence[NDArray[Any] | None],
-    attributes: Mapping[str, Any],
+    attributes: dict[str, Any],
     shapes: Sequence[Index],
     outputs: Sequence[NDArray[Any]],
     how: str,
@@ -72,8 +73,7 @@ def _model(
 ) -> Alone:
     """Give a model; what is no input of it is a constant."""
     arrays = {name: x for name, x in zip(node.inputs, data, strict=True) if name and x is not None}
-    written = {name: value for name, value in attributes.items() if name != "as_uint8"}
-    file = partial(_bytes, node, reads, arrays, list(zip(outputs, shapes, strict=True)), written)
+    file = partial(_bytes, node, reads, arrays, list(zip(outputs, shapes, strict=True)), attributes)
     return Alone(file, ".onnx", {name: arrays[name] for name in reads}, place, how)
 
 

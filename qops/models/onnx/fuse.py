@@ -35,10 +35,7 @@ _ONE = {
 _PRODUCTS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}
 _BINARY = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 _AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
-"""Ops that round value and zero point together, so with another zero point the bits may differ.
-
-Those of products may too, where pairs of uint8 by int8 saturate: the runtime says where.
-"""
+"""Ops that round value and zero point together, so with another zero point the bits may differ."""
 
 
 def fused(
@@ -248,8 +245,11 @@ class _Fuser:
         if kind == "QLinearSoftmax":
             attributes["opset"] = min(node.opset, ONE_AXIS)
         ends = {sink.dtype, *(source.dtype for source in (sources if kind in _BINARY.values() else sources[:1]))}
-        if (sink.as_uint8 and (kind in _AS_UINT8 or kind in _PRODUCTS.values())) or len(ends) > 1:
+        has_other_weights = kind in _PRODUCTS.values() and sources[1].dtype != "int8"
+        if (sink.as_uint8 and (kind in _AS_UINT8 or has_other_weights)) or len(ends) > 1:
             attributes["as_uint8"] = 1
+        elif kind in _PRODUCTS.values() and sources[0].as_uint8:
+            attributes["kernel_as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
         self.words.append(
@@ -262,7 +262,7 @@ class _Fuser:
         before, operands = self._before(sources)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
         if sources[0].as_uint8:
-            attributes["as_uint8"] = 1
+            attributes["as_uint8" if sources[1].dtype != "int8" else "kernel_as_uint8"] = 1
         kind, inputs = "QGemm", (*operands, bias)
         if node.kind == "MatMul":
             a, a_scale, a_zero, b, b_scale, b_zero = operands

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import spec_of
-from qops.models.onnx.make import as_uint8, is_on_uint8
+from qops.models.onnx.make import as_uint8
 from qops.models.onnx.site import Site
 from qops.onnx.paired_convolution import ConvolutionSums, PairedConv
 from qops.onnx.pairs import sums_of
@@ -45,7 +45,7 @@ def lost_of(site: Site, x_zero: int, w_zero: int) -> Loss | None:
     weights = site.constant(w_place)
     if not column.pairs or weights is None:
         return None
-    on_uint8 = is_on_uint8(site)
+    on_uint8 = bool(node.get("as_uint8"))
     x_type = np.dtype(np.uint8 if on_uint8 else site.tensors[node.inputs[x_place]].dtype)
     is_signed = site.tensors[node.inputs[x_place]].dtype == "int8"
     x_zero += 128 if on_uint8 and is_signed else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["as_uint8", "is_on_uint8", "made_of"]
+__all__ = ["as_run", "as_uint8", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -53,12 +54,12 @@ def made_of(site: Site) -> Made:
         attributes |= _precision(site, attributes.get("precision"))
         if site.is_given(2):
             attributes.pop("output_dtype", None)
-    flipped = _flipped(node) if is_on_uint8(site) else frozenset[int]()
+    flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
         run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
-        return Made(_on_uint8(site, run, flipped) if flipped else run)
+        return Made(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
     fixed = [as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
     op = row.prepared(*_without_last_nones(fixed), **attributes)
     if node.kind == "QGemm":
@@ -68,11 +69,49 @@ def made_of(site: Site) -> Made:
     return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
 
 
+def as_run(node: Node, runtime: str) -> Node:
+    """Give a node as a runtime runs it: a product of int8 codes that x86 makes uint8 first, where that changes bits.
+
+    Parameters
+    ----------
+    node : Node
+        With "kernel_as_uint8" among its attributes if onnxruntime on x86 makes uint8 of its data.
+    runtime : str
+        A name of `qops.onnx.runtimes.COLUMNS`.
+
+    Returns
+    -------
+    Node
+    """
+    if not node.get("kernel_as_uint8"):
+        return node
+    attributes = {name: value for name, value in node.attributes.items() if name != "kernel_as_uint8"}
+    if COLUMNS[runtime].pairs == "saturate":
+        attributes["as_uint8"] = 1
+    return replace(node, attributes=attributes)
+
+
 def _precision(site: Site, told: str | None) -> dict[str, Any]:
     """Give in what type onnxruntime divides: from opset 23 on, where a node does not say it, in that of the scale."""
     scale = site.tensors[site.node.inputs[1]].dtype
     is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16" and told is None
     return {"precision": scale} if is_typed else {}
+
+
+def _with_zero(site: Site, attributes: dict[str, Any]) -> Callable[[int], Any] | None:
+    """Give what makes the prepared op of a node that reads the zero point of its data, and no other number."""
+    row, spec = kind_of(site.node), spec_of(site.node)
+    place = None if spec is None else spec.of[0].zero_point
+    others = [i for i in range(row.count) if i not in row.data]
+    if row.prepared is None or place is None or not all(site.is_fixed(i) for i in others if i != place):
+        return None
+    prepared, dtype = row.prepared, site.tensors[site.node.inputs[0]].dtype
+
+    def made(zero: int) -> Any:
+        fixed = [np.array(zero, dtype) if i == place else site.constant(i) for i in others]
+        return prepared(*_without_last_nones(fixed), **attributes)
+
+    return made
 
 
 def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:
@@ -108,27 +147,6 @@ def _attributes(node: Node, names: Sequence[str]) -> dict[str, Any]:
         if number:
             found[name] = CASTS[number]
     return found
-
-
-def is_on_uint8(site: Site) -> bool:
-    """Whether onnxruntime makes uint8 of the codes of int8 that a node reads, and the bits may be others by that.
-
-    They are the same in layers of int8 weights, to codes of the data's type or to floats, unless pairs saturate.
-
-    Parameters
-    ----------
-    site : Site
-
-    Returns
-    -------
-    bool
-    """
-    node, spec = site.node, spec_of(site.node)
-    if not node.get("as_uint8") or spec is None or spec.real not in ("Conv", "MatMul", "Gemm"):
-        return bool(node.get("as_uint8"))
-    x, w = (site.tensors[node.inputs[one.tensor]].dtype for one in spec.of)
-    is_plain = w == "int8" and site.tensors[node.outputs[0]].dtype in (x, "float32")
-    return not is_plain or COLUMNS[site.runtime].saturates
 
 
 def _flipped(node: Node) -> frozenset[int]:
