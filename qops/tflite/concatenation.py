@@ -123,7 +123,7 @@ def concatenation(
 
     Codes of int8 and int16 are copied. Codes of uint8 with another scale or zero point than the result are taken to
     those in float32: ``half_away(f(f(x * s) + b)) + y_zero_point``, ``s = f(x_scale * f(1 / y_scale))``,
-    ``b = f(-x_zero_point * s)``.
+    ``b = f(-x_zero_point * s)``; on ARM, ``x * s + b`` is rounded once.
 
     Parameters
     ----------
