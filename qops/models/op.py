@@ -38,12 +38,15 @@ class Layer:
     weights, bias : ndarray or None
         The codes of the weights in the order of the file, and the bias.
     sums : callable or None
-        ``sums(x, bias, weights=None)`` gives the exact sums of products of codes, int64, with the bias, for codes `x`
-        of the op's input, and for other codes of weights if they are given. Only for "requantize".
+        ``sums(x, bias, weights=None)`` gives the sums of products of codes, int64, with the bias, for codes `x` of the
+        op's input, and for other codes of weights if they are given. Only for "requantize". They are exact, but for
+        what pairs of products lose on the CPU of the runtime.
     x_zero_point, w_zero_point : int
         The zero points of the data and of the weights, which `sums` subtracts.
     channel : int
         Which axis of the weights has the output channels.
+    exact : callable or None
+        The same as `sums`, of which nothing is lost; None where `sums` loses nothing.
     requantize : Requantize or None
         What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
     """
@@ -57,6 +60,23 @@ class Layer:
     w_zero_point: int = 0
     requantize: Requantize | None = None
     channel: int = 0
+    exact: Callable[..., NDArray[np.int64]] | None = None
+
+    def sums_of_weights(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """Give what one more step in every code of the input adds to each sum: the weights that it multiplies.
+
+        Parameters
+        ----------
+        x : ndarray
+            Codes of the op's input; only their shape and type count.
+
+        Returns
+        -------
+        ndarray of int64, of the shape of the sums
+        """
+        sums = self.exact or self.sums
+        assert sums is not None
+        return sums(np.full_like(x, 1), None) - sums(np.zeros_like(x), None)
 
 
 class Alone(NamedTuple):

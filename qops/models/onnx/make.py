@@ -16,7 +16,7 @@ from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["as_run", "made_of"]
+__all__ = ["as_run", "as_uint8", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -60,7 +60,7 @@ def made_of(site: Site) -> Made:
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
         run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
         return Made(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
-    fixed = [_as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
+    fixed = [as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
     op = row.prepared(*_without_last_nones(fixed), **attributes)
     if node.kind == "QGemm":
         run = lambda given: _rows(op, given[0])  # noqa: E731
@@ -158,8 +158,17 @@ def _flipped(node: Node) -> frozenset[int]:
     return frozenset(places if spec.y is None else (*places, spec.y[1]))
 
 
-def _as_uint8(x: NDArray[Any]) -> NDArray[Any]:
-    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay."""
+def as_uint8(x: NDArray[Any]) -> NDArray[Any]:
+    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay.
+
+    Parameters
+    ----------
+    x : ndarray
+
+    Returns
+    -------
+    ndarray
+    """
     return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128) if x.dtype == np.int8 else x
 
 
@@ -168,7 +177,7 @@ def _on_uint8(site: Site, run: Run, flipped: frozenset[int]) -> Run:
     is_signed = site.tensors[site.node.outputs[0]].dtype == "int8"
 
     def on_uint8(given: Given) -> NDArray[Any]:
-        made = run([_as_uint8(x) if i in flipped and x is not None else x for i, x in enumerate(given)])
+        made = run([as_uint8(x) if i in flipped and x is not None else x for i, x in enumerate(given)])
         return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
 
     return on_uint8
