@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -136,12 +137,15 @@ class FusedNode(Node):
         depth: how many channels words of unsigned weights count. scales: factors of the results; `own` are those that
         the weights have been multiplied by. period: as `Scales` takes it.
         """
-        centred = w.astype(np.int16) - zero
-        small = centred.min() >= -MIDDLE and centred.max() < MIDDLE
-        self._w_zero, packs = (0, centred.astype(np.int8)) if small else (zero, w)
+        self._w_zero, packs = zero, w
+        if w.dtype == np.int8:
+            self._w_zero = 0
+        elif int(w.min()) - zero >= -MIDDLE and int(w.max()) - zero < MIDDLE:
+            self._w_zero, packs = 0, (w - np.uint8(zero)).view(np.int8)
         self._packed = pack_weights(packs.transpose(3, 2, 0, 1), groups=groups, neighbours=True)
         self._taps = w.shape[:2]
-        zeros = centred.sum((0, 1, 2), np.int64)  # times the zero of images, they are a sum
+        higher = MIDDLE * self._packed.is_shifted - self._w_zero  # than the weights that are packed
+        zeros = self._packed.sums.astype(np.int64) + higher * prod(self._packed.shape[1:])  # modulo 2**32
         factor = zero * w.shape[0] * w.shape[1] * depth
         by = inverse = None
         if scales is not None or own is not None:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.finish import Finish
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, choice, operand, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, Place
 from qops.nnlib.node_arguments import Arch, Bias
-from qops.nnlib.signed_weights import signed_weights
+from qops.nnlib.signed_weights import ONE, signed_weights
 from qops.nnlib.supernode_dump import explained
 from qops.qtensor import QTensor, TensorLike
 
@@ -61,7 +63,7 @@ class Supernode(FusedNode):
     on a v65, channels 1 are rescaled
     """
 
-    __slots__ = ("_is_signed", "_rescaled", "_tap_sums")
+    __slots__ = ("_is_signed", "_rescaled")
 
     def __init__(
         self,
@@ -119,9 +121,8 @@ class Supernode(FusedNode):
         self._rescaled = np.zeros(w.shape[3], bool)
         if self._is_signed:
             signed = signed_weights(w, zero)
-            self._tap_sums = signed.codes.sum((0, 2), np.int64)
-            self._rescaled = signed.scales != 1
-            own = signed.scales if self._rescaled.any() else None
+            self._rescaled = signed.scales < ONE
+            own = signed.scales.astype(np.float32) / np.float32(ONE) if self._rescaled.any() else None
             self._ready(signed.codes, 0, step, bias, scales=scales, own=own)
         else:
             self._ready(w, zero, step, bias, depth=depth, scales=scales)
@@ -161,9 +162,16 @@ class Supernode(FusedNode):
         sums = self._columns(place, column, 1)[..., channels]
         if not unset or (left == 0 and needed <= room):
             return Watched(sums, of, of)
-        of_taps = self._tap_sums[unset].sum(0)[channels]
+        of_taps = self._sums_of(unset)[channels]
         dark, bright = of_taps * (0 - place.zero), of_taps * (HIGHEST - place.zero)
         return Watched(sums, of, of, (np.minimum(dark, bright), np.maximum(dark, bright)))
+
+    def _sums_of(self, taps: list[int]) -> NDArray[np.int64]:
+        """Give the sums of the weights of some taps across, for each output channel: those of a window of ones there."""
+        window = np.zeros((1, *self._taps, self._packed.shape[1]), np.uint8)
+        window[:, :, taps] = 1
+        sums: NDArray[np.int32] = convolve(Images(window), self._packed, None, Finish(self._w_zero))
+        return sums[0, 0, 0].astype(np.int64)
 
 
 def supernode(

@@ -3,6 +3,7 @@
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
+from libc.string cimport memcpy
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.nnlib.node_range cimport Gain, NodeRange
@@ -40,40 +41,44 @@ cdef class Watched:
     take from a sum and add to it, int64, and the sums are without them. needs_shift: whether the highest sums are only
     seen if the left shift is not 0.
     """
-    cdef cnp.ndarray sums, lowest, highest, channels, words, less, more
+    cdef cnp.ndarray sums, far, channels, words, less, more  # far: the lowest sum of each channel, then the highest
     cdef bint is_shifted_twice, needs_shift
 
     def __init__(self, cnp.ndarray sums, cnp.ndarray channels or None=None, cnp.ndarray words or None=None,
                  tuple spread or None=None, bint is_shifted_twice=False, bint needs_shift=False):
         cdef Py_ssize_t i, j, n = cnp.PyArray_DIM(sums, 3)
-        cdef int32_t* low
-        cdef int32_t* high
+        cdef cnp.npy_intp[2] shape = [2, n]
+        cdef int32_t* far
         cdef const char* x
         if cnp.PyArray_STRIDE(sums, 3) != 4 or cnp.PyArray_STRIDE(sums, 2) % 4:
             sums = np.ascontiguousarray(sums)
         self.sums, self.channels, self.words = sums, channels, words
         self.less, self.more = (None, None) if spread is None else spread
         self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
-        self.lowest, self.highest = (<object>sums)[0, 0, 0].copy(), (<object>sums)[0, 0, 0].copy()
-        low, high = <int32_t*>cnp.PyArray_DATA(self.lowest), <int32_t*>cnp.PyArray_DATA(self.highest)
+        self.far = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+        far = <int32_t*>cnp.PyArray_DATA(self.far)
+        memcpy(far, cnp.PyArray_DATA(sums), 4 * n)
+        memcpy(far + n, cnp.PyArray_DATA(sums), 4 * n)
         for i in range(cnp.PyArray_DIM(sums, 0)):
             for j in range(cnp.PyArray_DIM(sums, 1)):
                 x = cnp.PyArray_BYTES(sums) + i * cnp.PyArray_STRIDE(sums, 0) + j * cnp.PyArray_STRIDE(sums, 1)
-                channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, low,
-                                 high)
+                channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, far,
+                                 far + n)
 
     cdef FarResults found(self, cnp.ndarray words, Gain gain):
         """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
         cdef FarResults found = FarResults(0, 0)
         cdef int again = gain.left_shift if self.is_shifted_twice else 0, by
-        cdef Py_ssize_t i, n = cnp.PyArray_SIZE(self.lowest)
-        cdef int64_t low, high
+        cdef Py_ssize_t i, n = cnp.PyArray_DIM(self.far, 1)
+        cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(self.far)
+        cdef int64_t word, low, high
         cdef bint wraps = False
         for i in range(n):
-            low = (<int32_t*>cnp.PyArray_DATA(self.lowest))[i] + at(words, self.words, i)
-            high = (<int32_t*>cnp.PyArray_DATA(self.highest))[i] + at(words, self.words, i)
+            word = (<const int32_t*>cnp.PyArray_DATA(words))[place(self.words, i)]
+            low, high = far[i] + word, far[n + i] + word
             if self.less is not None:
-                low, high = low + at(self.less, None, i), high + at(self.more, None, i)
+                low += (<const int64_t*>cnp.PyArray_DATA(self.less))[i]
+                high += (<const int64_t*>cnp.PyArray_DATA(self.more))[i]
             wraps = wraps or low < INT32_MIN or high > INT32_MAX
             by = multiplier(gain.multipliers, self.channels, i)
             found.lowest = min(found.lowest, fraction(low << again, by, gain.left_shift))
@@ -89,7 +94,7 @@ cdef class Watched:
         cdef FarResults found = FarResults(0, 0)
         cdef Py_ssize_t i
         own = words if self.words is None else (<object>words)[self.words]
-        rows = ((<object>self.sums) + own).astype(np.int32)
+        rows = (<object>self.sums) + own  # int32, which wraps
         for i, (low, high) in enumerate(zip(rows.min((0, 1, 2)).tolist(), rows.max((0, 1, 2)).tolist())):
             by = multiplier(gain.multipliers, self.channels, i)
             found.lowest = min(found.lowest, fraction(<int64_t>low << again, by, gain.left_shift))
@@ -97,19 +102,15 @@ cdef class Watched:
         return found
 
 
-cdef inline int64_t at(cnp.ndarray numbers, cnp.ndarray places, Py_ssize_t i) noexcept:
-    """Give numbers[places[i]], or numbers[i]."""
-    return (<const int64_t*>cnp.PyArray_DATA(numbers))[i if places is None else
-                                                       (<const int64_t*>cnp.PyArray_DATA(places))[i]]
+cdef inline Py_ssize_t place(cnp.ndarray places, Py_ssize_t i) noexcept:
+    """Give places[i], or i if there are none."""
+    return i if places is None else <Py_ssize_t>(<const int64_t*>cnp.PyArray_DATA(places))[i]
 
 
 cdef inline int multiplier(cnp.ndarray multipliers, cnp.ndarray channels, Py_ssize_t i) noexcept:
     """Give the multiplier of the channel at place i."""
-    if cnp.PyArray_SIZE(multipliers) == 1:
-        i = 0
-    elif channels is not None:
-        i = <Py_ssize_t>(<const int64_t*>cnp.PyArray_DATA(channels))[i]
-    return (<const int32_t*>cnp.PyArray_DATA(multipliers))[i]
+    return (<const int32_t*>cnp.PyArray_DATA(multipliers))[0 if cnp.PyArray_SIZE(multipliers) == 1
+                                                           else place(channels, i)]
 
 
 cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noexcept nogil:

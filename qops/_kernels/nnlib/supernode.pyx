@@ -14,6 +14,7 @@ from qops._kernels.arrays.checks cimport Ends, apart, operand_of, writable
 from qops._kernels.arrays.codes cimport tensor
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.arrays.window cimport Window, moving
+from qops._kernels.conv.finish cimport Finish, finish_of
 from qops._kernels.conv.weights cimport PackedWeights
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.machine.tiers cimport tier
@@ -28,7 +29,6 @@ from qops._kernels.stage.stage cimport BLOCK, Stage, stage_run
 import numpy as np
 
 from qops._kernels.conv.convolution import Images, convolve
-from qops._kernels.conv.finish import Finish
 
 cnp.import_array()
 
@@ -88,6 +88,7 @@ cdef class Fused:
     cdef cnp.ndarray bias, zeros, added, inverse
     cdef int64_t factor
     cdef Scales scales
+    cdef Finish sums_only  # of the convolution, where codes are made later
     cdef bint widens, keeps_given, saturates, fails, counts_steps, is_rows
 
     def __init__(self, PackedWeights packed, tuple way, int w_zero, float step, tuple bias, cnp.ndarray zeros,
@@ -97,6 +98,7 @@ cdef class Fused:
         self.bias, self.bias_step = bias
         self.added, self.factor, self.scales, self.inverse = added, factor, scales, inverse
         self.most, self.fails, self.widens, self.keeps_given = rules.most, rules.fails, rules.widens, rules.keeps_given
+        self.sums_only = Finish(w_zero)
         self.saturates, self.beyond = rules.saturates, rules.beyond_int32
         self.counts_steps, self.is_rows = rules.counts_steps, rules.is_rows
 
@@ -149,8 +151,8 @@ cdef class Fused:
         """
         cdef Py_ssize_t i
         cdef cnp.npy_intp n = p.shape[3]
-        cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT64, 0)
-        cdef int64_t* words = <int64_t*>cnp.PyArray_DATA(made)
+        cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT32, 0)
+        cdef int32_t* words = <int32_t*>cnp.PyArray_DATA(made)
         cdef const float* bias = <const float*>cnp.PyArray_DATA(self.bias)
         cdef float value, ratio = self.bias_step / p.product, lower = -ends.now.min / p.product
         cdef double whole
@@ -166,9 +168,9 @@ cdef class Fused:
             if not INT32_MIN <= whole <= INT32_MAX:
                 raise ValueError(f"bias, guess_min: in channel {i}, bias and lower end are {whole:.6g} steps of the "
                                  f"sums, beyond int32, which the original {self.beyond}")
-            words[i] = <int64_t>whole
+            words[i] = <int32_t>whole
             if self.added is not None:
-                words[i] = wrap_s32(words[i] + (<const int64_t*>cnp.PyArray_DATA(self.zeros))[i] * p.zero)
+                words[i] = wrap_s32(<int64_t>words[i] + (<const int64_t*>cnp.PyArray_DATA(self.zeros))[i] * p.zero)
         return made
 
     def run(self, type cls, node, NodeRange remembered, x, out, num_threads):
@@ -185,7 +187,7 @@ cdef class Fused:
             apart(out, p.image, None)
         seen = []
         if ends.fixed < 3:
-            sums = convolve(p.images, self.packed, None, Finish(self.w_zero), num_threads=p.threads)
+            sums = convolve(p.images, self.packed, None, self.sums_only, num_threads=p.threads)
             seen = node._watched(p, sums)
         while True:
             gain = self.gain(ends, p)
@@ -202,7 +204,7 @@ cdef class Fused:
             codes = out
         else:
             codes = cnp.PyArray_EMPTY(4, p.shape, cnp.NPY_UINT8, 0)
-        self.make(p, gain, (<object>words).astype(np.int32), sums, codes)
+        self.make(p, gain, words, sums, codes)
         if is_moved:
             ends.move(following.min, following.max)
         if out is not None and codes is not out:
@@ -215,7 +217,7 @@ cdef class Fused:
         cdef PreparedStage stage = fraction_stage(gain)
         cdef WordedSums c
         if sums is None:
-            finish = Finish(self.w_zero, words, stage, cnp.NPY_UINT8)
+            finish = finish_of(self.w_zero, words, stage, cnp.NPY_UINT8)
             convolve(p.images, self.packed, codes, finish, num_threads=p.threads)
             return 0
         c.stage, c.sums, c.words = &stage.stage, <const uint32_t*>cnp.PyArray_DATA(sums), <uint32_t*>words.data
