@@ -55,13 +55,15 @@ cdef void add_window(const ImageMemory* m, const int16_t* w, Py_ssize_t row, Py_
     """Set the sums of a window in a slice, and note taps whose last channels are not set; these add nothing."""
     cdef Py_ssize_t i, t, known, n = min(<Py_ssize_t>VECTOR, m.channels - part * VECTOR)
     cdef const uint8_t* codes
+    cdef int16_t centred
     for i in range(n):
         sums[i] = 0
     for t in range(TAPS * TAPS):
         codes = pixel(m, row + t // TAPS, part, column + t % TAPS, &known)
         if codes != NULL:
             for i in range(min(n, known)):
-                sums[i] += (codes[i] - m.zero) * w[t * m.channels + i]
+                centred = <int16_t>(codes[i] - m.zero)
+                sums[i] += <int32_t>centred * w[t * m.channels + i]
         if known < n:
             unset[t] = True
 
