@@ -32,9 +32,9 @@ MICROSOFT = ["/O2", "/fp:precise", "/FImachine/exact.h", f"/I{np.get_include()}"
 # these only check and call, which takes as long with these flags; they compile in half of the time, a seventh of all
 CALLS = ["-O1", "-finline-functions", "-foptimize-sibling-calls", "-fstrict-aliasing"]
 CALLING = [
-    "arrays.channels", "arrays.checks", "arrays.numbers", "arrays.window", "conv.convolution", "conv.finish",
-    "frontdoor.conv2d", "frontdoor.layer", "frontdoor.matmul", "frontdoor.requantize", "gemm.gemm", "onednn.gemm",
-    "pool.pooling", "shared", "stage.binary", "stage.binary_rules", "stage.given", "stage.quantize",
+    "arrays.axis", "arrays.channels", "arrays.checks", "arrays.numbers", "arrays.window", "conv.convolution",
+    "conv.finish", "frontdoor.conv2d", "frontdoor.layer", "frontdoor.matmul", "frontdoor.requantize", "gemm.gemm",
+    "onednn.gemm", "pool.pooling", "shared", "stage.binary", "stage.binary_rules", "stage.given", "stage.quantize",
     "stage.requantize", "stage.rules",
 ]  # fmt: skip
 KERNELS = Path("qops/_kernels")

@@ -8,6 +8,7 @@ from typing import Never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, check_out, choice, flag, integer, put
@@ -131,9 +132,9 @@ def convert(
     check_rounding()
     values = as_array(x, "x")
     if values.dtype.kind not in "iu":
-        raise TypeError(f"x: expected integers, got {values.dtype}")
+        raise bad_type("x", f"expected integers, got {values.dtype}")
     if values.size and not -(2**47) <= values.min() <= values.max() < 2**47:
-        raise ValueError(f"x: 48 bits do not hold its values, {values.min()} to {values.max()}")
+        raise bad_value("x", f"48 bits do not hold its values, {values.min()} to {values.max()}")
     bits, of_integer = integer(width, "width", 1, 62), integer(integer_bits, "integer_bits", -62, 124)
     shift = integer(fraction_bits, "fraction_bits", -62, 62) - (bits - of_integer)
     has_sign = flag(signed, "signed")
@@ -148,7 +149,7 @@ def convert(
 def _shifted(raw: I64, shift: int, near: Callable[[I64, I64, int], NDArray[np.bool_]]) -> I64:
     if shift <= 0:
         if -shift > 14 and raw.size and np.abs(raw).max() >> max(0, 62 + shift):
-            raise ValueError(f"fraction_bits, width, integer_bits: a left shift by {-shift} leaves 64 bits")
+            raise bad_value("fraction_bits, width, integer_bits", f"a left shift by {-shift} leaves 64 bits")
         return np.asarray(raw << min(-shift, 62))
     some = min(shift, 62)  # 48 bits are all fraction from a shift of 49 on
     low = np.asarray(raw >> some)

@@ -11,6 +11,7 @@ from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from qops._kernels.arrays.nearest import did_you_mean
+from qops._kernels.arrays.refusal import about
 
 __all__ = ["no_attribute", "refusing_unknown", "unknown_keyword"]
 
@@ -29,7 +30,8 @@ def unknown_keyword(op: Callable[..., Any], unknown: Mapping[str, object]) -> Ty
     """Make the error for the first of the unknown keywords. It names the nearest one that `op` has, or all of them."""
     word, names = next(iter(unknown)), [*signature(op).parameters]
     advice = did_you_mean(word, names) or f". It takes {', '.join(names)}."
-    return TypeError(f"{op.__name__}() got an unexpected keyword argument {word!r}{advice}")
+    error: TypeError = TypeError(f"{op.__name__}() got an unexpected keyword argument {word!r}{advice}")
+    return about(error, word, f"unexpected{advice}")
 
 
 def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:

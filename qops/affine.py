@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.checks import as_array as _as_array
 from qops._kernels.arrays.checks import span as _span
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
@@ -130,9 +131,9 @@ def exact(min: float, max: float, *, dtype: DTypeLike = "uint8", **unknown: Neve
     lo, hi = _span(min, max)
     step, zero_point, base = row.line(lo, hi)
     if step == 0 and lo != 0:
-        raise ValueError(f"min, max: ({lo}, {hi}) does not hold 0")
+        raise bad_value("min, max", f"({lo}, {hi}) does not hold 0")
     if base != 0:
-        raise ValueError(f"min, max: in ({lo}, {hi}) 0 is at code {row.lowest - lo / step:.6g}, not on a code")
+        raise bad_value("min, max", f"in ({lo}, {hi}) 0 is at code {row.lowest - lo / step:.6g}, not on a code")
     return Affine(step, zero_point, row.name)
 
 
@@ -233,13 +234,13 @@ def ranges(scale: ArrayLike, zero_point: ArrayLike, row: CodeType, shape: tuple[
         axis = _integer(axis, "axis", -len(shape), len(shape) - 1) % len(shape)
     scales, zeros = _along(axis, shape, scale, "scale"), _along(axis, shape, zero_point, "zero_point")
     if scales.dtype.kind not in "fiu" or not np.all((scales == 0) | (scales >= _SMALLEST) & (scales < np.inf)):
-        raise ValueError(f"scale: expected numbers from {_SMALLEST} on, or 0, got {_shown(scale)}")
+        raise bad_value("scale", f"expected numbers from {_SMALLEST} on, or 0, got {_shown(scale)}")
     lowest, highest = (0, 0) if row.symmetric else (row.lowest, row.highest)
     if zeros.dtype.kind not in "iu" or not np.all((zeros >= lowest) & (zeros <= highest)):
-        raise ValueError(f"zero_point: expected integers in [{lowest}, {highest}], got {_shown(zero_point)}")
+        raise bad_value("zero_point", f"expected integers in [{lowest}, {highest}], got {_shown(zero_point)}")
     lo, hi = _ends(scales.astype(np.float64), zeros.astype(np.int64), row)
     if np.max(np.maximum(-lo, hi), initial=0) > _LARGEST:
-        raise ValueError(f"scale: the range of {row.name} codes is beyond float32, got {_shown(scale)}")
+        raise bad_value("scale", f"the range of {row.name} codes is beyond float32, got {_shown(scale)}")
     return lo, hi
 
 
@@ -255,21 +256,21 @@ def _along(axis: int | None, shape: tuple[int, ...], values: Any, name: str) -> 
     if found.ndim == 0:
         return found
     if axis is None:
-        raise ValueError(f"{name}: expected one number, as axis is not given, got shape {found.shape}")
+        raise bad_value(name, f"expected one number, as axis is not given, got shape {found.shape}")
     if found.shape != shape[axis : axis + 1]:
-        raise ValueError(f"{name}: expected {shape[axis]} numbers for axis {axis}, got shape {found.shape}")
+        raise bad_value(name, f"expected {shape[axis]} numbers for axis {axis}, got shape {found.shape}")
     return found.reshape([-1 if i == axis else 1 for i in range(len(shape))])
 
 
 def _affine_type(dtype: DTypeLike) -> CodeType:
     row = _of_dtype(dtype)
     if row.symmetric:
-        raise ValueError(f"dtype: expected 8 or 16 bits, got {_shown(dtype)}, whose zero point is always 0")
+        raise bad_value("dtype", f"expected 8 or 16 bits, got {_shown(dtype)}, whose zero point is always 0")
     return row
 
 
 def _limit(limit: float) -> float:
     value = _real(limit, "limit")
     if value < 0:
-        raise ValueError(f"limit: {limit} < 0")
+        raise bad_value("limit", f"{limit} < 0")
     return value

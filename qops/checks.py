@@ -33,6 +33,7 @@ from qops._kernels.arrays.checks import (
 )
 from qops._kernels.arrays.codes import parts
 from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real, shown, two_ends
+from qops._kernels.arrays.refusal import bad_type
 
 __all__ = [
     "F32",
@@ -61,44 +62,11 @@ __all__ = [
     "parts",
     "put",
     "real",
-    "renamed",
     "shown",
     "span",
     "two_ends",
     "unshared",
 ]
-
-
-def renamed(error: Exception, name: str) -> Exception:
-    """Give an error of another room, whose text begins with its own name of an argument, with the caller's name of it.
-
-    Parameters
-    ----------
-    error : Exception
-        A ValueError or TypeError of one text.
-    name : str
-        The caller's name of the argument.
-
-    Returns
-    -------
-    Exception
-        An error of the same type, whose attribute ``argument`` is the name.
-
-    Raises
-    ------
-    TypeError
-        An error of a type that is not made of one text.
-
-    Examples
-    --------
-    >>> from qops.checks import renamed
-    >>> error = renamed(ValueError("scale: expected a number above 0"), "y_scale")
-    >>> error, error.argument
-    (ValueError('y_scale: expected a number above 0'), 'y_scale')
-    """
-    made: Any = type(error)(f"{name}: {str(error).partition(': ')[2]}")
-    made.argument = name
-    return made
 
 
 def both_ends(value: Any, name: str) -> tuple[float, float]:
@@ -162,7 +130,7 @@ def native(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
     """
     data = as_array(x, name)
     if data.dtype.type.__name__ not in allowed and data.dtype.name not in allowed:
-        raise TypeError(f"{name}: expected {', '.join(allowed)}, got {data.dtype}")
+        raise bad_type(name, f"expected {', '.join(allowed)}, got {data.dtype}")
     return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
 
 
@@ -200,5 +168,5 @@ def dtype_among(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype
     except (TypeError, ValueError):  # a text that has no bytes is a ValueError
         found = None
     if found is None or (found.type.__name__ not in allowed and found.name not in allowed):
-        raise TypeError(f"{name}: expected {', '.join(allowed)}, got {shown(dtype)}")
+        raise bad_type(name, f"expected {', '.join(allowed)}, got {shown(dtype)}")
     return found if found.isnative else found.newbyteorder("=")

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
+from qops._kernels.arrays.refusal import bad_type
 from qops._kernels.stage.affine import line as _line
 from qops._readable import shows_fields
 from qops.checks import shown
@@ -128,7 +129,7 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
     """
     row = _BY_DTYPE.get(data.dtype.str[1:])
     if row is None:
-        raise TypeError(f"{name}: expected {_DTYPES} codes, got {data.dtype}")
+        raise bad_type(name, f"expected {_DTYPES} codes, got {data.dtype}")
     return row
 
 
@@ -158,7 +159,7 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
         return BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
     except (TypeError, ValueError):
         near = did_you_mean(dtype, [str(row.dtype) for row in TABLE.values()])
-        raise TypeError(f"dtype: expected {_DTYPES}, got {shown(dtype)}{near}") from None
+        raise bad_type("dtype", f"expected {_DTYPES}, got {shown(dtype)}{near}") from None
 
 
 def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
@@ -189,5 +190,5 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
     if row is None or row not in TABLE.values():
         raise expected_one_of("code_type", TABLE, code_type, shown(code_type))
     if row.dtype != of(data).dtype:
-        raise TypeError(f"code_type: {row.name} is of {row.dtype} codes, got {data.dtype} data")
+        raise bad_type("code_type", f"{row.name} is of {row.dtype} codes, got {data.dtype} data")
     return row

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._fixed_modes import HLS_OVERFLOWS, HLS_ROUNDINGS, convert
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
@@ -89,7 +90,7 @@ def quantize_multiplier(factor: float, **unknown: Never) -> Multiplier:
         raise _unknown_keyword(quantize_multiplier, unknown)
     factor = _number(factor, "factor")
     if abs(factor) >= 2**31 - 0.5:
-        raise ValueError(f"factor: {factor} does not round to 31 bits and a sign")
+        raise bad_value("factor", f"{factor} does not round to 31 bits and a sign")
     mantissa, exponent = frexp(abs(factor))
     multiplier = int(mantissa * 2**31 + 0.5)
     if multiplier == 2**31:
@@ -186,5 +187,5 @@ def apply_multiplier(
     if isinstance(multiplier, tuple) and len(multiplier) == 2 and right_shift is None:
         multiplier, right_shift = multiplier
     if right_shift is None:
-        raise TypeError(f"right_shift: is missing beside the multiplier {_shown(multiplier)}")
+        raise bad_type("right_shift", f"is missing beside the multiplier {_shown(multiplier)}")
     return _apply_multiplier(x, multiplier, right_shift, rounding, out)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import integer
 
@@ -39,7 +40,7 @@ def listed(tensors: Any) -> Sequence[Any]:
     """
     if not isinstance(tensors, (list, tuple)) or not tensors:
         got = "an empty one" if isinstance(tensors, (list, tuple)) else type(tensors).__name__
-        raise TypeError(f"tensors: expected a list of arrays, got {got}")
+        raise bad_type("tensors", f"expected a list of arrays, got {got}")
     return tensors
 
 
@@ -71,7 +72,7 @@ def joined_shape(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...
     first = tuple(shapes[0])
     at = integer(axis, "axis", -len(first), len(first) - 1) % len(first) if first else 0
     if not first or len({(*one[:at], -1, *one[at + 1 :]) for one in shapes}) > 1:
-        raise ValueError(f"tensors: expected shapes that differ along axis {at}, got {shapes!r:.80}")
+        raise bad_value("tensors", f"expected shapes that differ along axis {at}, got {shapes!r:.80}")
     return (*first[:at], sum(one[at] for one in shapes), *first[at + 1 :])
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array as _as_array
 from qops.checks import flag, number, shown
 from qops.frontdoor.signed_error import values as _values
@@ -63,9 +64,9 @@ def _axes(ax: Axes | None, colour: str = _BLUE) -> Axes:
     except ImportError as missing:
         raise ImportError("qops.plot needs matplotlib: pip install 'qops[plot]'") from missing
     if not (ax is None or isinstance(ax, axes.Axes)):
-        raise TypeError(f"ax: expected the axes of a figure, got {shown(ax)}")
+        raise bad_type("ax", f"expected the axes of a figure, got {shown(ax)}")
     if not colors.is_color_like(colour):
-        raise ValueError(f"colour: expected one that matplotlib knows, got {shown(colour)}")
+        raise bad_value("colour", f"expected one that matplotlib knows, got {shown(colour)}")
     if ax is not None:
         return ax
     style: Any = STYLE
@@ -77,15 +78,15 @@ def _errors(off: ArrayLike, ndim: int | None = None) -> NDArray[np.float64]:
     x = _as_array(off, "off")
     if x.size == 0 or ndim not in (None, x.ndim):
         axes = "" if ndim is None else f" with {ndim} axes"
-        raise ValueError(f"off: expected at least one error{axes}, got shape {x.shape}")
+        raise bad_value("off", f"expected at least one error{axes}, got shape {x.shape}")
     return _finite(x, "off")
 
 
 def _finite(x: NDArray[Any], name: str) -> NDArray[np.float64]:
     if x.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected real numbers, got {x.dtype}")
+        raise bad_type(name, f"expected real numbers, got {x.dtype}")
     if not np.isfinite(x).all():
-        raise ValueError(f"{name}: has numbers that are NaN or infinite")
+        raise bad_value(name, "has numbers that are NaN or infinite")
     return x.astype(np.float64)
 
 
@@ -97,7 +98,7 @@ def _end(scale: float | None, off: NDArray[np.float64], bound: float | None) -> 
 def _above_0(value: float, name: str) -> float:
     found = number(value, name)
     if not found > 0:
-        raise ValueError(f"{name}: expected a number of LSB above 0, got {found}")
+        raise bad_value(name, f"expected a number of LSB above 0, got {found}")
     return found
 
 
@@ -257,7 +258,7 @@ def error_curve(
     """
     at, y = _finite(_as_array(x, "x"), "x"), _errors(off)
     if at.shape != y.shape:
-        raise ValueError(f"x: expected numbers of the shape of off, {y.shape}, got shape {at.shape}")
+        raise bad_value("x", f"expected numbers of the shape of off, {y.shape}, got shape {at.shape}")
     words = _largest(y, bound)
     ax = _axes(ax)
     order = np.argsort(at, axis=None, kind="stable")
@@ -308,7 +309,7 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     given = t if isinstance(t, QTensor) else QTensor(*t)
     codes, lo = np.unique(given.data), given.min
     if codes.size == 0 or np.ndim(lo):
-        raise ValueError(f"t: expected codes of one range, got shape {given.shape} and ends of shape {np.shape(lo)}")
+        raise bad_value("t", f"expected codes of one range, got shape {given.shape} and ends of shape {np.shape(lo)}")
     at = np.sort(_finite(_as_array(points, "points"), "points"), axis=None)
     ax = _axes(ax)
     shown = codes[np.unique(np.linspace(0, codes.size - 1, min(codes.size, _MOST_TICKS)).round().astype(int))]
@@ -388,7 +389,7 @@ def shares(names: Sequence[str], values: Mapping[str, ArrayLike], *, ax: Axes | 
     for i, (label, given) in enumerate(values.items()):
         found = _as_array(given, "values").astype(np.float64)
         if found.shape != (len(names),) or not ((found >= 0) & (found <= 1)).all():
-            raise ValueError(f"values: expected {len(names)} shares in [0, 1] for {label!r}, got {shown(given)}")
+            raise bad_value("values", f"expected {len(names)} shares in [0, 1] for {label!r}, got {shown(given)}")
         drawn.bar(np.arange(len(names)) + (i - (len(values) - 1) / 2) * wide, found, wide, label=label)
     drawn.set_xticks(np.arange(len(names)), list(names), rotation=45, ha="right")
     drawn.set_ylabel("share")

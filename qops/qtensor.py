@@ -15,6 +15,7 @@ from qops._kernels.arrays.channels import read as _read
 from qops._kernels.arrays.codes import Tensor as _Tensor
 from qops._kernels.arrays.codes import check_order
 from qops._kernels.arrays.codes import tensor as _tensor
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 from qops._readable import in_lines, shown
 from qops.affine import ranges
@@ -261,7 +262,7 @@ def _reshaped(end: NDArray[Any], old: tuple[int, ...], new: tuple[int, ...]) -> 
             least = first
     wide = end.size > 1 and least.size > end.size
     if wide:
-        raise ValueError(f"shape: {new} mixes the channels of {old}, which have a range each")
+        raise bad_value("shape", f"{new} mixes the channels of {old}, which have a range each")
     return np.ascontiguousarray(least)
 
 

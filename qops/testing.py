@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array as _as_array
 from qops.checks import integer as _integer
 from qops.checks import number as _number
@@ -133,7 +134,7 @@ def assert_within(got: TensorLike, exact: ArrayLike, *, op: str | None = None, l
     """
     __tracebackhide__ = True  # pytest then shows the line that called
     if (op is None) == (lsb is None):
-        raise ValueError("op, lsb: give one of them")
+        raise bad_value("op, lsb", "give one of them")
     report = _error(got, exact, op)
     allowed = report.bound if lsb is None else _number(lsb, "lsb")
     if allowed is None or report.max <= allowed:
@@ -157,7 +158,7 @@ def _codes(x: ArrayLike, name: str) -> NDArray[Any]:
     """Give an array of integers."""
     data = np.asarray(_as_array(x, name))
     if data.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected integers, got {data.dtype}; qops.testing.assert_within compares tensors")
+        raise bad_type(name, f"expected integers, got {data.dtype}; qops.testing.assert_within compares tensors")
     return data
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import int32, integers, shown
 
 __all__ = ["Padding", "TwoInts", "padding_of", "pair"]
@@ -81,7 +82,7 @@ def padding_of(padding: Any) -> str | tuple[TwoInts, TwoInts]:
     if isinstance(padding, str):
         word = padding.upper()
         if word not in ("SAME", "VALID"):
-            raise ValueError(f"padding: expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
+            raise bad_value("padding", f"expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
         return word
     padding = _as_list(padding)
     down, across = padding if isinstance(padding, (tuple, list)) and len(padding) == 2 else (padding, padding)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
 
 __all__ = ["windows_of"]
 
@@ -42,7 +42,7 @@ def windows_of(
 
     Examples
     --------
-    >>> from qops._kernels.conv.axes import Axis
+    >>> from qops._kernels.arrays.axis import Axis
     >>> from qops.window_rows import windows_of
     >>> x = np.uint8([[[1, 2, 3], [4, 5, 6]]])
     >>> windows_of(x, [Axis(2)], 0, 1, False)[0].tolist(), windows_of(x, [Axis(2)], 0, 1, True)[0].tolist()
@@ -50,7 +50,7 @@ def windows_of(
     """
     rank = len(axes)
     padded = np.pad(x, [(0, 0), (0, 0), *((a.before, a.after) for a in axes)], constant_values=pad_value)
-    reached: NDArray[Any] = sliding_window_view(padded, [a.reach for a in axes], tuple(range(2, 2 + rank)))
+    reached: NDArray[Any] = sliding_window_view(padded, [a.span for a in axes], tuple(range(2, 2 + rank)))
     steps = [slice(None, None, step) for step in (*(a.stride for a in axes), *(a.dilation for a in axes))]
     seen = reached[(slice(None), slice(None), *steps)]
     n, c, *sizes = seen.shape

@@ -9,6 +9,7 @@ from typing import Any, Never
 from numpy.typing import DTypeLike
 
 from qops._kernels.arrays.nearest import expected_one_of
+from qops._kernels.arrays.refusal import bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.codes import of_dtype as _of_dtype
@@ -88,7 +89,7 @@ def bound(op: str | Callable[..., Any], dtype: DTypeLike | None = None, **unknow
     names = [each for types in rows for each in types]
     wanted = names[0] if dtype is None else _of_dtype(dtype).dtype.name
     if wanted not in names:
-        raise ValueError(f"op: {name} gives {', '.join(names)}, not {wanted}")
+        raise bad_value("op", f"{name} gives {', '.join(names)}, not {wanted}")
     (place,) = (place for types, place in rows.items() if wanted in types)
     module, _, constant = place.partition(".")
     largest: float = getattr(import_module(f"qops.frontdoor.{module}"), constant)
@@ -103,7 +104,7 @@ def _name_of(op: object) -> str:
         system = "" if home.startswith("qops.frontdoor.") else home.removeprefix("qops.").partition(".")[0]
     if system not in ("", "qops"):
         other = f"; qops.{alone} has one" if alone in _TABLE else ""
-        raise ValueError(f"op: {system}.{alone} is an op of a system and has no bound{other}")
+        raise bad_value("op", f"{system}.{alone} is an op of a system and has no bound{other}")
     if alone not in _TABLE:
         raise expected_one_of("op", _TABLE, name, shown(op))
     return alone

@@ -8,6 +8,7 @@ from typing import Any, Never
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.frontdoor import concat as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, both_ends, int32, operand, shown
@@ -75,15 +76,15 @@ def concat(
     if unknown:
         raise unknown_keyword(concat, unknown)
     if not isinstance(tensors, (list, tuple)):
-        raise TypeError(f"tensors: expected a sequence of tensors, got {shown(tensors)}")
+        raise bad_type("tensors", f"expected a sequence of tensors, got {shown(tensors)}")
     if not tensors:
-        raise ValueError("tensors: expected at least one, got none")
+        raise bad_value("tensors", "expected at least one, got none")
     axis, row = int32(axis, "axis"), code_type(dtype)
     ends = None if range is None else both_ends(range, "range")
     parts = [operand(t, f"tensors[{i}]", U8, _S8) for i, t in enumerate(tensors)]
     rank = parts[0][0].ndim
     if rank == 0:
-        raise ValueError("tensors[0]: expected at least one axis, got a single element")
+        raise bad_value("tensors[0]", "expected at least one axis, got a single element")
     along = int32(axis, "axis", -rank, rank - 1) % rank
     lo, hi = ends or range_of_all(min(p[1] for p in parts), max(p[2] for p in parts), row, "tensors")
     return tensor(_kernels.concat(parts, along, lo, hi, row.lowest < 0, out), lo, hi)

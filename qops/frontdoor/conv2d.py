@@ -8,6 +8,7 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.weights import pack_weights
 from qops._kernels.frontdoor.conv2d import Conv2D as Convolution
 from qops._keywords import refusing_unknown, unknown_keyword
@@ -166,10 +167,10 @@ class Conv2D(LayerOp):
         w = weights(self.w, "w")
         way = pair(self.stride, "stride", 1), pair(self.dilation, "dilation", 1), padding_of(self.padding)
         if w.codes.ndim != 4 or 0 in w.codes.shape:
-            raise ValueError(f"w: expected (KH, KW, C, O), each at least 1, got shape {w.codes.shape}")
+            raise bad_value("w", f"expected (KH, KW, C, O), each at least 1, got shape {w.codes.shape}")
         channels, groups = w.codes.shape[3], int32(self.groups, "groups", 1)
         if channels % groups:
-            raise ValueError(f"groups: expected a divisor of the {channels} filters of w, got {groups}")
+            raise bad_value("groups", f"expected a divisor of the {channels} filters of w, got {groups}")
         k = check_length(prod(w.codes.shape[:3]), "w")
         given = options(channels, self._arguments)
         packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups, neighbours=way[1][1] == 1)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays import channels as _channels
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.frontdoor import error as _kernels
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
@@ -41,18 +42,18 @@ def reference_of(reference: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     """Give true values of data of this shape as an array that broadcasts to it."""
     want = _as_array(reference, "reference")
     if want.dtype.kind not in "fiu":
-        raise TypeError(f"reference: expected real numbers, got {want.dtype}")
+        raise bad_type("reference", f"expected real numbers, got {want.dtype}")
     try:
         np.broadcast_to(want, shape)
     except ValueError:
-        raise ValueError(f"reference: shape {want.shape} does not fit the data's {shape}") from None
+        raise bad_value("reference", f"shape {want.shape} does not fit the data's {shape}") from None
     return want
 
 
 def check_values(reference: NDArray[Any]) -> None:
     """Raise ValueError if true values are NaN, infinite or beyond float32."""
     if reference.size and not max(float(reference.max()), -float(reference.min())) <= _LARGEST:
-        raise ValueError("reference: has values that are NaN, infinite or beyond float32")
+        raise bad_value("reference", "has values that are NaN, infinite or beyond float32")
 
 
 @_refusing_unknown
@@ -108,7 +109,7 @@ def report_on(t: TensorLike, reference: ArrayLike, op: str | None = None, counts
     """Do what `error` does; without `counts` the histogram, which takes a third of the time, has no bins."""
     data, step, zero, base = line_of(t)
     if data.size == 0:
-        raise ValueError(f"t: has no elements, shape {data.shape}")
+        raise bad_value("t", f"has no elements, shape {data.shape}")
     want = reference_of(reference, data.shape)
     largest = None if op is None else _bound(op, data.dtype)
     line = [np.asarray(part, np.float64) for part in (step, zero, base)]
@@ -136,7 +137,7 @@ def _block(
     if not s["signal"] <= _LARGEST**2:  # one true value that is too large, or NaN, makes the sum of squares so
         check_values(want)
     if s["noise"] and not line[0].all() and off[line[0] == 0].any():
-        raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
+        raise bad_value("t", "its range is zero wide, so an error has no LSB to be measured in")
     at = s["worst"]
     step, zero, base = (float(part.flat[at % part.size]) for part in line)
     return ErrorReport(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.frontdoor.epilogue import Epilogue
 from qops.checks import U8, as_array, both_ends, dtype_among, operand, real, shown, two_ends
 from qops.frontdoor.targets import OpenRange
@@ -72,7 +73,7 @@ def weights(t: TensorLike, name: str) -> LayerWeights:
         channels = given.shape[-1] if given.ndim else 0
         if lo.shape[-1] != channels or lo.size != channels:
             wanted = (1,) * (given.ndim - 1) + (channels,)
-            raise ValueError(f"{name}: expected one range or ends of shape {wanted}, got ends of shape {lo.shape}")
+            raise bad_value(name, f"expected one range or ends of shape {wanted}, got ends of shape {lo.shape}")
     signed = given if given.dtype == np.int8 else (given ^ np.uint8(128)).view(np.int8)
     return LayerWeights(given, signed, lo, hi)
 
@@ -82,7 +83,7 @@ def _check_code_type(t: TensorLike, codes: NDArray[Any], name: str) -> None:
     operand((codes, -1.0, 1.0), name, U8, S8)
     declared = t.code_type if isinstance(t, QTensor) else _codes.of(codes)
     if declared != _codes.of(codes):
-        raise TypeError(f"{name}: code type {declared.name} is not supported here; dequantize first")
+        raise bad_type(name, f"code type {declared.name} is not supported here; dequantize first")
 
 
 def row_ranges(t: TensorLike, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -92,8 +93,8 @@ def row_ranges(t: TensorLike, name: str) -> tuple[NDArray[Any], NDArray[Any], ND
     wanted = (*codes.shape[:-1], 1)
     if not codes.ndim == lo.ndim == hi.ndim or lo.shape[-1] != 1 or hi.shape[-1] != 1:
         shape = np.broadcast_shapes(lo.shape, hi.shape)
-        raise ValueError(
-            f"{name}: expected one range or ends of shape {wanted}, one for each row, got ends of shape {shape}"
+        raise bad_value(
+            name, f"expected one range or ends of shape {wanted}, one for each row, got ends of shape {shape}"
         )
     return codes, *(np.broadcast_to(end, wanted)[..., 0] for end in (lo, hi))
 
@@ -101,7 +102,7 @@ def row_ranges(t: TensorLike, name: str) -> tuple[NDArray[Any], NDArray[Any], ND
 def check_length(k: int, name: str) -> int:
     """Give `k`, the number of products of a sum; ValueError if int32 does not hold the sum."""
     if k > _MOST:
-        raise ValueError(f"{name}: sums of {k} products, int32 holds those of {_MOST}")
+        raise bad_value(name, f"sums of {k} products, int32 holds those of {_MOST}")
     return k
 
 
@@ -127,10 +128,10 @@ def options(channels: int, arguments: Mapping[str, Any]) -> Options:
         None if clip is None else _ends(clip, "clip"),
     )
     if found.range and found.guess:
-        raise ValueError(f"range: give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
+        raise bad_value("range", f"give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
     for name, ends in (("range", found.range), ("guess", found.guess)):
         if ends and row.symmetric:
-            raise ValueError(f"{name}: int32 codes have the range of all possible sums; give a dtype of 8 bits")
+            raise bad_value(name, "int32 codes have the range of all possible sums; give a dtype of 8 bits")
     return found
 
 
@@ -139,7 +140,7 @@ def _ends(given: Any, name: str) -> OpenRange:
     lo, hi = two_ends(given, name)
     lo, hi = (None if end is None else real(end, f"{name} {word}") for end, word in ((lo, "min"), (hi, "max")))
     if lo is not None and hi is not None and lo > hi:
-        raise ValueError(f"{name}: min {lo} > max {hi}")
+        raise bad_value(name, f"min {lo} > max {hi}")
     return lo, hi
 
 
@@ -148,12 +149,12 @@ def _bias(bias: ArrayLike, channels: int) -> NDArray[Any]:
     given = as_array(bias, "bias")
     if given.dtype.kind != "f" and (given.dtype.kind, given.dtype.itemsize) != ("i", 4):
         which = ", which could be either" if given.dtype.kind in "iu" else ""
-        raise TypeError(f"bias: expected floats for real values, or int32 for codes, got {given.dtype}{which}")
+        raise bad_type("bias", f"expected floats for real values, or int32 for codes, got {given.dtype}{which}")
     if given.shape != (channels,):
-        raise ValueError(f"bias: expected shape {(channels,)}, one value for each output channel, got {given.shape}")
+        raise bad_value("bias", f"expected shape {(channels,)}, one value for each output channel, got {given.shape}")
     with np.errstate(over="ignore"):
         if not np.isfinite(given.astype(np.float32)).all():
-            raise ValueError("bias: has a value that is not finite in float32")
+            raise bad_value("bias", "has a value that is not finite in float32")
     return _own(given.astype(given.dtype.newbyteorder("="), copy=False))
 
 

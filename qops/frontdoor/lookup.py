@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.lookup import look_up_bytes
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, as_array, both_ends, operand, output, shown
@@ -98,7 +99,7 @@ def lookup(
 def _results(function: Callable[[Reals], Any], row: CodeType, lo: float, hi: float) -> Reals:
     """Give what the function makes of the value of each code, in the order of bytes: codes below 0 come last."""
     if not callable(function):
-        raise TypeError(f"function: expected a callable, got {shown(function)}")
+        raise bad_type("function", f"expected a callable, got {shown(function)}")
     step, zero, base = row.line(lo, hi)
     codes = _BYTES.view(row.dtype)
     values = (codes - float(zero)) * step + base
@@ -106,12 +107,12 @@ def _results(function: Callable[[Reals], Any], row: CodeType, lo: float, hi: flo
         results = as_array(function(values.copy()), "function")
     if results.shape != values.shape or results.dtype.kind not in "fiu":
         found = f"{results.dtype} of shape {results.shape}"
-        raise TypeError(f"function: expected real numbers of the shape of its argument, {values.shape}, got {found}")
+        raise bad_type("function", f"expected real numbers of the shape of its argument, {values.shape}, got {found}")
     found = results.astype(np.float64)
     if not np.isfinite(found).all():
         k = np.isfinite(found).argmin()
         where = f"code {codes[k]}, whose value is {values[k]:.6g}"
-        raise ValueError(f"function: expected finite results, got {found[k]} for {where}")
+        raise bad_value("function", f"expected finite results, got {found[k]} for {where}")
     return found
 
 

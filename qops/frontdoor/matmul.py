@@ -7,6 +7,7 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor.matmul import MatMul as Product
 from qops._kernels.gemm.packed import pack_b
 from qops._keywords import refusing_unknown, unknown_keyword
@@ -181,7 +182,7 @@ class MatMul(LayerOp):
     def _prepare(self, once: bool) -> None:
         w = weights(self.b, "b")
         if w.codes.ndim != 2:
-            raise ValueError(f"b: expected a matrix (K, N), got shape {w.codes.shape}")
+            raise bad_value("b", f"expected a matrix (K, N), got shape {w.codes.shape}")
         k = check_length(len(w.codes), "b")
         given = options(w.codes.shape[1], self._arguments)
         self._run = Product(pack_b(w.codes), epilogue(w, k, given, "a, b"))

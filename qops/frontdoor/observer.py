@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from qops._kernels.arrays.checks import float32s as _float32s
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.checks import as_array as _as_array
@@ -107,11 +108,11 @@ class Observer:
         self.percentile = _number(percentile, "percentile")
         self.bins = _integer(bins, "bins", 1024, 2**20)
         if not 0 < self.percentile <= 100:
-            raise ValueError(f"percentile: expected a number above 0 and at most 100, got {percentile}")
+            raise bad_value("percentile", f"expected a number above 0 and at most 100, got {percentile}")
         if self.bins & (self.bins - 1):
-            raise ValueError(f"bins: expected a power of two, got {bins}")
+            raise bad_value("bins", f"expected a power of two, got {bins}")
         if self.method == "entropy" and np.dtype(self.dtype).itemsize > 1:
-            raise ValueError(f"dtype: 'entropy' is for codes of 8 bits, got {self.dtype}")
+            raise bad_value("dtype", f"'entropy' is for codes of 8 bits, got {self.dtype}")
         self._shape: tuple[int, ...] = ()
         self._found: list[_h.ValueCounts] = []
 
@@ -131,12 +132,12 @@ class Observer:
         """
         values: Any = _float32s(_as_array(x, "x"), "x")
         if not np.isfinite(values).all():
-            raise ValueError("x: has NaN, infinite values or some beyond float32")
+            raise bad_value("x", "has NaN, infinite values or some beyond float32")
         shape: tuple[int, ...] = ()
         rows = values.reshape(1, -1)
         if self.axis is not None:
             if not -values.ndim <= self.axis < values.ndim:
-                raise ValueError(f"x: expected an array that has axis {self.axis}, got shape {values.shape}")
+                raise bad_value("x", f"expected an array that has axis {self.axis}, got shape {values.shape}")
             axis = self.axis % values.ndim
             shape = tuple(n if i == axis else 1 for i, n in enumerate(values.shape))
             rows = np.moveaxis(values, axis, 0).reshape(shape[axis], values.size // max(shape[axis], 1))
@@ -144,7 +145,7 @@ class Observer:
             self._shape = shape
             self._found = [_h.ValueCounts(self.bins // 2) for _ in range(len(rows))]
         elif shape != self._shape:
-            raise ValueError(f"x: expected channels as in a shape of {self._shape}, got a shape of {values.shape}")
+            raise bad_value("x", f"expected channels as in a shape of {self._shape}, got a shape of {values.shape}")
         for histogram, row in zip(self._found, rows, strict=True):
             histogram.add(row)
 
@@ -164,9 +165,9 @@ class Observer:
             What is no observer, has other settings, or has seen other channels.
         """
         if not isinstance(other, Observer):
-            raise TypeError(f"other: expected an Observer, got {type(other).__name__}")
+            raise bad_type("other", f"expected an Observer, got {type(other).__name__}")
         if repr(self) != repr(other) or (self._found and other._found and self._shape != other._shape):
-            raise ValueError(f"other: expected one like {self!r} with the same channels, got {other!r}")
+            raise bad_value("other", f"expected one like {self!r} with the same channels, got {other!r}")
         if other._found and not self._found:
             self._shape = other._shape
             self._found = [_h.ValueCounts(self.bins // 2) for _ in other._found]
@@ -193,7 +194,7 @@ class Observer:
             No batch was seen; a symmetric range that float32 does not hold.
         """
         if not (self._found or self._shape):
-            raise ValueError(f"range: {self!r} has seen no batch, call update first")
+            raise bad_value("range", f"{self!r} has seen no batch, call update first")
         if self.axis is None:
             return self._ends(self._found[0])
         ends = np.array([self._ends(histogram) for histogram in self._found], np.float32).reshape(-1, 2)
@@ -218,7 +219,9 @@ class Observer:
             high = max(-low, high)
             low = -high * (steps + 1) / (steps - 1)
             if low < -_LARGEST:
-                raise ValueError(f"x: reaches to {high:.6g}, and with 0 on the middle code its range is beyond float32")
+                raise bad_value(
+                    "x", f"reaches to {high:.6g}, and with 0 on the middle code its range is beyond float32"
+                )
         return float(np.float32(low)), float(np.float32(high))
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, as_array, check_out, number, operand
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -68,11 +69,11 @@ def pad(
     ends = as_array(widths, "widths")
     codes, lo, hi = operand(t, "t", U8, _S8)
     if not lo <= real <= hi:
-        raise ValueError(f"value: {real} is outside the range ({lo}, {hi}) of t")
+        raise bad_value("value", f"{real} is outside the range ({lo}, {hi}) of t")
     before, after = _widths(ends, codes.ndim)
     shape = tuple([b + n + a for b, n, a in zip(before, codes.shape, after, strict=True)])
     if prod(shape) > sys.maxsize:
-        raise ValueError(f"widths: a result of shape {shape} is too large")
+        raise bad_value("widths", f"a result of shape {shape} is too large")
     if out is None:
         result = np.empty(shape, codes.dtype.newbyteorder("="))
     else:
@@ -91,12 +92,12 @@ def pad(
 def _widths(given: NDArray[Any], rank: int) -> tuple[list[int], list[int]]:
     """Check the widths, and give those before and those after each axis."""
     if given.dtype.kind not in "iu":
-        raise TypeError(f"widths: expected integers, got {given.dtype}")
+        raise bad_type("widths", f"expected integers, got {given.dtype}")
     if given.size and given.min() < 0:
-        raise ValueError(f"widths: expected at least 0, got {given.min()}")
+        raise bad_value("widths", f"expected at least 0, got {given.min()}")
     try:
         each = np.broadcast_to(given, (rank, 2))
     except ValueError:
         shape = f"({rank}, 2)"
-        raise ValueError(f"widths: expected what broadcasts to shape {shape}, got shape {given.shape}") from None
+        raise bad_value("widths", f"expected what broadcasts to shape {shape}, got shape {given.shape}") from None
     return each[:, 0].tolist(), each[:, 1].tolist()

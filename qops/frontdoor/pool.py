@@ -7,6 +7,7 @@ from typing import Any, Never
 from numpy.typing import NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import largest, means
 from qops._keywords import refusing_unknown, unknown_keyword
@@ -139,7 +140,7 @@ def avg_pool(
         raise unknown_keyword(avg_pool, unknown)
     image, lo, hi, size, window = _placed(t, kernel, stride, padding)
     if size[0] * size[1] > _MOST:
-        raise ValueError(f"kernel: expected at most {_MOST} pixels, got {size}")
+        raise bad_value("kernel", f"expected at most {_MOST} pixels, got {size}")
     return tensor(means(image, size, window, "quotient", out=out), lo, hi)
 
 
@@ -152,11 +153,11 @@ def _placed(
     around = padding_of(padding)
     image, lo, hi = operand(t, "t", U8, _S8)
     if image.ndim != 4 or 0 in image.shape:
-        raise ValueError(f"t: expected (N, H, W, C), each at least 1, got shape {image.shape}")
+        raise bad_value("t", f"expected (N, H, W, C), each at least 1, got shape {image.shape}")
     size = size or image.shape[1:3]
     strides = strides or size
     if isinstance(around, str):
         return image, lo, hi, size, Window.named(around, image.shape[1:3], size, strides)
     if any(max(pads) >= length for pads, length in zip(around, size, strict=True)):
-        raise ValueError(f"padding: expected less than the kernel, {size}, got {shown(padding)}")
+        raise bad_value("padding", f"expected less than the kernel, {size}, got {shown(padding)}")
     return image, lo, hi, size, Window(strides, (1, 1), around)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Never
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor import quantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.affine import ranges
@@ -116,11 +117,11 @@ def quantize(
 def _of_scale(x: Any, scale: Any, zero_point: Any, dtype: Any, axis: Any, is_free: bool) -> tuple[Any, Any]:
     """Give the ends of the range of a scale and a zero point."""
     if scale is None:
-        raise ValueError(f"zero_point: needs a scale, got {shown(zero_point)} alone")
+        raise bad_value("zero_point", f"needs a scale, got {shown(zero_point)} alone")
     if not is_free:
-        raise ValueError(f"scale: give scale, or a range or symmetric=True, not both; got scale {shown(scale)}")
+        raise bad_value("scale", f"give scale, or a range or symmetric=True, not both; got scale {shown(scale)}")
     if isinstance(axis, (tuple, list)):
-        raise ValueError(f"axis: scales are given along one axis, got {shown(axis)}")
+        raise bad_value("axis", f"scales are given along one axis, got {shown(axis)}")
     row, shape = of_dtype(dtype), as_array(x, "x").shape
     lo, hi = ranges(scale, 0 if zero_point is None else zero_point, row, shape, axis)
     return (float(lo), float(hi)) if lo.ndim == 0 else (lo, hi)

@@ -7,6 +7,7 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops.frontdoor.error import check_values as _check_values
@@ -89,7 +90,7 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
     want = _reference_of(reference, got.shape)
     _check_values(want)
     if not np.all(step):
-        raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
+        raise bad_value("t", "its range is zero wide, so an error has no LSB to be measured in")
     got -= want
     got /= step
     return got

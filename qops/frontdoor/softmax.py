@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor import softmax as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import U8, int32, into, operand, put
@@ -77,7 +78,7 @@ def softmax(
     codes, lo, hi = operand(t, "t", U8, _S8)
     rank = codes.ndim
     if rank == 0:
-        raise ValueError("t: expected at least one axis, got a single element")
+        raise bad_value("t", "expected at least one axis, got a single element")
     along = int32(axis, "axis", -rank, rank - 1) % rank
     place = into(out, codes.shape, [codes], row.dtype.num)
     lanes = np.ascontiguousarray(codes.swapaxes(along, -1))

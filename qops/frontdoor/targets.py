@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from qops._kernels.arrays.nearest import did_you_mean
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.affine import range_holding_zero
 from qops.checks import shown, span
 from qops.codes import TABLE, CodeType
@@ -32,7 +33,7 @@ def code_type(dtype: DTypeLike) -> CodeType:
         return _EIGHT_BITS[np.dtype(dtype)]
     except (TypeError, ValueError, KeyError):
         near = did_you_mean(dtype, [str(own) for own in _EIGHT_BITS])
-        raise TypeError(f"dtype: expected uint8 or int8, got {shown(dtype)}{near}") from None
+        raise bad_type("dtype", f"expected uint8 or int8, got {shown(dtype)}{near}") from None
 
 
 def range_of_all(lo: float, hi: float, row: CodeType, name: str) -> Range:
@@ -41,5 +42,5 @@ def range_of_all(lo: float, hi: float, row: CodeType, name: str) -> Range:
     if row.line(lo, hi)[2] != 0:  # the value of the code next to 0
         lo, hi, _, _ = range_holding_zero(lo, hi, row)
         if not isfinite(lo) or not isfinite(hi):
-            raise ValueError(f"{name}: the range of all results, with 0 on a code, is beyond float32")
+            raise bad_value(name, "the range of all results, with 0 on a code, is beyond float32")
     return lo, hi

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import integer
 from qops.isa.lanes import S16, S32, fit, integer_type, lanes, saturate
 
@@ -121,7 +122,7 @@ def hvx_vasr_rnd_sat(x: ArrayLike, shift: int, dtype: DTypeLike) -> NDArray[Any]
     (array([  0, 255,  16], dtype=uint8), array([  0, 255,  31], dtype=uint8))
     """
     if integer_type(dtype) not in (np.uint8, np.int16):
-        raise ValueError(f"dtype: expected uint8 or int16, got {dtype}")
+        raise bad_value("dtype", f"expected uint8 or int16, got {dtype}")
     source, low_bits = (np.int16, 7) if integer_type(dtype) == np.uint8 else (np.int32, 15)
     count = integer(shift, "shift") & low_bits
     values = lanes(x, "x", source, np.int64)

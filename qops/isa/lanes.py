@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import array, as_array, broadcast_shape, shown
 
 __all__ = ["S16", "S32", "fit", "integer_type", "lanes", "pair_sums", "saturate"]
@@ -35,7 +36,7 @@ def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     """
     info, data = np.iinfo(integer_type(dtype)), as_array(x, "x")
     if data.dtype.kind not in "iu":
-        raise TypeError(f"x: expected integers, got {data.dtype}")
+        raise bad_type("x", f"expected integers, got {data.dtype}")
     own = np.iinfo(data.dtype)  # numpy 2.0 refuses ends beyond the type of the data
     clamped: NDArray[Any] = np.clip(data, max(info.min, own.min), min(info.max, own.max))
     return _converted(np.asarray(clamped), "x", info.dtype)
@@ -46,9 +47,9 @@ def integer_type(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype)
     except (TypeError, ValueError):
-        raise TypeError(f"dtype: expected an integer type, got {shown(dtype)}") from None
+        raise bad_type("dtype", f"expected an integer type, got {shown(dtype)}") from None
     if found.kind not in "iu":
-        raise TypeError(f"dtype: expected an integer type, got {shown(dtype)}")
+        raise bad_type("dtype", f"expected an integer type, got {shown(dtype)}")
     return found
 
 
@@ -56,7 +57,7 @@ def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int
     """Check that `x` has this dtype and whole groups along its last axis; convert it to the dtype `wide`."""
     data: NDArray[Any] = array(x, name, np.dtype(dtype).num)
     if group > 1 and (data.ndim == 0 or data.shape[-1] % group):
-        raise ValueError(f"{name}: expected a last axis that is a multiple of {group}, got shape {data.shape}")
+        raise bad_value(name, f"expected a last axis that is a multiple of {group}, got shape {data.shape}")
     return _converted(data, name, wide)
 
 
@@ -65,7 +66,7 @@ def _converted(data: NDArray[Any], name: str, dtype: DTypeLike) -> NDArray[Any]:
     try:
         converted: NDArray[Any] = data.astype(dtype)
     except ValueError:
-        raise ValueError(f"{name}: numpy has no array of shape {data.shape} and {np.dtype(dtype)}") from None
+        raise bad_value(name, f"numpy has no array of shape {data.shape} and {np.dtype(dtype)}") from None
     return converted
 
 
@@ -74,7 +75,7 @@ def fit(x: NDArray[Any], y: NDArray[Any], names: str = "a, b") -> tuple[NDArray[
     try:
         broadcast_shape(x.shape, y.shape)
     except ValueError:
-        raise ValueError(f"{names}: shapes {x.shape} and {y.shape} do not broadcast") from None
+        raise bad_value(names, f"shapes {x.shape} and {y.shape} do not broadcast") from None
     return x, y
 
 

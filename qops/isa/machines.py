@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops._readable import shows_fields
 from qops.checks import array, choice
 from qops.isa.lanes import fit
@@ -201,7 +202,7 @@ class Machine(NamedTuple):
         left = array(a, "a", codes.TABLE[self.left].dtype.num)
         right = array(b, "b", codes.TABLE[self.right].dtype.num)
         if left.ndim == 0 or right.ndim == 0 or left.shape[-1] != right.shape[-1]:
-            raise ValueError(f"a, b: expected the same last axis, got shapes {left.shape} and {right.shape}")
+            raise bad_value("a, b", f"expected the same last axis, got shapes {left.shape} and {right.shape}")
         left, right = fit(left, right)
         lanes = self.kept(self.groups(self.products(left, right)).sum(axis=-1))
         wide = np.dtype(np.int32 if self.acc_bits <= 32 else np.int64)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from qops.checks import choice, renamed, shown
+from qops._kernels.arrays.refusal import bad_type, renamed
+from qops.checks import choice, shown
 from qops.models.graph import Graph
 from qops.models.load import load
 
@@ -40,10 +41,10 @@ def graph_of(model: Any, name: str, runtime: str | None = None, *, gaps: bool = 
             choice(runtime, "runtime", [model.runtime])
         return model
     if not isinstance(model, str | Path):
-        raise TypeError(f"{name}: expected a file or a graph, got {shown(model)}")
+        raise bad_type(name, f"expected a file or a graph, got {shown(model)}")
     try:
         return load(model, runtime=runtime, gaps=gaps)
     except (ValueError, TypeError) as why:  # by the name that the caller gave
-        if not str(why).startswith("path:"):
+        if getattr(why, "argument", None) != "path":
             raise
         raise renamed(why, name) from None

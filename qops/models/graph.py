@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import as_array, choice, int32, shown
 from qops.models.live import Live
@@ -225,7 +226,7 @@ class Graph:
         for key, data in found.items():
             if data.dtype != np.dtype(self.tensors[key].dtype):
                 said = name if not isinstance(x, Mapping) else f"{name}[{key!r}]"
-                raise TypeError(f"{said}: expected {self.tensors[key].dtype}, got {data.dtype}")
+                raise bad_type(said, f"expected {self.tensors[key].dtype}, got {data.dtype}")
         return found
 
     def _walk(
@@ -261,30 +262,30 @@ class Graph:
     def _given(self, given: Mapping[str, ArrayLike] | None, typed: bool = True) -> dict[str, NDArray[Any]]:
         """Check results of gaps; where the file tells their shape they have it, and if `typed` its type."""
         if given is not None and not isinstance(given, Mapping):
-            raise TypeError(f"given: expected a dict of results of gaps, got {shown(given)}")
+            raise bad_type("given", f"expected a dict of results of gaps, got {shown(given)}")
         free, found = [name for op in self.gaps for name in op.outputs], {}
         for key, value in (given or {}).items():
             name = f"given[{key!r}]"
             if key not in free:
-                raise ValueError(f"{name}: no gap of {self.name} has this result, only {_list(free) or 'none'}")
+                raise bad_value(name, f"no gap of {self.name} has this result, only {_list(free) or 'none'}")
             tensor = self.tensors[key]
             found[key] = self._shaped(key, value, name) if tensor.shape else as_array(value, name)
             if typed and tensor.shape and found[key].dtype.name != tensor.dtype:
-                raise TypeError(f"{name}: expected {tensor.dtype}, got {found[key].dtype}")
+                raise bad_type(name, f"expected {tensor.dtype}, got {found[key].dtype}")
         return found
 
     def _named(self, x: ArrayLike | Mapping[str, ArrayLike], name: str) -> dict[str, NDArray[Any]]:
         """Give the inputs by their names, of the shapes that the graph has."""
         if not isinstance(x, Mapping):
             if len(self.inputs) != 1:
-                raise TypeError(f"{name}: expected a dict with {_list(self.inputs)}, got {shown(x)}")
+                raise bad_type(name, f"expected a dict with {_list(self.inputs)}, got {shown(x)}")
             return {self.inputs[0]: self._shaped(self.inputs[0], x, name)}
         for key in x:
             if key not in self.inputs:
-                raise ValueError(f"{name}: {self.name} has no input {shown(key)}, only {_list(self.inputs)}")
+                raise bad_value(name, f"{self.name} has no input {shown(key)}, only {_list(self.inputs)}")
         for key in self.inputs:
             if key not in x:
-                raise ValueError(f"{name}: the input {key!r} is missing")
+                raise bad_value(name, f"the input {key!r} is missing")
         return {key: self._shaped(key, value, f"{name}[{key!r}]") for key, value in x.items()}
 
     def _shaped(self, key: str, value: ArrayLike, name: str) -> NDArray[Any]:
@@ -292,7 +293,7 @@ class Graph:
         data, wanted = as_array(value, name), self.tensors[key].shape
         if len(wanted) != data.ndim or any(w not in (None, n) for w, n in zip(wanted[1:], data.shape[1:], strict=True)):
             said = ", ".join("?" if size is None else str(size) for size in wanted)
-            raise ValueError(f"{name}: expected shape ({said}), got {shown(data.shape)}")
+            raise bad_value(name, f"expected shape ({said}), got {shown(data.shape)}")
         return data
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import choice, flag, shown
 from qops.models.graph import Graph
 from qops.models.onnx.graph import load_onnx
@@ -63,11 +64,11 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     ValueError: path: expected a .tflite or an .onnx file, got 'no-such-model.txt'
     """
     if not isinstance(path, str | Path):
-        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+        raise bad_type("path", f"expected the name of a file, got {shown(path)}")
     gaps = flag(gaps, "gaps")
     place = Path(path)
     if place.suffix == ".tflite":
         return load_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS), gaps)
     if place.suffix == ".onnx":
         return load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES), gaps)
-    raise ValueError(f"path: expected a .tflite or an .onnx file, got {shown(str(path))}")
+    raise bad_value("path", f"expected a .tflite or an .onnx file, got {shown(str(path))}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.models.graph import Graph
 
 __all__ = ["noise"]
@@ -41,7 +42,7 @@ def noise(graph: Graph, seed: int = 0) -> dict[str, NDArray[Any]]:
     sizes = {name: tuple(n or 1 for n in graph.tensors[name].shape) for name in graph.inputs}
     if sum(prod(shape) for shape in sizes.values()) > _MOST:
         shapes = ", ".join(f"{name!r} of shape {shape!s:.80}" for name, shape in sizes.items())
-        raise ValueError(f"data: {graph.name} announces inputs too large for noise, {shapes:.400}: give data")
+        raise bad_value("data", f"{graph.name} announces inputs too large for noise, {shapes:.400}: give data")
     for name in graph.inputs:
         tensor = graph.tensors[name]
         shape, dtype = tuple(1 if n is None else n for n in tensor.shape), np.dtype(tensor.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, shown
 
 __all__ = ["Session"]
@@ -75,16 +76,16 @@ class Session:
             A state that the graph does not have, or of another type or number of axes. Then nothing is changed.
         """
         if state is not None and not isinstance(state, Mapping):
-            raise TypeError(f"state: expected a dict of states by name, got {shown(state)}")
+            raise bad_type("state", f"expected a dict of states by name, got {shown(state)}")
         found: dict[str, Any] = {}
         for key, value in (state or {}).items():
             if key not in self._initial:
                 known = ", ".join(map(repr, self._initial)) or "none"
-                raise ValueError(f"state: the graph has no {shown(key)}, only {known}")
+                raise bad_value("state", f"the graph has no {shown(key)}, only {known}")
             array, wanted = np.array(as_array(value, f"state[{key!r}]")), self._initial[key]
             if array.dtype != wanted.dtype:
-                raise TypeError(f"state[{key!r}]: expected {wanted.dtype}, got {array.dtype}")
+                raise bad_type(f"state[{key!r}]", f"expected {wanted.dtype}, got {array.dtype}")
             if array.shape[1:] != wanted.shape[1:] or array.ndim != wanted.ndim:
-                raise ValueError(f"state[{key!r}]: expected shape {wanted.shape}, got {array.shape}")
+                raise bad_value(f"state[{key!r}]", f"expected shape {wanted.shape}, got {array.shape}")
             found[key] = array
         self._states = found

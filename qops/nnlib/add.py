@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import add as kernels
 from qops.checks import both_ends
 from qops.nnlib.add_node import Form, QuantizedAdd8p8to8, known_form
@@ -156,5 +157,5 @@ def quantized_add_8p8to8_integers(
     a, b, kept = both_ends(a, "a"), both_ends(b, "b"), both_ends(range, "range")
     for name, (lo, hi) in (("a", a), ("b", b), ("range", kept)):
         if lo == hi and (spec or name == "range"):
-            raise ValueError(f"{name}: the range ({lo}, {hi}) is 0 wide")
+            raise bad_value(name, f"the range ({lo}, {hi}) is 0 wide")
     return kernels.add_spec_integers(a, b, kept) if spec else kernels.add_flat_integers(a, b, kept, True)

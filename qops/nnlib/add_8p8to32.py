@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import add_8p8to32 as kernels
 from qops.checks import S32
 from qops.nnlib._checks import two
@@ -72,5 +73,5 @@ def weighed(a: TensorLike, b: TensorLike, out: NDArray[np.int32] | None, *, subt
     x, y, codes = two(a, b, out, S32)
     top = kernels.add_8p8to32(x, y, codes, subtract)
     if not (top > 0 and isfinite(top)):
-        raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} both have steps of 0, or are beyond float32")
+        raise bad_value("a, b", f"the ranges {x[1:]} and {y[1:]} both have steps of 0, or are beyond float32")
     return tensor(codes, -top, top)

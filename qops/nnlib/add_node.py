@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.ranges import f32
 from qops._readable import in_lines
@@ -32,7 +33,7 @@ class Node:
         lo = None if guess_min is None else real(guess_min, "guess_min")
         hi = None if guess_max is None else real(guess_max, "guess_max")
         if lo is not None and hi is not None and lo > hi:
-            raise ValueError(f"guess_min, guess_max: {lo} > {hi}")
+            raise bad_value("guess_min, guess_max", f"{lo} > {hi}")
         self._form, self._given, self._subtract = known_form(form), (lo, hi), subtract
         if form == "d32":
             lo, hi = None if lo is None else min(lo, 0.0), None if hi is None else max(hi, 0.0)
@@ -51,7 +52,7 @@ class Node:
         if form == "op":
             form = "flat" if alike else "spec"
         if form != "spec" and not alike:
-            raise ValueError(f"a, b: shapes {x[0].shape} and {y[0].shape} differ, which {form} does not take")
+            raise bad_value("a, b", f"shapes {x[0].shape} and {y[0].shape} differ, which {form} does not take")
         codes = result if out is None else np.empty(result.shape, np.uint8)
         if form == "spec":
             if self._form == "op":
@@ -60,9 +61,10 @@ class Node:
         ends, passes = self._spec(x, y, padding, codes) if form == "spec" else self._flat(x, y, codes)
         if ends is None or not (isfinite(ends[0]) and isfinite(ends[1])):
             why = "never settles" if form == "spec" else "is too narrow for the inputs"
-            raise ValueError(
-                f"a, b: for {x[1:]} and {y[1:]}, with guess_min {self._given[0]} and guess_max {self._given[1]}, the "
-                f"output range {why}, or is beyond float32"
+            raise bad_value(
+                "a, b",
+                f"for {x[1:]} and {y[1:]}, with guess_min {self._given[0]} and guess_max {self._given[1]}, the "
+                f"output range {why}, or is beyond float32",
             )
         if codes is not result:
             result[...] = codes
@@ -256,14 +258,14 @@ def known_form(form: Form) -> Form:
 def _check_expansion(a: tuple[int, ...], b: tuple[int, ...], whole: tuple[int, ...]) -> None:
     """Refuse shapes that broadcast along another axis than the last of four, where the op reads beyond the end."""
     if len(whole) > 4:
-        raise ValueError(f"a, b: shapes {a} and {b}, the op takes at most 4 axes")
+        raise bad_value("a, b", f"shapes {a} and {b}, the op takes at most 4 axes")
     for name, shape in (("a", a), ("b", b)):
         if ((1,) * (4 - len(shape)) + shape)[:3] != ((1,) * (4 - len(whole)) + whole)[:3]:
-            raise ValueError(f"{name}: shape {shape} to {whole}: the original reads beyond the end of the operand")
+            raise bad_value(name, f"shape {shape} to {whole}: the original reads beyond the end of the operand")
 
 
 def _check_spec(a: Ends, b: Ends, size: int) -> None:
     if a[0] == a[1] and b[0] == b[1]:
-        raise ValueError(f"a, b: both ranges, {a} and {b}, are 0 wide, for which spec computes NaN")
+        raise bad_value("a, b", f"both ranges, {a} and {b}, are 0 wide, for which spec computes NaN")
     if size == 0:
-        raise ValueError("a, b: no elements, for which spec never ends")
+        raise bad_value("a, b", "no elements, for which spec never ends")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import batch_norm as kernels
 from qops._kernels.nnlib.ranges import f32, moved
 from qops.checks import S32, U8, into, operand, put, real
@@ -179,19 +180,19 @@ def _batch_norm(
     k, *k_ends = operand(read[1], "scale", U8)
     b, *b_ends = operand(read[2], "bias", bias_type)
     if codes.ndim == 0 or codes.size == 0:
-        raise ValueError(f"x: expected channels along the last axis, each length at least 1, got shape {codes.shape}")
+        raise bad_value("x", f"expected channels along the last axis, each length at least 1, got shape {codes.shape}")
     depth = codes.shape[-1]
     for name, data in (("scale", k), ("bias", b)):
         if data.size not in (1, depth) or (data.ndim and data.shape[-1] != data.size):
-            raise ValueError(f"{name}: expected one code, or one for each of {depth} channels, got shape {data.shape}")
+            raise bad_value(name, f"expected one code, or one for each of {depth} channels, got shape {data.shape}")
     for name, ends in (("x", x_ends), ("scale", k_ends)):
         if not ends[0] < ends[1]:
-            raise ValueError(f"{name}: the range {tuple(ends)} is 0 wide")
+            raise bad_value(name, f"the range {tuple(ends)} is 0 wide")
     given = kernels.input_integers(tuple(x_ends), tuple(k_ends), tuple(b_ends), bias_type == S32)
     if not given["fits"] or not given["unit"] > 0:
         step = (b_ends[1] - b_ends[0]) / (2**32 if bias_type == S32 else 255)
-        raise ValueError(
-            f"bias: a step of {step} beside products in steps of {given['unit']}, which the original refuses"
+        raise bad_value(
+            "bias", f"a step of {step} beside products in steps of {given['unit']}, which the original refuses"
         )
     place = into(out, codes.shape, [codes, k, b], U8)
     made = np.empty(codes.shape, np.uint8) if place is None else place
@@ -232,9 +233,10 @@ def _settled(
     while True:
         wanted = kernels.output_integers(given["unit"], low, high)
         if not wanted["fits"]:
-            raise ValueError(
-                f"x, scale, guess_min, guess_max: the range {(low, high)} beside products in steps of {given['unit']} "
-                "needs a gain that the original refuses"
+            raise bad_value(
+                "x, scale, guess_min, guess_max",
+                f"the range {(low, high)} beside products in steps of {given['unit']} "
+                "needs a gain that the original refuses",
             )
         kernels.channels(given, wanted, *every, channels)
         found = kernels.found(channels, *extremes, wanted)

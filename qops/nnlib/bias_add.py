@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import bias_add as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
 from qops._kernels.stage.prepared import FloatStage
@@ -81,7 +82,7 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
     first, second, codes = _checked(x, bias, out, U8)
     for name, (_, lo, hi) in (("x", first), ("bias", second)):
         if max(-lo, hi) >= _WIDEST:
-            raise ValueError(f"{name}: the range ({lo}, {hi}) makes an output beyond float32")
+            raise bad_value(name, f"the range ({lo}, {hi}) makes an output beyond float32")
     top = kernels.bias_add_8p8to32(first, second, codes)
     return tensor(codes, -top, top)
 
@@ -132,7 +133,7 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     step, bias_step = step_32(lo, hi), step_32(b_min, b_max)
     ratio = f32(bias_step / step) if step > 0 else inf
     if not (isfinite(step) and isfinite(ratio)):
-        raise ValueError(f"x, bias: the range ({lo}, {hi}) or ({b_min}, {b_max}) is 0 wide, or wider than float32")
+        raise bad_value("x, bias", f"the range ({lo}, {hi}) or ({b_min}, {b_max}) is 0 wide, or wider than float32")
     rescaled = np.empty(b.shape, np.int32)
     FloatStage(ratio, "half_even", -(2.0**31), 2.0**31 - 1).run(b, rescaled)
     np.add(codes, rescaled, out=result)  # modulo 2**32
@@ -145,5 +146,5 @@ def _checked(
     """Give x, the bias, and an int32 array of the shape of x, to which the bias must broadcast."""
     first, second, codes = two(x, bias, out, S32, ("x", "bias"), typenum)
     if codes.shape != first[0].shape:
-        raise ValueError(f"bias: shape {second[0].shape} does not broadcast to {first[0].shape}")
+        raise bad_value("bias", f"shape {second[0].shape} does not broadcast to {first[0].shape}")
     return first, second, codes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import convolve_in_zeros
 from qops._kernels.nnlib.pooling import moving
 from qops._kernels.stage.mul import product_max
@@ -76,9 +77,9 @@ def quantized_conv2d_8x8to32(
     (image, x_min, x_max), (filters, w_min, w_max) = operands(x, w, "x", "w", U8)
     for name, array, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, OC)")):
         if array.ndim != 4 or array.size == 0:
-            raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {array.shape}")
+            raise bad_value(name, f"expected {axes}, each at least 1, got shape {array.shape}")
     if image.shape[3] != filters.shape[2]:
-        raise ValueError(f"w: expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
+        raise bad_value("w", f"expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
     window = moving(image, filters.shape[:2], strides, padding, "w")
     top = product_max(x_min, x_max, w_min, w_max, "x, w")
     size = window.out_size(image.shape[1:3], filters.shape[:2])

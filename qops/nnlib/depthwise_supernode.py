@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.depthwise_supernode import watched_beside
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
@@ -73,17 +74,17 @@ class DepthwiseSupernode(FusedNode):
     def _check(self, shape: tuple[int, ...]) -> int:
         height, width, channels, each = shape
         if each != 1:
-            raise ValueError(f"w: expected one filter for each channel, (KH, KW, C, 1), got shape {shape}")
+            raise bad_value("w", f"expected one filter for each channel, (KH, KW, C, 1), got shape {shape}")
         if height < 2:
-            raise ValueError(f"w: expected filters at least 2 high, got shape {shape}")
+            raise bad_value("w", f"expected filters at least 2 high, got shape {shape}")
         if width not in WIDTHS:
-            raise ValueError(
-                f"w: expected filters 3, 5 or 7 wide, got shape {shape}: the original refuses them, or crashes"
+            raise bad_value(
+                "w", f"expected filters 3, 5 or 7 wide, got shape {shape}: the original refuses them, or crashes"
             )
         across = self._moves[0][1]
         if across > 2:
-            raise ValueError(
-                f"stride: expected 1 or 2 across, got {across}, for which every column of the original is wrong"
+            raise bad_value(
+                "stride", f"expected 1 or 2 across, got {across}, for which every column of the original is wrong"
             )
         return channels
 

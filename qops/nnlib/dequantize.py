@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import quantize as kernels
 from qops.checks import F32, S32, U8, operand, output
 from qops.qtensor import TensorLike
@@ -51,7 +52,7 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     codes, lo, hi = operand(t, "t", U8)
     out = output(out, F32, codes)
     if not kernels.dequantize(codes, lo, hi, out):
-        raise ValueError(f"t: the range ({lo}, {hi}) is wider than float32")
+        raise bad_value("t", f"the range ({lo}, {hi}) is wider than float32")
     return out
 
 
@@ -89,5 +90,5 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
     codes, lo, hi = operand(t, "t", S32)
     out = output(out, F32, codes)
     if not kernels.dequantize_s32(codes, lo, hi, out):
-        raise ValueError(f"t: the range ({lo}, {hi}) is wider than float32")
+        raise bad_value("t", f"the range ({lo}, {hi}) is wider than float32")
     return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import recode as kernels
 from qops.checks import U8, real
 from qops.nnlib._checks import Checked, two
@@ -128,12 +129,12 @@ def _extreme(
     pick: np.ufunc, a: TensorLike, b: TensorLike, lo: float | None, hi: float | None, out: NDArray[np.uint8] | None
 ) -> QTensor:
     if lo is None and hi is not None:
-        raise ValueError("min: expected a number, since max is given, got None")
+        raise bad_value("min", "expected a number, since max is given, got None")
     lowest, highest = None if lo is None else real(lo, "min"), None if hi is None else real(hi, "max")
     x, y, result = two(a, b, out, U8)
     ends = min(x[1], y[1]) if lowest is None else lowest, max(x[2], y[2]) if highest is None else highest
     if not ends[0] < ends[1]:
-        raise ValueError(f"min, max: the output range {ends} is 0 wide or crossed, which the original refuses")
+        raise bad_value("min, max", f"the output range {ends} is 0 wide or crossed, which the original refuses")
     pick(_recoded(x, "a", ends), _recoded(y, "b", ends), out=result)
     return tensor(result, *ends)
 
@@ -145,7 +146,7 @@ def _recoded(t: Checked, name: str, ends: tuple[float, float]) -> NDArray[np.uin
         codes = np.empty(codes.shape, np.uint8)
         kernels.to_range(t, ends, codes)
     if codes.size == 1 and not codes.any():
-        raise ValueError(
-            f"{name}: a single element of code 0 in {ends}, for which the original reads memory never written"
+        raise bad_value(
+            name, f"a single element of code 0 in {ends}, for which the original reads memory never written"
         )
     return codes

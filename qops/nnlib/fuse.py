@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from numpy.typing import ArrayLike
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import S32, U8, both_ends, choice, integers, operand, real, shown
 from qops.nnlib.chosen_node import convolution_node
 from qops.nnlib.depthwise_supernode import DepthwiseSupernode
@@ -130,7 +131,7 @@ def fuse(
     """
     choice(op, "op", (CONV, DEPTHWISE, MATMUL))
     if bias is None:
-        raise ValueError("bias: nnlib fuses no nodes without one")
+        raise bad_value("bias", "nnlib fuses no nodes without one")
     ends = _ends(requantize, activation)
     if op == MATMUL:
         return _matmul_node(w, bias, ends)
@@ -149,12 +150,12 @@ def _ends(requantize: Any, activation: Any) -> Given:
     if activation is None:
         return wanted
     if not isinstance(activation, (str, tuple, list)) or not activation:
-        raise TypeError(f"activation: expected a name, or a tuple of one and numbers, got {shown(activation)}")
+        raise bad_type("activation", f"expected a name, or a tuple of one and numbers, got {shown(activation)}")
     name, *numbers = (activation,) if isinstance(activation, str) else activation
     counts = {"QuantizedRelu_8": 0, "QuantizedReluX_8": 1, "QuantizedClamp_8": 2}
     choice(name, "activation", tuple(counts))
     if len(numbers) != counts[name]:
-        raise ValueError(f"activation: expected {counts[name]} numbers after {name}, got {shown(activation)}")
+        raise bad_value("activation", f"expected {counts[name]} numbers after {name}, got {shown(activation)}")
     if not numbers:
         return 0.0, wanted[1]
     found = [real(number, "activation") for number in numbers]
@@ -164,7 +165,7 @@ def _ends(requantize: Any, activation: Any) -> Given:
 def _matmul_node(w: TensorLike, bias: TensorLike, ends: Given) -> Node:
     codes, lo, hi = operand(w, "w", U8)
     if codes.ndim != 2 or codes.shape[0] % UNIT or codes.shape[1] % UNIT or min(codes.shape) < LEAST:
-        raise ValueError(f"w: nnlib fuses a matmul of (K, O), multiples of {UNIT} from {LEAST} on, got {codes.shape}")
+        raise bad_value("w", f"nnlib fuses a matmul of (K, O), multiples of {UNIT} from {LEAST} on, got {codes.shape}")
     return SuperFC((codes.reshape(1, 1, *codes.shape), lo, hi), bias, *ends)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
@@ -59,13 +60,13 @@ class InputSupernode(FusedNode):
     def _check(self, shape: tuple[int, ...]) -> int:
         stride = self._moves[0]
         if shape[2] > DEPTH:
-            raise ValueError(f"w: expected filters of up to {DEPTH} channels, got shape {shape}; see supernode")
+            raise bad_value("w", f"expected filters of up to {DEPTH} channels, got shape {shape}; see supernode")
         if stride[1] > DEPTH:
-            raise ValueError(f"stride: expected at most {DEPTH} across, got {stride[1]}; see supernode")
+            raise bad_value("stride", f"expected at most {DEPTH} across, got {stride[1]}; see supernode")
         if stride[1] == 3:
-            raise ValueError("stride: 3 across runs on older code, which is not modelled")
+            raise bad_value("stride", "3 across runs on older code, which is not modelled")
         if shape == (3, 3, 2, 2) and stride == (1, 1) and None not in self._given:
-            raise ValueError("w: filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
+            raise bad_value("w", "filters (3, 3, 2, 2) with stride 1 and both ends given run as a supernode3322")
         return shape[3]
 
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:

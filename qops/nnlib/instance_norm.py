@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import instance_norm as kernels
 from qops.checks import U8, into, operand, put
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -84,11 +85,11 @@ def quantized_instance_norm_8(x: TensorLike, *, out: NDArray[np.uint8] | None = 
     """
     codes, _, _ = operand(x, "x", U8)
     if codes.ndim != 4 or codes.size == 0:
-        raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {codes.shape}")
+        raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {codes.shape}")
     if codes.shape[1] < 3:
-        raise ValueError(f"x: images of {codes.shape[1]} rows, to which nnlib adds what is in memory below; 3 or more")
+        raise bad_value("x", f"images of {codes.shape[1]} rows, to which nnlib adds what is in memory below; 3 or more")
     if (codes.shape[1] + 1) * (codes.shape[2] + 3) >= 2**23 or codes.shape[1] + codes.shape[2] >= 2**15:
-        raise ValueError(f"x: images of shape {codes.shape[1:3]} are too large for nnlib's sums of 32 bits")
+        raise bad_value("x", f"images of shape {codes.shape[1:3]} are too large for nnlib's sums of 32 bits")
     place = into(out, codes.shape, [codes], U8)
     made = np.empty(codes.shape, np.uint8) if place is None else place
     memory = np.empty(len(codes) * codes.shape[3] * kernels.channel_size(), np.uint8)

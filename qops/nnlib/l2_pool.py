@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.nnlib.pooling import moving
 from qops._kernels.nnlib.ranges import f32, level
@@ -83,7 +84,7 @@ def quantized_l2_pool_8(
     strides, taps = integers(stride, "stride", 2, 1), integers(window, "window", 2, 1)
     image, lo, hi = operand(x, "x", U8)
     if image.ndim != 4 or image.size == 0:
-        raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {image.shape}")
+        raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {image.shape}")
     size = moving(image, taps, strides, padding, "window").out_size(image.shape[1:3], taps)
     if out is not None:
         check_out(out, U8, (len(image), *size, image.shape[3]), [image])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import lrn as kernels
 from qops._kernels.nnlib.ranges import f32
 from qops.checks import U8, integer, into, operand, put, real
@@ -98,18 +99,18 @@ def quantized_lrn_8(
     offset, factor, power = real(bias, "bias"), real(alpha, "alpha"), real(beta, "beta")
     codes, lo, hi = operand(t, "t", U8)
     if codes.ndim == 0 or codes.shape[-1] == 0:
-        raise ValueError(f"t: expected channels along the last axis, got shape {codes.shape}")
+        raise bad_value("t", f"expected channels along the last axis, got shape {codes.shape}")
     if offset < f32(1e-6):
-        raise ValueError(f"bias: expected at least 1e-6, got {offset}")
+        raise bad_value("bias", f"expected at least 1e-6, got {offset}")
     if factor <= 0:
-        raise ValueError(f"alpha: expected a number above 0, got {factor}")
+        raise bad_value("alpha", f"expected a number above 0, got {factor}")
     if not 0 < power < 1:
-        raise ValueError(f"beta: expected a number above 0 and below 1, got {power}")
+        raise bad_value("beta", f"expected a number above 0 and below 1, got {power}")
     if not lo < hi:
-        raise ValueError(f"t: the range {(lo, hi)} is 0 wide")
+        raise bad_value("t", f"the range {(lo, hi)} is 0 wide")
     p = kernels.integers(lo, hi, taps, offset, f32(factor / divisor), power)
     if not np.isfinite([p["min"], p["max"]]).all() or not p["min"] < p["max"]:
-        raise ValueError(f"t, bias, alpha, beta: a result in the range {(p['min'], p['max'])}")
+        raise bad_value("t, bias, alpha, beta", f"a result in the range {(p['min'], p['max'])}")
     place = into(out, codes.shape, [codes], U8)
     made = np.empty(codes.shape, np.uint8) if place is None else place
     if p["copies"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.gemm import product
 from qops._kernels.stage.mul import product_max
 from qops.checks import U8, into, operands, put
@@ -64,7 +65,7 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
     """
     (x, x_min, x_max), (y, y_min, y_max) = operands(a, b, "a", "b", U8)
     if y.ndim < 2 or y.ndim > 4 or any(length != 1 for length in y.shape[:-2]) or y.size == 0:
-        raise ValueError(f"b: expected a matrix, alone or of shape (1, 1, K, N), got shape {y.shape}")
+        raise bad_value("b", f"expected a matrix, alone or of shape (1, 1, K, N), got shape {y.shape}")
     top = product_max(x_min, x_max, y_min, y_max, "a, b")
     k, n = y.shape[-2:]
     rows = x.size // k

@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import mul as kernels
 from qops._kernels.nnlib.ranges import f32, level
 from qops.checks import S32, U8
@@ -62,7 +63,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     x, y, result = two(a, b, out, S32)
     c_max = kernels.mul_8x8to32(x, y, result)
     if not isfinite(c_max):
-        raise ValueError(f"a, b: the product of the ranges {x[1:]} and {y[1:]} is beyond float32")
+        raise bad_value("a, b", f"the product of the ranges {x[1:]} and {y[1:]} is beyond float32")
     return tensor(result, -c_max, c_max)
 
 
@@ -135,7 +136,7 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
     else:
         ends = kernels.mul_8x8to8(x, y, result)
     if ends is None:
-        raise ValueError(f"a, b: the product of the ranges {x[1:]} and {y[1:]} is beyond float32")
+        raise bad_value("a, b", f"the product of the ranges {x[1:]} and {y[1:]} is beyond float32")
     return tensor(result, *ends)
 
 

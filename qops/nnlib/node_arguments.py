@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.nnlib.ranges import level, quantized, step_32
 from qops.checks import S32, U8, as_array, choice, integers, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -34,7 +35,7 @@ def bias_of(bias: TensorLike, channels: int, *also: int) -> tuple[QTensor, Bias]
     """Check a bias of int32 or of a type in `also`; give a copy, and what it stands for."""
     codes, lo, hi = operand(bias, "bias", S32, *also)
     if codes.shape != (channels,):
-        raise ValueError(f"bias: expected shape {(channels,)}, one for each output channel, got {codes.shape}")
+        raise bad_value("bias", f"expected shape {(channels,)}, one for each output channel, got {codes.shape}")
     wide = codes.dtype.itemsize == 4
     zero, step = (0, step_32(lo, hi)) if wide else (max(quantized(0.0, lo, hi), 0), level(lo, hi)[1])
     return _kept(codes, lo, hi), Bias((codes.astype(np.int64) - zero).astype(np.float32), step)
@@ -44,7 +45,7 @@ def filters_of(w: TensorLike, axes: str) -> tuple[QTensor, NDArray[np.uint8], fl
     """Check filters of four axes, which `axes` names; give a copy, the codes and the range."""
     codes, lo, hi = operand(w, "w", U8)
     if codes.ndim != 4 or codes.size == 0:
-        raise ValueError(f"w: expected {axes}, each at least 1, got shape {codes.shape}")
+        raise bad_value("w", f"expected {axes}, each at least 1, got shape {codes.shape}")
     return _kept(codes, lo, hi), codes, lo, hi
 
 
@@ -54,14 +55,14 @@ def scales_of(scales: Any, channels: int) -> NDArray[np.float32] | None:
         return None
     found = as_array(scales, "channel_scale")
     if found.dtype.kind not in "fiu" or found.ndim > 1:
-        raise TypeError(f"channel_scale: expected floats, one for each output channel, got {shown(scales)}")
+        raise bad_type("channel_scale", f"expected floats, one for each output channel, got {shown(scales)}")
     found = found.astype(np.float32).reshape(-1)
     if found.size == 1 and found[0] == 1:
         return None
     if found.size != channels:
-        raise ValueError(f"channel_scale: expected {channels} numbers, one for each output channel, got {found.size}")
+        raise bad_value("channel_scale", f"expected {channels} numbers, one for each output channel, got {found.size}")
     if not ((found >= 2.0**-11) & (found <= 1)).all():
-        raise ValueError(f"channel_scale: expected numbers from 1/2048 to 1, got {found.min()} to {found.max()}")
+        raise bad_value("channel_scale", f"expected numbers from 1/2048 to 1, got {found.min()} to {found.max()}")
     found.flags.writeable = False
     return found
 

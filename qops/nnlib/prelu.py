@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import prelu as kernels
 from qops._kernels.nnlib.channels import look_up_channels
 from qops.checks import U8, float32s, into, operand, put
@@ -80,16 +81,16 @@ def quantized_prelu_8(t: TensorLike, alpha: ArrayLike, *, out: NDArray[np.uint8]
     slopes = float32s(alpha, "alpha")
     codes, lo, hi = operand(read, "t", U8)
     if slopes.ndim != 1 or slopes.size == 0 or codes.ndim == 0 or codes.shape[-1] != slopes.size:
-        raise ValueError(f"alpha: expected a slope for each channel of t, got shapes {slopes.shape}, {codes.shape}")
+        raise bad_value("alpha", f"expected a slope for each channel of t, got shapes {slopes.shape}, {codes.shape}")
     if not np.isfinite(slopes).all():
-        raise ValueError(f"alpha: expected finite numbers, got {slopes[~np.isfinite(slopes)][0]}")
+        raise bad_value("alpha", f"expected finite numbers, got {slopes[~np.isfinite(slopes)][0]}")
     p = kernels.integers(lo, hi, float(slopes.min()), float(slopes.max()))
     if not lo < hi:
-        raise ValueError(f"t: the range {(lo, hi)} is 0 wide")
+        raise bad_value("t", f"the range {(lo, hi)} is 0 wide")
     if not p["min"] < p["max"]:
-        raise ValueError(f"t, alpha: the range {(lo, hi)} above 0 becomes {(p['min'], p['max'])}")
+        raise bad_value("t, alpha", f"the range {(lo, hi)} above 0 becomes {(p['min'], p['max'])}")
     if p["alpha_shift"] > 7 or p["right_shift"] < 0:
-        raise ValueError(f"alpha: magnitudes up to {np.abs(slopes).max()} are too large, which the original refuses")
+        raise bad_value("alpha", f"magnitudes up to {np.abs(slopes).max()} are too large, which the original refuses")
     place = into(out, codes.shape, [codes, slopes], U8)
     made = np.empty(codes.shape, np.uint8) if place is None else place
     tables = kernels.tables(p, np.ascontiguousarray(slopes, np.float32))

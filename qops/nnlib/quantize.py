@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.stage.range import range_float
 from qops.checks import U8, float32s, output, span
@@ -114,8 +115,8 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
     lo, hi = span(min, max)
     values = float32s(x, "x")
     if kernels.refused(lo, hi):
-        raise ValueError(
-            f"min, max: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses"
+        raise bad_value(
+            "min, max", f"({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses"
         )
     return _quantized(values, kernels.quantize_ref, lo, hi, out)
 
@@ -195,16 +196,22 @@ def _auto(x: ArrayLike, kernel: Kernel, narrowest: float, out: NDArray[np.uint8]
     values = float32s(x, "x")
     lowest, highest, finite = range_float(values)
     if not finite:
-        raise ValueError("x: has NaN or infinite values, which the original refuses")
+        raise bad_value("x", "has NaN or infinite values, which the original refuses")
     lo, hi = kernels.range_of_data(lowest, highest, narrowest)
-    return _quantized(values, kernel, lo, hi, out, "x: its range")
+    return _quantized(values, kernel, lo, hi, out, "x", "its range ")
 
 
 def _quantized(
-    values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None, words: str = "min, max:"
+    values: NDArray[Any],
+    kernel: Kernel,
+    lo: float,
+    hi: float,
+    out: NDArray[np.uint8] | None,
+    name: str = "min, max",
+    words: str = "",
 ) -> QTensor:
     codes = output(out, U8, values)
     ends = kernel(values, lo, hi, codes)
     if ends is None:
-        raise ValueError(f"{words} ({lo}, {hi}) is wider than float32")
+        raise bad_value(name, f"{words}({lo}, {hi}) is wider than float32")
     return tensor(codes, *ends)

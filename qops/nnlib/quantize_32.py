@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.nnlib.ranges import f32
 from qops.checks import S32, float32s, output, span
@@ -60,6 +61,6 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
     result = output(out, S32, values)
     factor = f32(2.0**24 / f32(2 * limit)) if limit > 0 else 0.0
     if not (isfinite(factor) and factor > 0 and isfinite(f32(limit * 256))):
-        raise ValueError(f"min, max: ({lo}, {hi}) is 0 wide, does not hold 0 or is beyond float32")
+        raise bad_value("min, max", f"({lo}, {hi}) is 0 wide, does not hold 0 or is beyond float32")
     kernels.quantize_32(values, factor, result)
     return tensor(result, f32(-256 * limit), f32(256 * limit))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.channels import look_up_channels
 from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import U8, into, operand, operands, output, put, shown, span
@@ -61,7 +62,7 @@ def quantized_sqrt_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
     """
     codes, lo, hi = operand(t, "t", U8)
     if lo < 0:
-        raise ValueError(f"t: the range {(lo, hi)} begins below 0, which the original refuses")
+        raise bad_value("t", f"the range {(lo, hi)} begins below 0, which the original refuses")
     result = output(out, U8, codes)
     look_up_bytes(codes, np.rint(np.sqrt(255 * CODES)).astype(np.uint8), result)  # no root is a tie
     return tensor(result, float(np.sqrt(F32(lo))), float(np.sqrt(F32(hi))))
@@ -120,21 +121,21 @@ def quantized_recip_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) ->
     """
     codes, lo, hi = operand(t, "t", U8)
     if codes.size == 0:
-        raise ValueError("t: has no elements, so there is no range of the result")
+        raise bad_value("t", "has no elements, so there is no range of the result")
     used = np.unique(codes)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         values = F32(lo) + CODES.astype(F32) * (F32(F32(hi) - F32(lo)) / F32(255))
         among = used if codes.size < TABLE_SIZE else _table_codes(used, F32(lo), F32(hi))
         inverses = F32(1) / values
         if (values[used] == 0).any():
-            raise ValueError(f"t: holds the code {used[values[used] == 0][0]}, a 0 in the range {(lo, hi)}")
+            raise bad_value("t", f"holds the code {used[values[used] == 0][0]}, a 0 in the range {(lo, hi)}")
         seen = inverses[among[values[among] != 0]]
         low = 0.0 if seen.min() > 0 else float(seen.min())
         high = 0.0 if seen.max() < 0 else float(seen.max())
         step = (F32(high) - F32(low)) / F32(255)
         places = (inverses - F32(low)) / step
     if not (np.isfinite([low, high]).all() and np.isfinite(step)):
-        raise ValueError(f"t: the reciprocals of the range {(lo, hi)} are beyond float32")
+        raise bad_value("t", f"the reciprocals of the range {(lo, hi)} are beyond float32")
     table = np.zeros(256, np.uint8)
     table[used] = _half_away(places[used])
     result = output(out, U8, codes)
@@ -206,7 +207,7 @@ def quantized_div_8(
     (array([  0, 100], dtype=uint8), 5.1)
     """
     if (min is None) != (max is None):
-        raise ValueError(f"min, max: expected both or none, got {shown(min)} and {shown(max)}")
+        raise bad_value("min, max", f"expected both or none, got {shown(min)} and {shown(max)}")
     ends = None if min is None else span(min, max)
     (codes, lo, hi), (divisors, b_lo, b_hi) = operands(a, b, "a", "b", U8)
     if (
@@ -214,19 +215,19 @@ def quantized_div_8(
         or divisors.size not in (1, codes.shape[-1])
         or (divisors.ndim and divisors.shape[-1] != divisors.size)
     ):
-        raise ValueError(
-            f"b: expected one divisor, or one for each channel of a, got shapes {divisors.shape}, {codes.shape}"
+        raise bad_value(
+            "b", f"expected one divisor, or one for each channel of a, got shapes {divisors.shape}, {codes.shape}"
         )
     by = F32(b_lo) + divisors.ravel().astype(F32) * (F32(F32(b_hi) - F32(b_lo)) / F32(255))
     if divisors.size == 1 and ends is not None and by[0] == 0:
-        raise ValueError("b: a divisor of 0, which the original refuses where a range is given")
+        raise bad_value("b", "a divisor of 0, which the original refuses where a range is given")
     by = np.where(by == 0, EPSILON, by)
     with np.errstate(over="ignore"):
         quotients = np.sort(np.array([F32(lo), F32(hi)]) / by[:, np.newaxis], axis=1)
         scaled = divisors.size == 1 and ends is None
         low, high = ends or _hull(quotients, scaled)
     if not np.isfinite(F32(high) - F32(low)):
-        raise ValueError(f"a, b: quotients in the range {(low, high)} are beyond float32")
+        raise bad_value("a, b", f"quotients in the range {(low, high)} are beyond float32")
     place = into(out, codes.shape, [codes, divisors], U8)
     made = np.empty(codes.shape, np.uint8) if place is None else place
     if scaled:
@@ -241,7 +242,7 @@ def _table_codes(used: NDArray[np.uint8], lo: np.float32, hi: np.float32) -> NDA
     if lo < 0 < hi:
         zero = int(_half_away(-lo / ((hi - lo) / F32(255)))) & 255
         if zero in used:
-            raise ValueError(f"t: holds the code {zero}, that of 0, for which nnlib reads what is in memory")
+            raise bad_value("t", f"holds the code {zero}, that of 0, for which nnlib reads what is in memory")
         below, above = used[used < zero], used[used > zero]
         last, first = below.max() if below.size else 0, above.min() if above.size else 255
         return np.concatenate([CODES[: int(last) + 1], CODES[int(first) :]])
@@ -249,8 +250,8 @@ def _table_codes(used: NDArray[np.uint8], lo: np.float32, hi: np.float32) -> NDA
         return CODES[int(used.min()) :]
     if lo < 0 and hi == 0:
         return CODES[: int(used.max()) + 1]
-    raise ValueError(
-        f"t: {TABLE_SIZE} codes or more in the range {(float(lo), float(hi))}, for which nnlib makes no table"
+    raise bad_value(
+        "t", f"{TABLE_SIZE} codes or more in the range {(float(lo), float(hi))}, for which nnlib makes no table"
     )
 
 

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import requantize as kernels
 from qops._kernels.nnlib.ranges import f32, level, moved
 from qops.checks import S32, U8, check_out, integers, operand, put, real, shown
@@ -97,7 +98,7 @@ def quantized_mean_8(
     _, lo, hi = moved(lo, hi, 0, NARROWEST)
     low, high = (found if end is None else end for end, found in zip(given, (lo, hi), strict=True))
     if low > high:
-        raise ValueError(f"min, max: the range of the result is {(low, high)}")
+        raise bad_value("min, max", f"the range of the result is {(low, high)}")
     sums, count = _sums(codes, along)
     zero, step = level(lo, hi)
     out_zero, out_step = level(low, high)
@@ -156,7 +157,7 @@ def quantized_sum_8to32(t: TensorLike, axes: Sequence[int], *, out: NDArray[np.i
     _, step = level(lo, hi)
     top = f32(2.0**31 * step)
     if not np.isfinite(top):
-        raise ValueError(f"t: the range {(lo, hi)} times 2**31 / 255 is beyond float32")
+        raise bad_value("t", f"the range {(lo, hi)} times 2**31 / 255 is beyond float32")
     sums, count = _sums(codes, along)
     if out is not None:
         check_out(out, S32, sums.shape, [codes])
@@ -169,11 +170,11 @@ def _taken(t: TensorLike, axes: Sequence[int]) -> tuple[NDArray[np.uint8], tuple
     along = tuple(axis % 4 for axis in integers(axes, "axes", count_of(axes), -4, 3))
     codes, lo, hi = operand(t, "t", U8)
     if codes.ndim != 4 or codes.size == 0:
-        raise ValueError(f"t: expected four axes, each at least 1, got shape {codes.shape}")
+        raise bad_value("t", f"expected four axes, each at least 1, got shape {codes.shape}")
     if len(set(along)) != len(along) or not along:
-        raise ValueError(f"axes: expected one to four different axes, got {shown(axes)}")
+        raise bad_value("axes", f"expected one to four different axes, got {shown(axes)}")
     if prod(codes.shape[axis] for axis in along) > (2**31 - 1) // 255:
-        raise ValueError(f"axes: the sums along {along} of shape {codes.shape} have more than 32 bits")
+        raise bad_value("axes", f"the sums along {along} of shape {codes.shape} have more than 32 bits")
     _refuse_overwritten(codes.shape, along)
     return codes, along, lo, hi
 
@@ -189,7 +190,7 @@ def _refuse_overwritten(shape: tuple[int, ...], along: tuple[int, ...]) -> None:
     for i, axis in enumerate(along):
         outer, inner = prod(left[:axis]), prod(left[axis + 1 :])
         if i and outer > 1 and inner >= LANES and (inner % LANES or (inner % BYTES and left[axis] == 1)):
-            raise ValueError(f"axes: along axis {axis} of {shape}, nnlib overwrites sums that it has not read yet")
+            raise bad_value("axes", f"along axis {axis} of {shape}, nnlib overwrites sums that it has not read yet")
         left[axis] = 1
 
 

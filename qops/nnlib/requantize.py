@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops._kernels.stage.range import range_32
@@ -51,7 +52,7 @@ def requantization_range_32(t: TensorLike) -> tuple[float, float]:
     """
     codes, lo, hi = operand(t, "t", S32)
     _, lowest, highest = kernels.spanned(lo, hi, *range_32(codes))
-    return _finite(lowest, highest, "t: the range", lo, hi)
+    return _finite(lowest, highest, "t", lo, hi)
 
 
 def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -95,8 +96,8 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
     lo, hi = adjust_range(min, max)[:2]
     codes, in_min, in_max = operand(t, "t", S32)
     level = kernels.spanned(in_min, in_max, 0, 0)[0]
-    _finite(level, 0.0, "t: the range", in_min, in_max)
-    _finite(kernels.spanned(lo, hi, 0, 0)[0], 0.0, "min, max: the range", lo, hi)
+    _finite(level, 0.0, "t", in_min, in_max)
+    _finite(kernels.spanned(lo, hi, 0, 0)[0], 0.0, "min, max", lo, hi)
     out = output(out, U8, codes)
     kernels.requantize_32to8(codes, level, lo, hi, False, out)
     return tensor(out, lo, hi)
@@ -182,12 +183,12 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     codes, in_min, in_max = operand(t, "t", U8)
     adjusted = adjust_range(lo, hi)[:2]
     if adjusted != (lo, hi):
-        raise ValueError(
-            f"min, max: 0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
+        raise bad_value(
+            "min, max", f"0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
         )
     gain, in_zero, out_zero = recode.gain_8to8(in_min, in_max, lo, hi)
     if not gain < 2**15:
-        raise ValueError(f"min, max: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
+        raise bad_value("min, max", f"({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
     out = output(out, U8, codes)
     recode.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return tensor(out, lo, hi)
@@ -195,5 +196,5 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
 
 def _finite(a: float, b: float, name: str, lo: float, hi: float) -> tuple[float, float]:
     if not (isfinite(a) and isfinite(b)):
-        raise ValueError(f"{name} ({lo}, {hi}) is wider than float32")
+        raise bad_value(name, f"the range ({lo}, {hi}) is wider than float32")
     return a, b

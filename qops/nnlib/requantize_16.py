@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.codes import tensor
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import requantize_16 as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
 from qops._kernels.stage.range import range_32
@@ -72,7 +73,7 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     limit = f32(sorted((2.0**-11, -lo, hi))[-1])
     gain = f32(step_32(in_min, in_max) / f32(limit / HALF))
     if not (isfinite(gain) and 2.0**-29 <= gain < 2.0**24):
-        raise ValueError(f"t, min, max: from ({in_min}, {in_max}) to ({-limit}, {limit}) is a gain of {gain}, refused")
+        raise bad_value("t, min, max", f"from ({in_min}, {in_max}) to ({-limit}, {limit}) is a gain of {gain}, refused")
     return _requantized(codes, gain, limit, False, out)
 
 
@@ -116,10 +117,10 @@ def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int1
     codes, lo, hi = operand(t, "t", S32)
     level = step_32(lo, hi)
     if not (isfinite(level) and level > 0):
-        raise ValueError(f"t: the range ({lo}, {hi}) is 0 wide, or wider than float32")
+        raise bad_value("t", f"the range ({lo}, {hi}) is 0 wide, or wider than float32")
     lowest, highest = range_32(codes)
     if codes.size and lowest == TABLE["s32"].lowest:
-        raise ValueError("t: holds -2**31, whose negative wraps in the original")
+        raise bad_value("t", "holds -2**31, whose negative wraps in the original")
     limit = f32(level * f32(max(2, highest, -min(lowest, 0))))
     gain = f32(level / f32(limit / HALF))
     return _requantized(codes, gain, f32(level * HALF) if gain >= 1 else limit, True, out)

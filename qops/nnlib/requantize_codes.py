@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops.checks import S32, U8, array, int32, output, real, span
@@ -108,7 +109,7 @@ def _requantize_i32(
 ) -> NDArray[np.uint8]:
     level = real(level, "level")
     if level < 0:
-        raise ValueError(f"level: {level} is negative")
+        raise bad_value("level", f"{level} is negative")
     lo, hi = span(lo, hi)
     codes = array(x, "x", S32)
     out = output(out, U8, codes)
@@ -159,7 +160,7 @@ def requantize_u8(
     """
     gain = real(gain, "gain")
     if not 0 <= gain < 2**15:
-        raise ValueError(f"gain: {gain} is not in 0..2**15")
+        raise bad_value("gain", f"{gain} is not in 0..2**15")
     in_zero = int32(in_zero, "in_zero")
     out_zero = int32(out_zero, "out_zero")
     codes = array(x, "x", U8)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import resize as kernels
 from qops.checks import U8, flag, integers, into, operand, put
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -172,7 +173,7 @@ def _images(x: TensorLike, size: tuple[int, int]) -> tuple[NDArray[Any], float, 
     height, width = integers(size, "size", 2, 1)
     codes, lo, hi = operand(x, "x", U8)
     if codes.ndim != 4 or codes.size == 0:
-        raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {codes.shape}")
+        raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {codes.shape}")
     return codes, lo, hi, (height, width)
 
 
@@ -186,10 +187,10 @@ def _arithmetic(shape: tuple[int, ...], size: tuple[int, int], corners: bool) ->
         return "doubled" if times == 2 and not corners else "weighted"
     if times in (2, 4) and not corners:
         if times == 4 and width == 1:
-            raise ValueError(f"x: images of one column, of which nnlib reads what is in memory behind, to {size}")
+            raise bad_value("x", f"images of one column, of which nnlib reads what is in memory behind, to {size}")
         return "exact"
     if corners and size[1] == 4 * width and (width - 1) % 3 == 0 and width * channels < 384:
-        raise ValueError(f"align_corners: a fourth arithmetic, from a width of {width} to {size[1]}, is not modelled")
+        raise bad_value("align_corners", f"a fourth arithmetic, from a width of {width} to {size[1]}, is not modelled")
     if corners and 1 in size:
-        raise ValueError(f"align_corners: the original divides by 0 for a size of {size}")
+        raise bad_value("align_corners", f"the original divides by 0 for a size of {size}")
     return "float"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type
 from qops.nnlib.fused_node import Node
 from qops.qtensor import QTensor, TensorLike
 
@@ -51,7 +52,7 @@ class Session:
 
     def __init__(self, op: Node) -> None:
         if not isinstance(op, Node):
-            raise TypeError(f"op: expected a prepared op of nnlib that finds its range, got {op!r}")
+            raise bad_type("op", f"expected a prepared op of nnlib that finds its range, got {op!r}")
         self.op, self._ends, self.passes = op, op._fresh(), 0
 
     @property

@@ -8,6 +8,7 @@ from math import isinf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.nnlib.pad import code_of
 from qops.checks import U8, as_array, check_out, integer, integers, operand, real, shown
 from qops.nnlib._checks import count_of
@@ -69,13 +70,13 @@ def quantized_pad_8(
     number = _finite_or_infinite(value)
     codes, lo, hi = operand(t, "t", U8)
     if len(around) > codes.ndim:
-        raise ValueError(f"pads: expected (before, after) for up to {codes.ndim} axes, got {shown(pads)}")
+        raise bad_value("pads", f"expected (before, after) for up to {codes.ndim} axes, got {shown(pads)}")
     code = _pad_code(number, lo, hi)
     before = [0] * (codes.ndim - len(around)) + [pair[0] for pair in around]
     after = [0] * (codes.ndim - len(around)) + [pair[1] for pair in around]
     shape = tuple(n + b + e for n, b, e in zip(codes.shape, before, after, strict=True))
     if 0 in shape:
-        raise ValueError(f"t, pads: a result of shape {shape} has no elements")
+        raise bad_value("t, pads", f"a result of shape {shape} has no elements")
     result = _place(out, shape, codes)
     result[...] = code
     result[tuple(slice(b, b + n) for b, n in zip(before, codes.shape, strict=True))] = codes
@@ -147,7 +148,7 @@ def quantized_strided_slice_8(
     """
     count = count_of(start)
     if count > 4:
-        raise ValueError(f"start: expected up to four integers, got {shown(start)}")
+        raise bad_value("start", f"expected up to four integers, got {shown(start)}")
     every = [
         integers(values, name, count, -(2**31)) for values, name in ((start, "start"), (stop, "stop"), (step, "step"))
     ]
@@ -156,10 +157,10 @@ def quantized_strided_slice_8(
         for mask, name in ((begin_mask, "begin_mask"), (end_mask, "end_mask"), (shrink_mask, "shrink_mask"))
     ]
     if 0 in every[2]:
-        raise ValueError(f"step: expected integers other than 0, got {shown(step)}")
+        raise bad_value("step", f"expected integers other than 0, got {shown(step)}")
     codes, lo, hi = operand(t, "t", U8)
     if codes.ndim != 4 or codes.size == 0:
-        raise ValueError(f"t: expected four axes, each at least 1, got shape {codes.shape}")
+        raise bad_value("t", f"expected four axes, each at least 1, got shape {codes.shape}")
     chosen = [np.arange(n) for n in codes.shape]
     for axis in range(4):
         i = axis - (4 - count)
@@ -211,7 +212,7 @@ def quantized_split_8(t: TensorLike, axis: int, parts: int) -> tuple[QTensor, ..
     codes, lo, hi = operand(t, "t", U8)
     integer(along, "axis", -codes.ndim, codes.ndim - 1)
     if codes.shape[along] % count:
-        raise ValueError(f"parts: {count} do not divide axis {along} of shape {codes.shape}")
+        raise bad_value("parts", f"{count} do not divide axis {along} of shape {codes.shape}")
     return tuple(tensor(np.array(part, np.uint8, order="C"), lo, hi) for part in np.split(codes, count, along))
 
 
@@ -227,7 +228,7 @@ def _pads(pads: ArrayLike) -> list[tuple[int, int]]:
     """Give (before, after) of each axis."""
     rows = list(as_array(pads, "pads")) if isinstance(pads, np.ndarray) and np.ndim(pads) else pads
     if not isinstance(rows, (tuple, list)):
-        raise TypeError(f"pads: expected (before, after) for each of the last axes, got {shown(pads)}")
+        raise bad_type("pads", f"expected (before, after) for each of the last axes, got {shown(pads)}")
     return [integers(pair, "pads", 2, 0) for pair in rows]
 
 
@@ -241,7 +242,7 @@ def _pad_code(number: float, lo: float, hi: float) -> int:
         return 255 if number > 0 else 0
     code = code_of(number, lo, hi)
     if not -2 <= code <= 257:
-        raise ValueError(f"value: {number} is code {code} of the range {(lo, hi)}, which the original refuses")
+        raise bad_value("value", f"{number} is code {code} of the range {(lo, hi)}, which the original refuses")
     return int(min(max(code, 0), 255))
 
 
@@ -258,11 +259,12 @@ def _chosen(axis: int, size: int, numbers: tuple[int, int, int], masks: list[boo
         last = last if not ends else size if step > 0 else -1
     count = len(range(first, last, step))
     if count == 0:
-        raise ValueError(f"start, stop: no codes along axis {axis} of length {size}, which the original refuses")
+        raise bad_value("start, stop", f"no codes along axis {axis} of length {size}, which the original refuses")
     furthest = first + step * (count - 1)
     if not (0 <= first < size and 0 <= furthest < size):
-        raise ValueError(
-            f"start, stop: axis {axis} of length {size} has no codes at {first}, {first + step}, .. {furthest}, "
-            "which the original refuses"
+        raise bad_value(
+            "start, stop",
+            f"axis {axis} of length {size} has no codes at {first}, {first + step}, .. {furthest}, "
+            "which the original refuses",
         )
     return np.arange(first, first + step * count, step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib import softmax as kernels
 from qops.checks import U8, into, operand, put, real
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -79,14 +80,14 @@ def quantized_softmax_8(t: TensorLike, beta: float = 1.0, *, out: NDArray[np.uin
     factor = real(beta, "beta")
     codes, lo, hi = operand(t, "t", U8)
     if codes.ndim == 0 or not 1 <= codes.shape[-1] <= 65536:
-        raise ValueError(f"t: expected 1 to 65536 codes along the last axis, got shape {codes.shape}")
+        raise bad_value("t", f"expected 1 to 65536 codes along the last axis, got shape {codes.shape}")
     depth = codes.shape[-1]
     if factor < 0:
-        raise ValueError(f"beta: expected 0 or more, got {factor}")
+        raise bad_value("beta", f"expected 0 or more, got {factor}")
     if depth >= LARGE_DEPTH and codes.size >= 4 * LARGE_DEPTH:
-        raise ValueError(f"t: rows of {depth} in {codes.size} codes, for which nnlib has another algorithm")
+        raise bad_value("t", f"rows of {depth} in {codes.size} codes, for which nnlib has another algorithm")
     if depth > 2 and kernels.integers(lo, hi, factor, depth)["right_shift"] < 0:
-        raise ValueError(f"t, beta: a range of {(lo, hi)} times {factor} is too wide, which the original refuses")
+        raise bad_value("t, beta", f"a range of {(lo, hi)} times {factor} is too wide, which the original refuses")
     place = into(out, codes.shape, [codes], U8)
     made = np.empty(codes.shape, np.uint8) if place is None else place
     if depth == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import FusedNode, NodeRules
 from qops.qtensor import QTensor, TensorLike
@@ -51,9 +52,9 @@ class SuperFC(FusedNode):
 
     def _check(self, shape: tuple[int, ...]) -> int:
         if shape[:2] != (1, 1):
-            raise ValueError(f"w: expected (1, 1, K, O), got shape {shape}")
+            raise bad_value("w", f"expected (1, 1, K, O), got shape {shape}")
         if shape[2] < LEAST or shape[2] % UNIT:
-            raise ValueError(f"w: expected a multiple of {UNIT} from {LEAST} on as K, got shape {shape}")
+            raise bad_value("w", f"expected a multiple of {UNIT} from {LEAST} on as K, got shape {shape}")
         return shape[3]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.nnlib.node_sums import Watched
@@ -114,7 +115,7 @@ class Supernode(FusedNode):
         """Pack the weights: signed bytes, which a V65 has if those of 32 channels fit its memory, or codes."""
         choice(self.arch, "arch", ("v65", "v60"))
         if w.shape[2] <= COLUMNS and self._moves[0][1] <= COLUMNS and scales is None:
-            raise ValueError(f"w: filters of {w.shape[2]} channels run as an input_supernode")
+            raise bad_value("w", f"filters of {w.shape[2]} channels run as an input_supernode")
         zero, step = level(lo, hi)
         depth, own = -(-w.shape[2] // VECTOR) * VECTOR, None
         self._is_signed = self.arch == "v65" and w.shape[0] * w.shape[1] * depth * VECTOR <= VTCM

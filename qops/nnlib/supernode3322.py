@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, real, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, NodeRules
@@ -59,7 +60,7 @@ class Supernode3322(FusedNode):
 
     def _check(self, shape: tuple[int, ...]) -> int:
         if shape != SHAPE:
-            raise ValueError(f"w: expected shape {SHAPE}, got {shape}")
+            raise bad_value("w", f"expected shape {SHAPE}, got {shape}")
         return shape[3]
 
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import U8, operand
 from qops.qtensor import TensorLike
 
@@ -23,9 +24,9 @@ def explained(op: Supernode, x: TensorLike, y: TensorLike) -> str:
     (image, _, _), (codes, lo, hi) = operand(x, "x", U8), operand(y, "y", U8)
     shape = op.shape_of(image.shape)
     if codes.shape != shape:
-        raise ValueError(f"y: expected shape {shape}, got {codes.shape}")
+        raise bad_value("y", f"expected shape {shape}, got {codes.shape}")
     if not (lo <= 0 <= hi and lo < hi):
-        raise ValueError(f"y: expected a range with 0, got {lo} to {hi}")
+        raise bad_value("y", f"expected a range with 0, got {lo} to {hi}")
     given, lines = (op.w, op.bias, op.stride, op.padding, lo, hi), []
     for arch in ("v65", "v60"):
         made = type(op)(*given, channel_scale=op.channel_scale, arch=arch)

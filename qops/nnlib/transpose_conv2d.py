@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, check_out, integers, operand, put, unshared
 from qops.nnlib.chosen_node import convolution_node
@@ -81,7 +82,7 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
         if (down, across) == (1, 1):
             self._pads = (beyond[0] - top, beyond[0] - bottom), (beyond[1] - left, beyond[1] - right)
             if min(map(min, self._pads)) < 0:
-                raise ValueError(f"pads: expected at most {beyond} for stride 1, got {(top, bottom, left, right)}")
+                raise bad_value("pads", f"expected at most {beyond} for stride 1, got {(top, bottom, left, right)}")
         words = np.zeros(depth, np.int32)
         words[: len(codes)] = kept_bias.data
         repeated = np.tile(words, down * across), kept_bias.min, kept_bias.max
@@ -115,16 +116,16 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or 0 in shape:
-            raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {shape}")
+            raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {shape}")
         down, across, _, channels, top, left = self._places
         padded = shape[0], *(n + sum(pads) for n, pads in zip(shape[1:3], self._pads, strict=True)), shape[3]
         made = self._node._shape(padded)
         size = made[1] * down, made[2] * across
         if (down, across) == (1, 1):
             if size != self._size:
-                raise ValueError(f"out_size: expected {size} for images of {shape[1:3]}, got {self._size}")
+                raise bad_value("out_size", f"expected {size} for images of {shape[1:3]}, got {self._size}")
         elif top + self._size[0] > size[0] or left + self._size[1] > size[1]:
-            raise ValueError(f"out_size: {self._size} after pads of {(top, left)} is beyond {size}")
+            raise bad_value("out_size", f"{self._size} after pads of {(top, left)} is beyond {size}")
         return shape[0], *self._size, channels
 
 

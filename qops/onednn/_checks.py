@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array as as_array
 from qops.checks import choice as choice
 from qops.checks import int32 as int32
@@ -20,7 +21,7 @@ def array(x: ArrayLike, name: str, allowed: Sequence[str], ndim: int | None = No
     """Give `x` as an array of one of some types, in native byte order, with `ndim` dimensions."""
     data = native(x, name, allowed)
     if ndim is not None and data.ndim != ndim:
-        raise ValueError(f"{name}: expected {ndim} dimensions, got shape {data.shape}")
+        raise bad_value(name, f"expected {ndim} dimensions, got shape {data.shape}")
     return data
 
 
@@ -36,20 +37,20 @@ def own(x: Any, name: str) -> Any:
 def shape(x: NDArray[Any], name: str, wanted: tuple[int, ...]) -> NDArray[Any]:
     """Give `x`, if its shape is `wanted`."""
     if x.shape != wanted:
-        raise ValueError(f"{name}: expected shape {wanted}, got {x.shape}")
+        raise bad_value(name, f"expected shape {wanted}, got {x.shape}")
     return x
 
 
 def instance(x: object, name: str, kind: type) -> None:
     """Raise TypeError if `x` is not a `kind`."""
     if not isinstance(x, kind):
-        raise TypeError(f"{name}: expected a qops.onednn.{kind.__name__}, got {shown(x)}")
+        raise bad_type(name, f"expected a qops.onednn.{kind.__name__}, got {shown(x)}")
 
 
 def sequence(x: Any, name: str) -> list[Any]:
     """Give the members of a sequence or array."""
     if isinstance(x, str) or not (isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim)):
-        raise TypeError(f"{name}: expected a sequence, got {shown(x)}")
+        raise bad_type(name, f"expected a sequence, got {shown(x)}")
     return list(x)
 
 
@@ -59,7 +60,7 @@ def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
         return None
     data = array(x, "bias", ["float32", "int32", "int8", "uint8"])
     if data.ndim == 0 or data.size != channels or data.shape[-1] != channels:
-        raise ValueError(f"bias: expected {channels} values, one for each channel, got shape {data.shape}")
+        raise bad_value("bias", f"expected {channels} values, one for each channel, got shape {data.shape}")
     return data.reshape(channels)
 
 
@@ -67,12 +68,12 @@ def finite(x: ArrayLike, name: str, ndim: int | None = None) -> NDArray[np.float
     """Give float32 data that are all finite."""
     data = array(x, name, ["float32"], ndim)
     if not np.isfinite(data).all():
-        raise ValueError(f"{name}: expected finite values, got {data[~np.isfinite(data)][0]}")
+        raise bad_value(name, f"expected finite values, got {data[~np.isfinite(data)][0]}")
     return data
 
 
 def no_nan(x: NDArray[Any], name: str) -> NDArray[Any]:
     """Give `x`, if it holds no NaN."""
     if x.dtype.kind == "f" and np.isnan(x).any():
-        raise ValueError(f"{name}: expected numbers, got nan")
+        raise bad_value(name, "expected numbers, got nan")
     return x

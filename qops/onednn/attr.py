@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import shown
 from qops.onednn import _checks as check
@@ -58,7 +59,7 @@ class Scales:
     def __init__(self, values: ArrayLike, mask: int = 0) -> None:
         mask, scales = check.int32(mask, "mask", 0), _positive(values, "values")
         if mask == 0 and scales.size != 1:
-            raise ValueError(f"values: expected one with mask 0, got {scales.size}")
+            raise bad_value("values", f"expected one with mask 0, got {scales.size}")
         self._set(scales, mask)
 
     def __repr__(self) -> str:
@@ -92,11 +93,11 @@ class Scales:
             As many dimensions as the tensor: its length along the dimensions of the mask, 1 along the others.
         """
         if self.mask not in masks:
-            raise ValueError(f"{name}: expected a mask of {sorted(masks)}, got {self.mask}")
+            raise bad_value(name, f"expected a mask of {sorted(masks)}, got {self.mask}")
         shape = tuple(d if self.mask >> i & 1 else 1 for i, d in enumerate(dims))
         count = int(np.prod(shape, dtype=int))
         if self.values.size != count:
-            raise ValueError(f"{name}: expected {count} values with mask {self.mask}, got {self.values.size}")
+            raise bad_value(name, f"expected {count} values with mask {self.mask}, got {self.values.size}")
         return self.values.reshape(shape)
 
 
@@ -242,7 +243,7 @@ def only(attr: Attr, *names: str) -> Attr:
     check.instance(attr, "attr", Attr)
     for name in attr.given:
         if name not in names:
-            raise ValueError(f"{name}: not supported here, got {shown(getattr(attr, name))}")
+            raise bad_value(name, f"not supported here, got {shown(getattr(attr, name))}")
     return attr
 
 
@@ -252,7 +253,7 @@ def as_scales(scale: Scales | float, name: str) -> Scales:
         return scale
     values = _positive(scale, name)
     if values.size != 1:
-        raise ValueError(f"{name}: expected one number or Scales, got {shown(scale)}")
+        raise bad_value(name, f"expected one number or Scales, got {shown(scale)}")
     return Scales.__new__(Scales)._set(values, 0)
 
 
@@ -260,7 +261,7 @@ def only_factor(q: Scales, name: str) -> float:
     """Give the single value of `q`, whose mask must be 0."""
     check.instance(q, name, Scales)
     if q.mask != 0:
-        raise ValueError(f"{name}: expected mask 0, got {q.mask}")
+        raise bad_value(name, f"expected mask 0, got {q.mask}")
     return float(q.values[0])
 
 
@@ -275,7 +276,7 @@ def ops_of(post_ops: Sequence[PostOp]) -> tuple[PostOp, ...]:
     ops = check.sequence(post_ops, "post_ops")
     for op in ops:
         if not isinstance(op, (Sum, Eltwise)):
-            raise TypeError(f"post_ops: expected Sum or Eltwise, got {shown(op)}")
+            raise bad_type("post_ops", f"expected Sum or Eltwise, got {shown(op)}")
     return tuple(ops)
 
 
@@ -287,11 +288,11 @@ def has_sum(ops: Sequence[PostOp]) -> bool:
 def _positive(values: ArrayLike, name: str) -> F32:
     given = check.as_array(values, name)
     if given.dtype.kind not in "iuf":
-        raise TypeError(f"{name}: expected numbers, got {shown(values)}")
+        raise bad_type(name, f"expected numbers, got {shown(values)}")
     with np.errstate(over="ignore"):
         scales = given.astype(np.float32).reshape(-1)
     if scales.size == 0 or not (np.isfinite(scales) & (scales > 0)).all():
-        raise ValueError(f"{name}: expected finite values above zero, got {shown(values)}")
+        raise bad_value(name, f"expected finite values above zero, got {shown(values)}")
     return scales
 
 

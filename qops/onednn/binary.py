@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.onednn import _checks as check
 from qops.onednn.attr import PostOp, has_sum, ops_of
 from qops.onednn.cast import DTYPES, ieee, store, to_f32
@@ -87,10 +88,10 @@ def binary(
     check.choice(dst_dt, "dst_dt", ("u8", "s8"))
     machine(version, isa)
     if left.ndim != right.ndim or any(y not in (1, x) for x, y in zip(left.shape, right.shape, strict=True)):
-        raise ValueError(f"src1: expected the shape of src0, {left.shape}, or 1s, got {right.shape}")
+        raise bad_value("src1", f"expected the shape of src0, {left.shape}, or 1s, got {right.shape}")
     for name, factor in zip(("scale0", "scale1"), factors, strict=True):
         if not factor > 0:
-            raise ValueError(f"{name}: expected a number above zero, got {factor}")
+            raise bad_value(name, f"expected a number above zero, got {factor}")
     ops, inputs = ops_of(post_ops), (left, right, src0, src1)
     dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=has_sum(ops))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.range import range_float
 from qops.checks import put
@@ -81,7 +82,7 @@ def store(
     if dst_dt == "f32":
         return put(x, out)
     if x.dtype == np.float32 and not range_float(x)[2] and np.isnan(x).any():
-        raise ValueError(f"{names}: the result holds nan, which has no code in {dst_dt}")
+        raise bad_value(names, f"the result holds nan, which has no code in {dst_dt}")
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
     stage_of(dst_dt, **terms).run(x, result)
     return result

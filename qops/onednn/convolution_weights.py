@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv import weights as kernels
 from qops.checks import shown
 from qops.onednn import _checks as check
@@ -63,7 +64,7 @@ class Filters(NamedTuple):
         given = self.weights.shape if self.mask == 3 else self.weights.shape[1:]
         is_nhwc = src.shape[3] == inputs
         hint = " looks like NHWC, so give its transpose (0, 3, 1, 2)" if is_nhwc else f" has {src.shape[1]}"
-        return ValueError(f"weights: shape {given} is for {inputs} channels; src, NCHW, of shape {src.shape}{hint}")
+        return bad_value("weights", f"shape {given} is for {inputs} channels; src, NCHW, of shape {src.shape}{hint}")
 
     def kernel(self, src_dtype: DTypeLike, is_whole: bool, has_zp: bool, window: Window) -> ConvKernel:
         """Tell which kernel oneDNN picks for images stored nhwc, with or without a zero point.
@@ -110,17 +111,17 @@ def filters_of(weights: ArrayLike, wq_scale: Scales | float | None, m: Machine) 
     """Check the weights of a convolution."""
     w = check.no_nan(check.array(weights, "weights", ["int8", "float32"]), "weights")
     if w.ndim not in (4, 5):
-        raise ValueError(f"weights: expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
+        raise bad_value("weights", f"expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
     mask = 1 if w.ndim == 4 else 3
     w = w[None] if w.ndim == 4 else w
     if 0 in (w.shape[0], *w.shape[3:]):
-        raise ValueError(f"weights: expected at least one group and one tap, got shape {w.shape}")
+        raise bad_value("weights", f"expected at least one group and one tap, got shape {w.shape}")
     if w.dtype == np.int8:
         if wq_scale is not None:
-            raise ValueError(f"wq_scale: expected None for int8 weights, got {shown(wq_scale)}")
+            raise bad_value("wq_scale", f"expected None for int8 weights, got {shown(wq_scale)}")
         return Filters(w, mask, None, m)
     if wq_scale is None:
-        raise ValueError("wq_scale: expected the scale of float32 weights, got None")
+        raise bad_value("wq_scale", "expected the scale of float32 weights, got None")
     scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), w.shape[0] * w.shape[1], mask)
     if scale.size > 1:
         scale = scale.reshape(*w.shape[:2], 1, 1, 1)

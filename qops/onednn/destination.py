@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.onednn import destination as kernels
 from qops.checks import check_out, put
 from qops.onednn import _checks as check
@@ -54,7 +55,7 @@ def destination(
     if dst_in is not None:
         old = check.shape(check.array(dst_in, "dst_in", [np.dtype(DTYPES[dt]).name]), "dst_in", shape)
     elif has_sum:
-        raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
+        raise bad_value("dst_in", "expected the destination before the call, for the Sum in post_ops, got None")
     if out is not None:
         apart = [x for x in (*inputs, dst_in) if isinstance(x, np.ndarray) and x is not out]
         check_out(out, np.dtype(DTYPES[dt]).num, shape, apart)

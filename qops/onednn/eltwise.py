@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.onednn import _checks as check
 from qops.onednn.cast import cvtps2dq, ieee, put, store, to_f32
 from qops.onednn.destination import destination, fma, made
@@ -74,7 +75,7 @@ def eltwise(
     check.choice(alg, "alg", ["relu", "linear", "clip"])
     machine(version, isa)
     if alg == "clip" and a > b:
-        raise ValueError(f"alpha, beta: expected alpha <= beta for a clip, got {a} and {b}")
+        raise bad_value("alpha, beta", f"expected alpha <= beta for a clip, got {a} and {b}")
     dt, x = DST_DT[codes.dtype], to_f32(codes)
     destination(codes.shape, dt, out, (codes, src))
     if alg == "clip":

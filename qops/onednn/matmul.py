@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.gemm import take_off_offsets
 from qops.checks import broadcast_shape
 from qops.onednn import _checks as check
@@ -58,7 +59,7 @@ class MatMul(Product):
         m, attr = machine(given["version"], given["isa"]), given["attr"]
         self._codes = check.array(given["weights"], "weights", ["int8"])
         if self._codes.ndim < 2:
-            raise ValueError(f"weights: expected shape (..., K, N), got {self._codes.shape}")
+            raise bad_value("weights", f"expected shape (..., K, N), got {self._codes.shape}")
         check.instance(attr, "attr", Attr)
         self._is_ref = m.matmul == "gemm" and attr.has_late_sum
         saturates = m.saturates and not self._is_ref
@@ -78,11 +79,11 @@ class MatMul(Product):
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         w = self._codes.shape
         if len(shape) != len(w) or shape[-1] != w[-2]:
-            raise ValueError(f"src, weights: expected shapes (..., M, K) and (..., K, N), got {shape} and {w}")
+            raise bad_value("src, weights", f"expected shapes (..., M, K) and (..., K, N), got {shape} and {w}")
         try:
             batch = broadcast_shape(shape[:-2], w[:-2])
         except ValueError:
-            raise ValueError(f"src, weights: expected equal batches or 1, got {shape} and {w}") from None
+            raise bad_value("src, weights", f"expected equal batches or 1, got {shape} and {w}") from None
         return (*batch, shape[-2], w[-1])
 
     def __call__(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import shown
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
@@ -86,9 +87,9 @@ def prepare(
     check.choice(dt, "dst_dt", DTYPES)
     for name in attr.given:
         if name in (("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale")):
-            raise ValueError(f"{name}: not known to version {m.version!r}, got {shown(getattr(attr, name))}")
+            raise bad_value(name, f"not known to version {m.version!r}, got {shown(getattr(attr, name))}")
         if name in ("src_scale", "dst_scale") and getattr(attr, name).mask != 0:
-            raise ValueError(f"{name}: expected mask 0, got {getattr(attr, name).mask}")
+            raise bad_value(name, f"expected mask 0, got {getattr(attr, name).mask}")
     if m.divides:
         per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
@@ -104,9 +105,9 @@ def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F
     if scales is None:
         return UNSCALED
     if scales.mask not in (0, mask):
-        raise ValueError(f"{name}: expected mask 0 or {mask}, got {scales.mask}")
+        raise bad_value(name, f"expected mask 0 or {mask}, got {scales.mask}")
     if scales.mask and scales.values.size != channels:
-        raise ValueError(f"{name}: expected {channels} values, one for each channel, got {scales.values.size}")
+        raise bad_value(name, f"expected {channels} values, one for each channel, got {scales.values.size}")
     return scales.values
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import shown
 from qops.onednn.dot import S8
 from qops.onednn.window import DENSE, Window
@@ -42,14 +43,14 @@ def padded_rows(src: NDArray[Any], weights: S8, window: Window, zero_point: int)
     """
     if weights.ndim == 2:
         if window != DENSE:
-            raise ValueError(f"window: expected none for an inner product, got {shown(window)}")
+            raise bad_value("window", f"expected none for an inner product, got {shown(window)}")
         if src.shape[1] != weights.shape[1]:
-            raise ValueError(f"src, weights: shapes {src.shape} and {weights.shape} do not fit")
+            raise bad_value("src, weights", f"shapes {src.shape} and {weights.shape} do not fit")
         return src[np.newaxis]
     groups = len(weights) if weights.ndim == 5 else 1
     inputs, kh, kw = weights.shape[-3:]
     if src.shape[1] != groups * inputs:
-        raise ValueError(f"src, weights: shapes {src.shape} and {weights.shape} do not fit")
+        raise bad_value("src, weights", f"shapes {src.shape} and {weights.shape} do not fit")
     oh, ow = window.moves.out_size(src.shape[2:], (kh, kw), "weights")
     taps = window.moves.taps(src, (kh, kw), fill=zero_point).reshape(len(src), groups, inputs, oh, ow, kh, kw)
     return taps.transpose(1, 0, 3, 4, 5, 6, 2).reshape(groups, len(src) * oh * ow, kh * kw * inputs)

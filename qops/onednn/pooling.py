@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.pool import pooling as pools
 from qops.onednn import _checks as check
 from qops.onednn.destination import destination
@@ -95,11 +96,11 @@ def pooling(
     span = window.moves.span(taps)
     if any(p >= s for pad in (window.pad_l, window.pad_r) for p, s in zip(pad, span, strict=True)):
         got = f"{window.pad_l}, {window.pad_r}"
-        raise ValueError(f"window: expected padding smaller than the dilated kernel, {span}, got {got}")
+        raise bad_value("window", f"expected padding smaller than the dilated kernel, {span}, got {got}")
     size = image.shape[2], image.shape[3]
     places = window.out_size(size, taps)
     if 0 not in image.shape[:2] and not pools.counts(size, taps, window.moves).all():
-        raise ValueError(f"window: some of it lies on padding only, of an image of {image.shape[2:]}")
+        raise bad_value("window", f"some of it lies on padding only, of an image of {image.shape[2:]}")
     dst = destination((*image.shape[:2], *places), "u8" if image.dtype == np.uint8 else "s8", out, (image, src))
     room = dst.channels_last(1).out
     pixels = image.transpose(0, 2, 3, 1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops.isa import saturate
 from qops.onednn import _checks as check
 from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum, only
@@ -97,7 +98,7 @@ def reorder(
     m = machine(version, isa)
     only(attr, *(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
     if any(not isinstance(op, Sum) for op in attr.post_ops) or len(attr.post_ops) > 1:
-        raise ValueError(f"post_ops: expected at most one Sum, got {attr.post_ops}")
+        raise bad_value("post_ops", f"expected at most one Sum, got {attr.post_ops}")
     dst = destination(data.shape, dst_dt, out, (data, src), dst_in, has_sum=attr.has_sum)
     if dst_dt != "f32":
         check.no_nan(data, "src")

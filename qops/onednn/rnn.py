@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._readable import shows_fields
 from qops.onednn import _checks as check
 from qops.onednn import dot
@@ -57,9 +58,9 @@ class StateQuant:
         object.__setattr__(self, "scale", check.real(self.scale, "scale"))
         object.__setattr__(self, "shift", check.real(self.shift, "shift"))
         if not self.scale > 0:
-            raise ValueError(f"scale: expected a number above zero, got {self.scale}")
+            raise bad_value("scale", f"expected a number above zero, got {self.scale}")
         if self.shift % 1 != 0 or abs(self.shift) > 2**24:
-            raise ValueError(f"shift: expected a whole number up to 2**24, got {self.shift}")
+            raise bad_value("shift", f"expected a whole number up to 2**24, got {self.shift}")
 
 
 RECOMMENDED = StateQuant()
@@ -99,7 +100,7 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
     """
     peak = float(np.abs(check.array(weights, "weights", ["float32"])).max(initial=0))
     if not 0 < peak < np.inf:
-        raise ValueError(f"weights: expected finite values, not all zero, got a largest magnitude of {peak}")
+        raise bad_value("weights", f"expected finite values, not all zero, got a largest magnitude of {peak}")
     return WEIGHTS_PEAK / peak
 
 

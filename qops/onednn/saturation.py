@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._readable import shows_fields
 from qops.checks import shown
 from qops.codes import TABLE
@@ -136,12 +137,12 @@ def saturated_pairs(
     if check.choice(order, "order", TAPS) == TAPS[1]:
         return _in_order(src, _weights(weights, groups=True), window, m.saturates, zero_point)
     if check.int32(zero_point, "zero_point"):
-        raise ValueError(f"zero_point: expected 0 with order {order!r}, got {zero_point}")
+        raise bad_value("zero_point", f"expected 0 with order {order!r}, got {zero_point}")
     if _weights(weights).ndim == 4:
         x = check.array(src, "src", check.CODES_8, 4)
         return _of_convolution(x, filters_of(weights, None, m), window)
     if window != DENSE:
-        raise ValueError(f"window: expected none for an inner product, got {shown(window)}")
+        raise bad_value("window", f"expected none for an inner product, got {shown(window)}")
     x = check.array(src, "src", check.CODES_8, 2)
     w = _weights(weights)
     check.shape(w, "weights", (len(w), x.shape[1]))
@@ -286,5 +287,5 @@ def _weights(x: ArrayLike, groups: bool = False) -> S8:
     """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups; or with `groups` as given."""
     w = check.array(x, "weights", ["int8"])
     if w.ndim not in (2, 4, 5):
-        raise ValueError(f"weights: expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")
+        raise bad_value("weights", f"expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")
     return w if w.ndim < 5 or groups else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])

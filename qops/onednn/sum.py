@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, ieee, store, to_f32
 from qops.onednn.destination import destination
@@ -72,7 +73,7 @@ def sum(
     codes = [check.array(x, f"srcs[{i}]", check.CODES_8) for i, x in enumerate(check.sequence(srcs, "srcs"))]
     weights = [check.real(s, f"scales[{i}]") for i, s in enumerate(check.sequence(scales, "scales"))]
     if not codes or len(codes) != len(weights):
-        raise ValueError(f"scales: expected one a source, got {len(codes)} sources and {len(weights)} scales")
+        raise bad_value("scales", f"expected one a source, got {len(codes)} sources and {len(weights)} scales")
     for i, x in enumerate(codes):
         check.shape(x, f"srcs[{i}]", codes[0].shape)
     check.choice(dst_dt, "dst_dt", DTYPES)

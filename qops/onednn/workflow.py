@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import integer
 from qops.onednn import _checks as check
 from qops.onednn.attr import Scales, factors_product, only_factor
@@ -78,7 +79,7 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
     """
     top, data = ACTIVATION_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.finite(activations, "activations")
     if (data < 0).any():
-        raise ValueError(f"activations: expected no negative values, got {data.min()}")
+        raise bad_value("activations", f"expected no negative values, got {data.min()}")
     return Scales(top / _peak(data, "activations", 0))
 
 
@@ -207,7 +208,7 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     factor = factors_product(q_a, q_w)
     values = check.finite(bias, "bias", 1)
     if factor.size not in (1, values.size):
-        raise ValueError(f"bias: expected {factor.size} values, one for each channel, got {values.size}")
+        raise bad_value("bias", f"expected {factor.size} values, one for each channel, got {values.size}")
     check.choice(rounding, "rounding", ROUNDINGS)
     steps = ROUNDINGS[rounding](values.astype(np.float64) * factor)
     return np.clip(steps, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)
@@ -245,15 +246,15 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     acc, factor = check.array(x, "x", ["int32"]), factors_product(q_a, q_w)
     if factor.size > 1:
         if acc.ndim == 0:
-            raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")
+            raise bad_value("x", f"expected an axis of {factor.size} channels, got a single element")
         check.int32(axis, "axis", -acc.ndim, acc.ndim - 1)
         if acc.shape[axis] != factor.size:
-            raise ValueError(f"x: expected {factor.size} channels along axis {axis}, got shape {acc.shape}")
+            raise bad_value("x", f"expected {factor.size} channels along axis {axis}, got shape {acc.shape}")
         factor = factor.reshape([-1 if i == axis % acc.ndim else 1 for i in range(acc.ndim)])
     with np.errstate(over="ignore"):
         values = (acc / factor).astype(np.float32)
     if not np.isfinite(values).all():
-        raise ValueError(f"q_a, q_w: expected factors that keep x in float32, got {q_a.values} and {q_w.values}")
+        raise bad_value("q_a, q_w", f"expected factors that keep x in float32, got {q_a.values} and {q_w.values}")
     return values
 
 
@@ -295,7 +296,7 @@ def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
     rest = tuple(i for i in range(x.ndim) if not mask >> i & 1)
     found = np.asarray(np.abs(x).max(axis=rest, initial=0), np.float64)
     if not (found > 0).all():
-        raise ValueError(f"{name}: expected a nonzero value in every channel, got a peak of 0")
+        raise bad_value(name, "expected a nonzero value in every channel, got a peak of 0")
     return found
 
 

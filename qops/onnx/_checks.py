@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import all_finite, as_array, check_out, choice, float32s, integer, native, real, shown
 from qops.codes import of_dtype
 from qops.onnx.runtimes import ORT, RUNTIMES
@@ -59,7 +60,7 @@ def of_types(make: Callable[[np.dtype[Any]], _Made]) -> dict[np.dtype[Any], _Mad
 def among(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> np.dtype[Any]:
     """Give a dtype; TypeError if it is not one of `allowed`."""
     if dtype.type.__name__ not in allowed and dtype.name not in allowed:
-        raise TypeError(f"{name}: expected {', '.join(allowed)}, got {dtype}")
+        raise bad_type(name, f"expected {', '.join(allowed)}, got {dtype}")
     return dtype
 
 
@@ -68,7 +69,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
     try:
         found = np.dtype(dtype)
     except (TypeError, ValueError):  # a text that has no bytes is a ValueError
-        raise TypeError(f"{name}: expected a dtype, got {shown(dtype)}") from None
+        raise bad_type(name, f"expected a dtype, got {shown(dtype)}") from None
     return among(found, name, allowed)
 
 
@@ -88,7 +89,7 @@ def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divid
     data = native(float32s(found, name) if found.dtype in PLAIN else found, name, allowed)
     if not all_finite(data, divides):
         bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
-        raise ValueError(f"{name}: expected finite numbers{' other than 0' * divides}, got {data[bad].ravel()[0]}")
+        raise bad_value(name, f"expected finite numbers{' other than 0' * divides}, got {data[bad].ravel()[0]}")
     return data
 
 
@@ -101,7 +102,8 @@ def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any
     """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):
         low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(dtype)
-        return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
+        code = integer(value, name, low, high)
+        return np.array(code, dtype) if dtype.kind in "iu" else np.asarray(code, np.int64).astype(dtype)
     return native(value, name, (dtype.type.__name__,))
 
 
@@ -110,17 +112,15 @@ def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int,
     if value.size == 1:
         return value.reshape(())
     if not -len(shape) <= axis < len(shape):
-        raise ValueError(f"axis: expected an axis of {len(shape)} dimensions, got {axis}, with {name} {value.shape}")
+        raise bad_value("axis", f"expected an axis of {len(shape)} dimensions, got {axis}, with {name} {value.shape}")
     axis %= len(shape)
     if not block_size:
         if value.shape != (shape[axis],):
-            raise ValueError(f"{name}: expected 1 value or {shape[axis]}, one along axis {axis}, got {value.shape}")
+            raise bad_value(name, f"expected 1 value or {shape[axis]}, one along axis {axis}, got {value.shape}")
         return value.reshape(-1, *(1,) * (len(shape) - axis - 1))
     blocks = (*shape[:axis], -(-shape[axis] // block_size), *shape[axis + 1 :])
     if value.shape != blocks:
-        raise ValueError(
-            f"{name}: expected shape {blocks}, blocks of {block_size} along axis {axis}, got {value.shape}"
-        )
+        raise bad_value(name, f"expected shape {blocks}, blocks of {block_size} along axis {axis}, got {value.shape}")
     return value.repeat(block_size, axis).take(np.arange(shape[axis]), axis)
 
 
@@ -134,7 +134,7 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
         return value.reshape(one_each)
     if value.shape != (*shape[:-2], *one_each):
         what = "row" if axis == -2 else "column"
-        raise ValueError(f"{name}: expected 1 value, or {length}, one for each {what}, of {shape}, got {value.shape}")
+        raise bad_value(name, f"expected 1 value, or {length}, one for each {what}, of {shape}, got {value.shape}")
     return value
 
 
@@ -147,14 +147,14 @@ def of_matrices(value: NDArray[Any], shape: tuple[int, ...]) -> list[NDArray[Any
 def one_value(value: NDArray[Any], name: str) -> NDArray[Any]:
     """Give a scale or zero point of one value as an array without dimensions."""
     if value.size != 1:
-        raise ValueError(f"{name}: expected 1 value, got shape {value.shape}")
+        raise bad_value(name, f"expected 1 value, got shape {value.shape}")
     return value.reshape(())
 
 
 def channels(value: NDArray[Any], name: str, count: int) -> NDArray[Any]:
     """Give a scale or zero point of 1 value, or of one an output channel, as a 1-D array."""
     if value.size != 1 and value.shape != (count,):
-        raise ValueError(f"{name}: expected 1 value, or {count}, one an output channel, got shape {value.shape}")
+        raise bad_value(name, f"expected 1 value, or {count}, one an output channel, got shape {value.shape}")
     return value.reshape(-1)
 
 
@@ -183,4 +183,4 @@ def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *inputs: Any) -> N
 def ort_has_kernel(x: np.dtype[Any], w: np.dtype[Any], y: np.dtype[Any], names: str) -> None:
     """Raise TypeError if onnxruntime has no kernel for operands and a result of these types."""
     if x != y or x == np.int8 != w:
-        raise TypeError(f"{names}: onnxruntime has no kernel for {x} by {w} to {y}")
+        raise bad_type(names, f"onnxruntime has no kernel for {x} by {w} to {y}")

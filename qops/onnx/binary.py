@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import rules
-from qops.checks import broadcast_shape, put, renamed
+from qops._kernels.arrays.refusal import bad_type, bad_value, renamed
+from qops.checks import broadcast_shape, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 
@@ -49,8 +50,7 @@ class QLinearBinary(ByType):
             self._scale(scale)
 
     def _of(self, dtype: np.dtype[Any]) -> tuple[Rule, Rule]:
-        a, b, c = ((self._scale(scale), self._zero(zero, dtype)) for scale, zero in _NUMBERS)
-        return self._ruled(a, b, c, dtype), self._ruled(b, a, c, dtype)
+        return self._ruled(dtype, False), self._ruled(dtype, True)
 
     def _scale(self, name: str) -> float:
         return float(scale_above_0(self._arguments[name], name))
@@ -58,14 +58,14 @@ class QLinearBinary(ByType):
     def _zero(self, name: str, dtype: np.dtype[Any]) -> int:
         return zero_of(self._arguments[name], name, dtype)
 
-    def _ruled(self, a: tuple[float, int], b: tuple[float, int], c: tuple[float, int], dtype: np.dtype[Any]) -> Rule:
-        numbers: dict[str, Any] = {
-            f"{x}_{what}": part[i]
-            for x, part in (("a", a), ("b", b), ("y", c))
-            for i, what in enumerate(("scale", "zero_point"))
-        }
+    def _ruled(self, dtype: np.dtype[Any], is_exchanged: bool) -> Rule:
+        """Give the rule that takes A and B, or B and A."""
+        numbers: dict[str, Any] = {"dtype": dtype}
+        for letter, (scale, zero) in zip("bay" if is_exchanged else "aby", _NUMBERS, strict=True):
+            numbers[f"{letter}_scale"] = self._scale(scale)
+            numbers[f"{letter}_zero_point"] = self._zero(zero, dtype)
         try:
-            return self._rule(self.rule, **numbers, dtype=dtype)
+            return self._rule(self.rule, **numbers)
         except ValueError as why:
             raise renamed(why, "A_scale, B_scale, C_scale") from None
 
@@ -73,18 +73,19 @@ class QLinearBinary(ByType):
         """Give the codes of `A` and `B`, in `out` if it is given."""
         a, b = codes(A, "A"), codes(B, "B")
         if a.dtype != b.dtype:
-            raise TypeError(f"B: expected {a.dtype} data as A, got {b.dtype}")
-        both = self._for(a.dtype)
+            raise bad_type("B", f"expected {a.dtype} data as A, got {b.dtype}")
+        is_exchanged = _exchanged(a.shape, b.shape)
+        made = self._made_for.get(a.dtype)
+        rule = made[is_exchanged] if made else self._ruled(a.dtype, is_exchanged)
         if a.shape == b.shape:
             check.out(out, a.dtype, a.shape, a, b)
-            made: NDArray[Any] = both[1](b, a, out) if _exchanged(a.shape, b.shape) else both[0](a, b, out)
-            return made
+            return rule(b, a, out) if is_exchanged else rule(a, b, out)
         try:
             shape = broadcast_shape(a.shape, b.shape)
         except ValueError:
-            raise ValueError(f"A, B: shapes {a.shape} and {b.shape} do not broadcast") from None
+            raise bad_value("A, B", f"shapes {a.shape} and {b.shape} do not broadcast") from None
         check.out(out, a.dtype, shape, a, b)
-        a, b, rule = (b, a, both[1]) if _exchanged(a.shape, b.shape) else (a, b, both[0])
+        a, b = (b, a) if is_exchanged else (a, b)
         return put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)
 
 

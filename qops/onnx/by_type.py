@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import as_array, native
 from qops.onnx import _checks as check
 from qops.prepared import Prepared
@@ -47,7 +48,7 @@ def scale_above_0(value: ArrayLike, name: str) -> np.float32:
     """Give one scale above 0, in float32."""
     scale = F32(check.one_value(check.scale(value, name, ("float32",)), name))
     if not scale > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {scale!s}")
+        raise bad_value(name, f"expected a number above 0, got {scale!s}")
     return scale
 
 

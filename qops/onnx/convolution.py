@@ -8,7 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, planes, weights, window_of
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
+from qops._kernels.conv.axes import planes, weights, window_of
 from qops._kernels.conv.convolution import Conv2D
 from qops._kernels.conv.finish import Finish
 from qops.checks import as_array, int32, native, put, shown
@@ -54,7 +56,7 @@ class Convolution(Prepared):
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         layer = self._layer(x)
         finish = Finish(layer.w_zero, layer.bias, layer.codes, layer.dtype.num)
-        pairs = self._pairs(x)
+        pairs = COLUMNS[self.runtime].pairs and self._pairs(x, layer.w_zero)
         if pairs:
             paired = PairedConv(self._w, zero, self._moves.group, pairs, self._filters_first, layer)
             return ConvolutionKernel(zero, finish, layer.dtype, paired=paired)
@@ -67,8 +69,8 @@ class Convolution(Prepared):
     _filters_first: ClassVar[bool]
     """Whether onnxruntime multiplies filters by the image; else it multiplies the image by filters."""
 
-    def _pairs(self, x: np.dtype[Any]) -> Pairs:
-        """Give what pairs of products do with data of type `x`."""
+    def _pairs(self, x: np.dtype[Any], w_zero: int | NDArray[np.int64]) -> Pairs:
+        """Give what pairs of products do with data of type `x`, where the runtime does anything with them."""
         types = (self._w.dtype, x) if self._filters_first else (x, self._w.dtype)
         return COLUMNS[self.runtime].pairs_of(*types)
 
@@ -80,7 +82,7 @@ class Convolution(Prepared):
         """ValueError for a window that onnxruntime refuses."""
         how, dilations = self._moves.auto_pad, [axis.dilation for axis in self._moves.unplaced]
         if self._moves.is_same and max(dilations) > 1:
-            raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
+            raise bad_value("dilations", f"onnxruntime takes none with auto_pad {how!r}, got {shown(dilations)}")
 
     def _w_zero(self) -> int | NDArray[np.int64]:
         """Check the zero point of the filters, one or one for each output channel, and give it."""
@@ -90,10 +92,10 @@ class Convolution(Prepared):
     def _axes(self, shape: tuple[int, ...]) -> list[Axis]:
         """Give the window along each axis of data of this shape; ValueError if the shape does not fit the filters."""
         if len(shape) < 3:
-            raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {shape}")
+            raise bad_value("x", f"expected (N, C, one or more spatial axes), got shape {shape}")
         w, group = self._w.shape, self._moves.group
         if len(shape) != len(w) or shape[1] != w[1] * group:
-            raise ValueError(f"x, w: shapes {shape} and {w} do not fit with group {group}")
+            raise bad_value("x, w", f"shapes {shape} and {w} do not fit with group {group}")
         return self._moves.axes(shape[2:])
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import int32, integer, native, put, shown
 from qops.onnx import _checks as check
 
@@ -76,7 +77,7 @@ def dequantize_linear(
     scale = check.of_slices(scale, "x_scale", data.shape, axis, block_size)
     zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)
     if data.dtype.name in ("int32", *check.FLOATS) and zero.any():
-        raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {shown(x_zero_point)}")
+        raise bad_value("x_zero_point", f"expected 0 for {data.dtype} codes, got {shown(x_zero_point)}")
     check.out(out, wanted, data.shape, data, scale, x_scale, x_zero_point)
     with np.errstate(over="ignore"):
         return put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)

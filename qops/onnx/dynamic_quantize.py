@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._readable import shows_fields
 from qops.checks import native
 from qops.codes import TABLE
@@ -91,11 +92,11 @@ def quantized_over_range(data: NDArray[np.float32], name: str, runtime: str) -> 
     """Quantize over the range of the data; `name` is the caller's name of them."""
     constant = np.float32(CODES.steps if COLUMNS[runtime].is_ort else 1.0)
     if data.size == 0:
-        raise ValueError(f"{name}: expected data, got none, shape {data.shape}")
+        raise bad_value(name, f"expected data, got none, shape {data.shape}")
     low, high = np.minimum(data.min(), np.float32(0)), np.maximum(data.max(), np.float32(0))
     with np.errstate(over="ignore", invalid="ignore"):
         scale = (high - low if high != low else constant) / np.float32(CODES.steps)
     if not 0 < scale < np.inf:
-        raise ValueError(f"{name}: the range ({low!s}, {high!s}) has no float32 scale above 0")
+        raise bad_value(name, f"the range ({low!s}, {high!s}) has no float32 scale above 0")
     zero = np.rint(np.clip(-low / scale, CODES.lowest, CODES.highest)).astype(np.uint8)
     return DynamicallyQuantized(quantize_linear(data, scale, zero), scale, zero)

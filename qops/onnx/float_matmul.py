@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import native, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
@@ -32,12 +33,12 @@ class _ToFloat(MatrixProduct):
     def _pack_all(self, once: bool) -> None:
         self._pack(self.B, ("A", "B"), once)
         if self._is_vector:
-            raise ValueError(f"B: expected a matrix, got shape {self._b.shape[:1]}")
+            raise bad_value("B", f"expected a matrix, got shape {self._b.shape[:1]}")
         columns = self._b.shape[-1]
         self._b_scale = check.channels(check.scale(self.b_scale, "b_scale", ("float32",)), "b_scale", columns)
         self._bias = None if self.bias is None else native(self.bias, "bias", ("float32",))
         if self._bias is not None and self._bias.shape != (columns,):
-            raise ValueError(f"bias: expected {columns} values, one for each column, got shape {self._bias.shape}")
+            raise bad_value("bias", f"expected {columns} values, one for each column, got shape {self._bias.shape}")
 
     def _floats(self, acc: NDArray[np.int32], a_scale: np.float32, out: NDArray[Any] | None) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):
@@ -144,7 +145,7 @@ class MatMulIntegerToFloat(_ToFloat):
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
         a = codes(A, "A")
         if a.dtype == np.int8 != self._b.dtype:
-            raise TypeError(f"A, B: onnxruntime has no kernel for {a.dtype} by {self._b.dtype}")
+            raise bad_type("A, B", f"onnxruntime has no kernel for {a.dtype} by {self._b.dtype}")
         check.out(out, FLOAT32, self._shape(a.shape), a, self)
         return self._floats(self._run(a, None, num_threads), self._a_scale, out)
 

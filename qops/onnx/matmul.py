@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops._kernels.stage.prepared import PreparedStage
@@ -63,7 +64,7 @@ _MOST_MATRICES = 2**24
 def _places(batch: tuple[int, ...], names: str) -> Iterable[tuple[int, ...]]:
     """Give the places of the matrices of a batch; ValueError if there are too many."""
     if prod(batch) > _MOST_MATRICES:
-        raise ValueError(f"{names}: expected at most {_MOST_MATRICES} matrices, got a batch of {batch}")
+        raise bad_value(names, f"expected at most {_MOST_MATRICES} matrices, got a batch of {batch}")
     return product(*map(range, batch))
 
 
@@ -76,7 +77,7 @@ class MatrixProduct(Prepared):
         """Check B, (..., K, N), pack its matrices and prepare for each type of data; a single call does that itself."""
         found = native(b, names[1], check.CODES_8)
         if found.ndim == 0:
-            raise ValueError(f"{names[1]}: expected at least 1 dimension, got a scalar")
+            raise bad_value(names[1], "expected at least 1 dimension, got a scalar")
         self._names, self._is_vector = names, found.ndim == 1
         self._b = found[:, np.newaxis] if self._is_vector else found
         each = [self._b[at] for at in _places(self._b.shape[:-2], names[1])]
@@ -109,14 +110,14 @@ class MatrixProduct(Prepared):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if not shape:
-            raise ValueError(f"{self._names[0]}: expected at least 1 dimension, got a scalar")
+            raise bad_value(self._names[0], "expected at least 1 dimension, got a scalar")
         try:
             batch = broadcast_shape(shape[:-2], self._b.shape[:-2])
             if shape[-1] != self._b.shape[-2]:
                 raise ValueError
         except ValueError:
             b, names = self._b.shape[: -1 if self._is_vector else None], ", ".join(self._names)
-            raise ValueError(f"{names}: shapes {shape} and {b} do not fit a matrix product") from None
+            raise bad_value(names, f"shapes {shape} and {b} do not fit a matrix product") from None
         return (*batch, *shape[-2:-1], *(() if self._is_vector else self._b.shape[-1:]))
 
     @property
@@ -192,9 +193,9 @@ class MatMulInteger(MatrixProduct):
         check.one_value(as_array(self.a_zero_point, "a_zero_point"), "a_zero_point")
         b_zero = as_array(self.b_zero_point, "b_zero_point")
         if b_zero.size > 1 and b_zero.ndim < self._b.ndim - 1:
-            raise ValueError(f"b_zero_point: onnxruntime takes (..., 1, N) beside B of shape {self._b.shape}")
+            raise bad_value("b_zero_point", f"onnxruntime takes (..., 1, N) beside B of shape {self._b.shape}")
         if not self._b.shape[-2]:
-            raise ValueError(f"B: of no rows, {self._b.shape}, onnxruntime leaves the result as it was in memory")
+            raise bad_value("B", f"of no rows, {self._b.shape}, onnxruntime leaves the result as it was in memory")
 
     def __call__(self, A: ArrayLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> NDArray[np.int32]:
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""

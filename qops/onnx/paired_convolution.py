@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
 from qops._kernels.stage.prepared import PreparedStage
 from qops.onnx.pairs import sums_of
 from qops.onnx.runtimes import Pairs

@@ -7,7 +7,8 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, Self
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import integer, integers, shown
 from qops.onnx.window import chosen, sized
 
@@ -32,16 +33,16 @@ class PoolWindow(NamedTuple):
         """Check the attributes of a pool, or of a convolution, whose padding may be larger than a window."""
         kernel_shape = attributes.get("kernel_shape")
         if not isinstance(kernel_shape, (list, tuple)) or not kernel_shape:
-            raise TypeError(f"kernel_shape: expected a list of integers, got {shown(kernel_shape)}")
+            raise bad_type("kernel_shape", f"expected a list of integers, got {shown(kernel_shape)}")
         kernel = integers(kernel_shape, "kernel_shape", len(kernel_shape), 1, _MOST)
         if prod(kernel) > _MOST_TAPS:
-            raise ValueError(f"kernel_shape: expected windows of at most {_MOST_TAPS} taps, got {shown(kernel_shape)}")
+            raise bad_value("kernel_shape", f"expected windows of at most {_MOST_TAPS} taps, got {shown(kernel_shape)}")
         attributes = {"auto_pad": "NOTSET", "ceil_mode": 0, **attributes}
         axes = chosen(kernel, attributes, _MOST)
         for axis in axes:
-            if is_pool and max(axis.before, axis.after) >= axis.reach:
+            if is_pool and max(axis.before, axis.after) >= axis.span:
                 less = f"less than a kernel of {axis.kernel}, dilation {axis.dilation}"
-                raise ValueError(f"pads: expected {less}, got {shown(attributes['pads'])}")
+                raise bad_value("pads", f"expected {less}, got {shown(attributes['pads'])}")
         return cls(attributes["auto_pad"], integer(attributes["ceil_mode"], "ceil_mode", 0, 1), axes)
 
     @property
@@ -53,18 +54,17 @@ class PoolWindow(NamedTuple):
         """Give the windows along each axis of an image of these sizes; ValueError if none fits."""
         count = len(self.unplaced)
         if len(sizes) != count:
-            raise ValueError(f"{name}: expected {count} spatial axes, as kernel_shape, got {len(sizes)}")
+            raise bad_value(name, f"expected {count} spatial axes, as kernel_shape, got {len(sizes)}")
         return [self._placed(axis, name) for axis in sized(self.unplaced, sizes, self.auto_pad, cuts=True)]
 
     def _placed(self, axis: Axis, name: str) -> Axis:
-        room = axis.room
-        if room < 0 or not axis.size:
+        if not axis.positions or not axis.size:
             window = f"a window of {axis.kernel}, dilation {axis.dilation}"
             place = f"{axis.size} padded by {axis.before}, {axis.after}"
-            raise ValueError(f"{name}, kernel_shape: {window}, does not fit {place}")
-        count = (-(-room // axis.stride) if self.ceil_mode else room // axis.stride) + 1
+            raise bad_value(f"{name}, kernel_shape", f"{window}, does not fit {place}")
+        count = axis.positions + (self.ceil_mode and axis.slack % axis.stride > 0)
         begins_behind = (count - 1) * axis.stride >= axis.size + axis.before
-        return axis.placed(count - begins_behind)
+        return axis if count - begins_behind == axis.positions else axis.placed(count - begins_behind)
 
 
 def taps(axes: Sequence[Axis]) -> Iterator[tuple[Any, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import int32s, integer, native, put, real
 from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
@@ -75,14 +76,14 @@ class QGemm(Prepared):
             Its rule, scale and ends can be read. Axis -1 has the channels.
         """
         if self.y_zero_point is None:
-            raise ValueError("y_zero_point: None, so the result is float32 and nothing makes codes of it")
+            raise bad_value("y_zero_point", "None, so the result is float32 and nothing makes codes of it")
         zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
         return requantizer(self._factor, zero, "ort", axis=-1)
 
     def _prepare(self, once: bool) -> None:
         b = native(self.B, "B", check.CODES_8)
         if b.ndim != 2:
-            raise ValueError(f"B: expected a matrix, got shape {b.shape}")
+            raise bad_value("B", f"expected a matrix, got shape {b.shape}")
         integer(self.transA, "transA", 0, 1)
         own = b.T if integer(self.transB, "transB", 0, 1) else b
         a_zero, b_zero = check.optional(self.a_zero_point, self.b_zero_point)
@@ -91,7 +92,7 @@ class QGemm(Prepared):
         self._bias = None if self.C is None else int32s(self.C, "C")
         self._factor = self._scaled(own.shape[1])
         if (self.y_scale is None) != (self.y_zero_point is None):
-            raise ValueError("y_scale, y_zero_point: expected both or neither")
+            raise bad_value("y_scale, y_zero_point", "expected both or neither")
         if not once:
             check.of_types(self._result_of)
 
@@ -105,7 +106,7 @@ class QGemm(Prepared):
                 y_scale = check.scale(self.y_scale, "y_scale", ("float32",), divides=True)
                 factor = factor / check.one_value(y_scale, "y_scale")
         if not np.isfinite(factor).all():
-            raise ValueError("alpha, a_scale, b_scale, y_scale: their product is beyond float32")
+            raise bad_value("alpha, a_scale, b_scale, y_scale", "their product is beyond float32")
         return np.asarray(factor, F32)
 
     def _result_of(self, a: np.dtype[Any]) -> tuple[NDArray[Any] | None, np.dtype[Any]]:
@@ -116,7 +117,7 @@ class QGemm(Prepared):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 2:
-            raise ValueError(f"A: expected a matrix, got shape {shape}")
+            raise bad_value("A", f"expected a matrix, got shape {shape}")
         return self._product.shape_of(shape[::-1] if self.transA else shape)
 
     def __call__(self, A: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
@@ -137,7 +138,7 @@ def _with_bias(acc: NDArray[np.int32], bias: NDArray[np.int32]) -> NDArray[np.in
     try:
         each = np.broadcast_to(bias, acc.shape)
     except ValueError:
-        raise ValueError(f"C: shape {bias.shape} does not broadcast to {acc.shape}") from None
+        raise bad_value("C", f"shape {bias.shape} does not broadcast to {acc.shape}") from None
     with np.errstate(over="ignore"):
         return np.asarray(acc + each)
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import integer, put
 from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
@@ -37,7 +38,7 @@ class _Means(ByType):
 
     def _channels_first(self, x: NDArray[Any]) -> NDArray[Any]:
         if x.ndim < 3:
-            raise ValueError(f"X: expected (N, C, D1, ..., Dn), or channels last, got shape {x.shape}")
+            raise bad_value("X", f"expected (N, C, D1, ..., Dn), or channels last, got shape {x.shape}")
         return np.moveaxis(x, -1, 1) if self.channels_last else x
 
     def _from(self, first: tuple[int, ...]) -> tuple[int, ...]:
@@ -47,14 +48,14 @@ class _Means(ByType):
         """Give the means of whole images, as onnxruntime's global pool does; channels come first."""
         count = prod(x.shape[2:])
         if not 0 < count <= _MOST_CODES:
-            raise ValueError(f"X: expected means of 1 to {_MOST_CODES} codes, got shape {x.shape}")
+            raise bad_value("X", f"expected means of 1 to {_MOST_CODES} codes, got shape {x.shape}")
         x_zero, y_zero = self._for(x.dtype)
         (x_scale, y_scale), spatial = self._scales, tuple(range(2, x.ndim))
         with np.errstate(all="ignore"):
             scale = x_scale / F32(y_scale * F32(count))
         if not 2.0**-32 <= scale < 256:
             words = f"{x_scale!s}, {y_scale!s} give a factor of {scale!s}"
-            raise ValueError(f"x_scale, y_scale: {words}, which onnxruntime refuses: it is not in 2**-32 to 256")
+            raise bad_value("x_scale, y_scale", f"{words}, which onnxruntime refuses: it is not in 2**-32 to 256")
         sums = (x.sum(axis=spatial, keepdims=True, dtype=np.int64) - count * x_zero).astype(np.int32)
         made = np.empty(sums.shape, x.dtype)
         if made.size:
@@ -126,7 +127,7 @@ class QLinearAveragePool(_Means):
             mean = sums / (F32(prod(self._window.kernel)) if self.count_include_pad else counts)
             near = np.rint(mean / y_scale + F32(y_zero))
         if np.isnan(near).any():
-            raise ValueError(f"x_scale, y_scale: {x_scale!s}, {y_scale!s} lead beyond float32")
+            raise bad_value("x_scale, y_scale", f"{x_scale!s}, {y_scale!s} lead beyond float32")
         info = np.iinfo(x.dtype)
         # onnxruntime converts what int32 does not hold to -2**31, and so to the lowest code
         near[np.abs(near) >= F32(2**31)] = info.min

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import integer, shown
 from qops.joining import joined_shape, listed, looked_up
 from qops.onnx import _checks as check
@@ -49,7 +50,7 @@ class QLinearConcat(ByType):
         self._axis = integer(self.axis, "axis", -64, 63)
         count, other = _count(self.scales, "scales"), _count(self.zero_points, "zero_points")
         if count != other:
-            raise ValueError(f"scales, zero_points: expected one of each a tensor, got {count} and {other}")
+            raise bad_value("scales, zero_points", f"expected one of each a tensor, got {count} and {other}")
 
     def _of(self, dtype: np.dtype[Any]) -> list[NDArray[Any] | None]:
         """Give what becomes of all codes of each tensor; None if they are copied."""
@@ -78,7 +79,7 @@ class QLinearConcat(ByType):
             Shapes that do not fit.
         """
         if len(shape) != len(self.scales):
-            raise ValueError(f"tensors: expected {len(self.scales)}, as many as there are scales, got {len(shape)}")
+            raise bad_value("tensors", f"expected {len(self.scales)}, as many as there are scales, got {len(shape)}")
         return joined_shape(shape, self._axis)
 
     def __call__(self, tensors: Sequence[ArrayLike], out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -86,7 +87,7 @@ class QLinearConcat(ByType):
         arrays = [codes(x, "tensors") for x in listed(tensors)]
         dtype = arrays[0].dtype
         if any(x.dtype != dtype for x in arrays):
-            raise TypeError(f"tensors: expected one type, got {', '.join(str(x.dtype) for x in arrays)}")
+            raise bad_type("tensors", f"expected one type, got {', '.join(str(x.dtype) for x in arrays)}")
         check.out(out, dtype, self.shape_of([x.shape for x in arrays]), *arrays)
         return np.concatenate([*map(looked_up, arrays, self._for(dtype))], self._axis, out=out)
 
@@ -94,7 +95,7 @@ class QLinearConcat(ByType):
 def _count(values: Any, name: str) -> int:
     """Give the length of a list, or of the array that a prepared op keeps of it."""
     if not isinstance(values, (list, tuple)) and not (isinstance(values, np.ndarray) and values.ndim):
-        raise TypeError(f"{name}: expected a list, one a tensor, got {shown(values)}")
+        raise bad_type(name, f"expected a list, one a tensor, got {shown(values)}")
     return len(values)
 
 

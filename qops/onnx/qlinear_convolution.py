@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import int32s
 from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
@@ -96,10 +97,9 @@ class QLinearConv(Convolution):
 
     _filters_first = False
 
-    def _pairs(self, x: np.dtype[Any]) -> Pairs:
+    def _pairs(self, x: np.dtype[Any], w_zero: int | NDArray[np.int64]) -> Pairs:
         is_depthwise = self._w.shape[1] == 1 and len(self._w) == self._moves.group
-        is_symmetric = not np.any(self._w_zero())
-        return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, is_symmetric)
+        return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, not np.any(w_zero))
 
     def _layer(self, x: np.dtype[Any]) -> ConvolutionSums:
         y_zero = check.result_zero_point(self.y_zero_point, x)
@@ -108,7 +108,7 @@ class QLinearConv(Convolution):
             self._check_ort_moves()
         bias = None if self.B is None else int32s(self.B, "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
-            raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
+            raise bad_value("B", f"expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
         return ConvolutionSums(self._w_zero(), bias, stage(self.factor, y_zero, self.runtime), y_zero.dtype)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import integer, output
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 
@@ -34,7 +35,7 @@ class QLinearSoftmax(ByType):
     (QLinearSoftmax(0.5, 0, 0.00390625), array([[  2,  16, 119, 119]], dtype=uint8))
     """
 
-    __slots__ = ("_axis", "_numbers")
+    __slots__ = ("_axis", "_is_of_axis", "_numbers")
 
     def __init__(
         self,
@@ -49,14 +50,14 @@ class QLinearSoftmax(ByType):
         self._make(locals())
 
     def _check(self) -> None:
-        integer(self.opset, "opset", 1, 2**31 - 1)
-        default = -1 if self.opset >= ONE_AXIS else 1
+        self._is_of_axis = integer(self.opset, "opset", 1, 2**31 - 1) >= ONE_AXIS
+        default = -1 if self._is_of_axis else 1
         self._axis = default if self.axis is None else integer(self.axis, "axis", -64, 63)
         x_scale, y_scale = scale_above_0(self.X_scale, "X_scale"), scale_above_0(self.Y_scale, "Y_scale")
         with np.errstate(over="ignore"):
             parts = np.floor(F32(1) / y_scale)
         if not np.isfinite(parts):
-            raise ValueError(f"Y_scale: expected a number whose reciprocal float32 holds, got {y_scale!s}")
+            raise bad_value("Y_scale", f"expected a number whose reciprocal float32 holds, got {y_scale!s}")
         self._numbers = float(x_scale), float(parts)
 
     def _of(self, dtype: np.dtype[Any]) -> int:
@@ -68,12 +69,12 @@ class QLinearSoftmax(ByType):
         data = codes(X, "X")
         zero = self._for(data.dtype)
         if not -data.ndim <= self._axis < data.ndim:
-            raise ValueError(f"axis: expected an axis of {data.ndim} dimensions, got {self._axis}")
+            raise bad_value("axis", f"expected an axis of {data.ndim} dimensions, got {self._axis}")
         result = output(out, data.dtype.num, data)
         if not data.size:
             return result
         axis = self._axis % data.ndim
-        if self.opset >= ONE_AXIS:
+        if self._is_of_axis:
             np.moveaxis(result, axis, -1)[...] = self._rows(np.moveaxis(data, axis, -1), zero)
         else:
             rows = data.reshape(prod(data.shape[:axis]), -1)
@@ -93,7 +94,7 @@ class QLinearSoftmax(ByType):
         int
         """
         axis = self._axis % len(shape)
-        return shape[axis] if self.opset >= ONE_AXIS else prod(shape[axis:])
+        return shape[axis] if self._is_of_axis else prod(shape[axis:])
 
     def table_of(self, length: int) -> tuple[NDArray[np.float32], float]:
         """Give what a port holds.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage import prepared as stages
 from qops.checks import flag, int32, integer, native, output, put
 from qops.onnx import _checks as check
@@ -16,7 +17,7 @@ from qops.prepared import Prepared
 
 __all__ = ["QuantizeLinear", "quantize_linear"]
 
-NAN = "x: holds NaN, which has no integer code"
+NAN = "holds NaN, which has no integer code"
 
 
 class QuantizeLinear(Prepared):
@@ -64,12 +65,12 @@ class QuantizeLinear(Prepared):
         wanted = None if precision is None else check.type_of(precision, "precision", check.SCALES)
         name = self.dtype.type.__name__
         if name in check.FLOATS and self._zero.astype(np.float32).any():
-            raise ValueError(f"y_zero_point: expected 0 for {self.dtype} codes, got {self._zero}")
+            raise bad_value("y_zero_point", f"expected 0 for {self.dtype} codes, got {self._zero}")
         if is_ort:
             _ort_has_kernel(self._scale.dtype, wanted, self.dtype)
             if self._slices[1] and self._scale.shape in ((), (1,)):
-                raise ValueError(
-                    "block_size: block_size must be 0 for per-tensor quantization, which one scale makes it"
+                raise bad_value(
+                    "block_size", "block_size must be 0 for per-tensor quantization, which one scale makes it"
                 )
         self._precision = np.dtype(np.float32) if is_ort and wanted is None else wanted
         is_whole = self._zero.size == 1 and name in check.WHOLE
@@ -82,7 +83,7 @@ class QuantizeLinear(Prepared):
         """Give the codes of `x`, in `out` if it is given."""
         data = native(x, "x", (*check.SCALES, "int32"))
         if COLUMNS[self.runtime].is_ort and data.dtype not in (np.float32, np.float16):
-            raise TypeError(f"x: onnxruntime has no kernel for {data.dtype}")
+            raise bad_type("x", f"onnxruntime has no kernel for {data.dtype}")
         axis, block_size = self._slices
         scale = check.of_slices(self._scale, "y_scale", data.shape, axis, block_size)
         zero = check.of_slices(self._zero, "y_zero_point", data.shape, axis, block_size)
@@ -95,7 +96,7 @@ class QuantizeLinear(Prepared):
         if zero.dtype.type.__name__ in check.FLOATS:
             return put(self._float_codes(quotient, zero), out)
         if np.isnan(quotient).any():
-            raise ValueError(NAN)
+            raise bad_value("x", NAN)
         sums = np.rint(quotient) + zero.astype(np.float64)
         return put(np.asarray(np.clip(sums, *check.ends(zero.dtype)).astype(zero.dtype)), out)
 
@@ -117,9 +118,9 @@ class QuantizeLinear(Prepared):
 def _ort_has_kernel(scale: np.dtype[Any], precision: np.dtype[Any] | None, codes: np.dtype[Any]) -> None:
     """Raise TypeError if onnxruntime has no kernel for a scale and codes of these types."""
     if scale not in (np.float32, np.float16) or precision not in (None, np.float32, np.float16):
-        raise TypeError(f"y_scale, precision: onnxruntime has no kernel for {scale}, {precision}")
+        raise bad_type("y_scale, precision", f"onnxruntime has no kernel for {scale}, {precision}")
     if codes.type.__name__ in check.FLOATS:
-        raise TypeError(f"output_dtype, y_zero_point: {codes} of onnxruntime is not modelled")
+        raise bad_type("output_dtype, y_zero_point", f"{codes} of onnxruntime is not modelled")
 
 
 def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -129,7 +130,7 @@ def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[An
         return told or np.dtype(np.uint8)
     wanted = check.type_of(output_dtype, "output_dtype", check.CODES)
     if told not in (None, wanted):
-        raise TypeError(f"output_dtype: expected that of y_zero_point, {told}, got {wanted}")
+        raise bad_type("output_dtype", f"expected that of y_zero_point, {told}, got {wanted}")
     return wanted
 
 
@@ -143,7 +144,7 @@ def _coded(
 ) -> NDArray[Any]:
     codes = output(out, zero.dtype.num, values)
     if not stage.run_unless_nan(values, codes):
-        raise ValueError(NAN)
+        raise bad_value("x", NAN)
     return codes
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import all_finite
 from qops.onnx._checks import ends
 from qops.onnx.runtimes import COLUMNS
@@ -23,7 +24,7 @@ def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any]
         scale = np.asarray(first * second / last)
     if not all_finite(scale):
         one, two, three = names.split(", ")
-        raise ValueError(f"{names}: {one} * {two} / {three} is beyond {scale.dtype}")
+        raise bad_value(names, f"{one} * {two} / {three} is beyond {scale.dtype}")
     return scale
 
 

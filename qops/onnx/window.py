@@ -1,12 +1,13 @@
 """How windows move over the spatial axes: the attributes that convolutions and pools of ONNX have in common."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice, int32, integers, shown
 
 __all__ = ["ConvolutionWindow", "chosen"]
@@ -30,11 +31,11 @@ class ConvolutionWindow(NamedTuple):
         kernel, count, group = w.shape[2:], w.ndim - 2, int32(attributes["group"], "group", 1)
         kernel_shape = attributes["kernel_shape"]
         if count < 1 or len(w) % group:
-            raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
+            raise bad_value("w", f"expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
         if kernel_shape is not None and integers(kernel_shape, "kernel_shape", count, 1) != kernel:
-            raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {shown(kernel_shape)}")
+            raise bad_value("kernel_shape", f"expected that of w, {kernel}, got {shown(kernel_shape)}")
         if 0 in kernel:
-            raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
+            raise bad_value("w", f"a kernel of 0 in shape {w.shape}")
         return cls(attributes["auto_pad"], group, chosen(kernel, attributes))
 
     @property
@@ -44,36 +45,32 @@ class ConvolutionWindow(NamedTuple):
 
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
-        found = []
-        for axis in sized(self.unplaced, sizes, self.auto_pad):
-            room = axis.room
-            if room < 0 or axis.padded > MOST:
+        axes = sized(self.unplaced, sizes, self.auto_pad)
+        for axis in axes:
+            if not axis.positions or axis.padded > MOST:
                 place = f"{axis.size} padded by {axis.before}, {axis.after}"
                 if axis.padded > MOST:
-                    raise ValueError(f"x, w: {place} is more than memory has")
-                raise ValueError(f"x, w: a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
-            found.append(axis.placed(room // axis.stride + 1))
-        return found
+                    raise bad_value("x, w", f"{place} is more than memory has")
+                raise bad_value("x, w", f"a kernel of {axis.kernel}, dilation {axis.dilation}, does not fit {place}")
+        return axes
 
 
 def chosen(kernel: Sequence[int], attributes: Mapping[str, Any], most: int | None = None) -> list[Axis]:
     """Check the attributes that say how a kernel moves, each at most `most`, and give its axes, without sizes."""
     count, limit = len(kernel), () if most is None else (most,)
-
-    def checked(name: str, n: int, least: int) -> tuple[int, ...]:
-        given = attributes.get(name)
-        return (least,) * n if given is None else integers(given, name, n, least, *limit)
-
-    how, pads = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS), attributes.get("pads")
+    pads, dilations, strides = (attributes.get(name) for name in ("pads", "dilations", "strides"))
+    how = choice(attributes["auto_pad"], "auto_pad", AUTO_PADS)
     if pads is not None and how != "NOTSET":
-        raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
-    padding = checked("pads", 2 * count, 0)
-    dilation, stride = checked("dilations", count, 1), checked("strides", count, 1)
+        raise bad_value("pads", f"expected none with auto_pad {how!r}, got {shown(pads)}")
+    padding = (0,) * 2 * count if pads is None else integers(pads, "pads", 2 * count, 0, *limit)
+    dilation = (1,) * count if dilations is None else integers(dilations, "dilations", count, 1, *limit)
+    stride = (1,) * count if strides is None else integers(strides, "strides", count, 1, *limit)
     return [Axis(*one) for one in zip(kernel, stride, dilation, padding[:count], padding[count:], strict=True)]
 
 
-def sized(axes: Sequence[Axis], sizes: Sequence[int], auto_pad: str, cuts: bool = False) -> Iterator[Axis]:
+def sized(axes: Sequence[Axis], sizes: Sequence[int], auto_pad: str, cuts: bool = False) -> list[Axis]:
     """Give axes of images of these sizes. Padding of SAME may be negative if it `cuts`."""
-    is_same, odd_first = auto_pad.startswith("SAME"), auto_pad == "SAME_LOWER"
-    for axis, size in zip(axes, sizes, strict=True):
-        yield axis.same(size, odd_first, cuts) if is_same else axis.over(size)
+    if auto_pad.startswith("SAME"):
+        odd_first = auto_pad == "SAME_LOWER"
+        return [axis.same(size, odd_first, cuts) for axis, size in zip(axes, sizes, strict=True)]
+    return [axis.over(size) for axis, size in zip(axes, sizes, strict=True)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
 from qops.checks import check_out, int32, native, put
 from qops.prepared import Prepared
@@ -59,21 +60,21 @@ class Accumulate(Prepared):
         layer = SumLayer((), (), (), (), 1, 0, 0, self.w_zero_point)
         self._w, self._data = weights_of(self.w, row), row.data
         if self._w.ndim != 2:
-            raise ValueError(f"w: expected (K, N), got shape {self._w.shape}")
+            raise bad_value("w", f"expected (K, N), got shape {self._w.shape}")
         x_zero, w_zero = int32(self.x_zero_point, "x_zero_point"), int32(self.w_zero_point, "w_zero_point")
         sums = self._w.sum(0, dtype=np.int64)
         self._offset = len(self._w) * x_zero * w_zero - x_zero * sums
         if self.bias is not None:
             added = native(self.bias, "bias", ("int32", "int64"))
             if added.shape != sums.shape:
-                raise ValueError(f"bias: expected one value a column of w, {sums.shape}, got shape {added.shape}")
+                raise bad_value("bias", f"expected one value a column of w, {sums.shape}, got shape {added.shape}")
             self._offset = self._offset + added
         self._dtype = np.dtype(self.dtype)
         self._packed = PackedRows(self._w, None if row.is_exact(layer) else row.starts(len(self._w)), once)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if not shape or shape[-1] != len(self._w):
-            raise ValueError(f"x, w: shapes {shape} and {self._w.shape} do not fit a matrix product")
+            raise bad_value("x, w", f"shapes {shape} and {self._w.shape} do not fit a matrix product")
         return *shape[:-1], self._w.shape[1]
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:

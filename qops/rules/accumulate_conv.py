@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
 from qops.checks import check_out, int32, integers, native, put
 from qops.prepared import Prepared
@@ -69,7 +70,7 @@ class AccumulateConv(Prepared):
         if self.bias is not None:
             added = native(self.bias, "bias", ("int32", "int64"))
             if added.shape != (len(filters),):
-                raise ValueError(f"bias: expected one value a filter, ({len(filters)},), got shape {added.shape}")
+                raise bad_value("bias", f"expected one value a filter, ({len(filters)},), got shape {added.shape}")
         matrices = [self._matrix(part) for part in np.split(self._w, layer.groups)]
         starts = None if row.is_exact(layer) else (0,)
         self._packed = [PackedRows(matrix, starts, once) for matrix in matrices]
@@ -80,7 +81,7 @@ class AccumulateConv(Prepared):
         """Give the numbers of the layer, checked, and keep how its window moves."""
         groups, kernel, count = int32(self.groups, "groups", 1), w.shape[2:], w.ndim - 2
         if count < 1 or 0 in w.shape or len(w) % groups:
-            raise ValueError(f"w: expected (O, C / groups, kernel), O divisible by groups {groups}, got {w.shape}")
+            raise bad_value("w", f"expected (O, C / groups, kernel), O divisible by groups {groups}, got {w.shape}")
         strides, dilations = (
             (1,) * count if given is None else integers(given, name, count, 1)
             for given, name in ((self.strides, "strides"), (self.dilations, "dilations"))
@@ -110,11 +111,11 @@ class AccumulateConv(Prepared):
         """Give how the window moves over images of this shape."""
         channels = self._layer.groups * self._layer.inputs
         if len(shape) != self._w.ndim or shape[1] != channels:
-            raise ValueError(f"x, w: shapes {shape} and {self._w.shape} do not fit, in {self._layer.groups} groups")
+            raise bad_value("x, w", f"shapes {shape} and {self._w.shape} do not fit, in {self._layer.groups} groups")
         axes = [axis.over(size) for axis, size in zip(self._axes, shape[2:], strict=True)]
-        if min(axis.room for axis in axes) < 0:
-            raise ValueError(f"x, w: a window of {tuple(axis.reach for axis in axes)} does not fit {shape[2:]}, padded")
-        return [axis.placed(axis.room // axis.stride + 1) for axis in axes]
+        if not all(axis.positions for axis in axes):
+            raise bad_value("x, w", f"a window of {tuple(axis.span for axis in axes)} does not fit {shape[2:]}, padded")
+        return axes
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape[0], len(self._w), *(axis.positions for axis in self._moved(shape))
@@ -123,7 +124,7 @@ class AccumulateConv(Prepared):
         """Give the accumulators of images, on so many threads, in `out` if it is given."""
         threads, codes = int32(num_threads, "num_threads", 1), native(x, "x", self._row.data)
         if codes.ndim != self._w.ndim:
-            raise ValueError(f"x, w: shapes {codes.shape} and {self._w.shape} do not fit")
+            raise bad_value("x, w", f"shapes {codes.shape} and {self._w.shape} do not fit")
         shape = self._shape(codes.shape)
         if out is not None:
             check_out(out, self._dtype.num, shape, [codes, *(v for v in (self.w, self.bias) if v is not None)])
@@ -254,5 +255,5 @@ def accumulate_conv(
     >>> qops.rules.accumulate_conv(np.uint8([[[1, 2, 3]]]), np.int8([[[1, -1]]]), pads=(1, 0))
     array([[[-1, -1, -1]]])
     """
-    dtype = sum_type(dtype)
+    dtype, x_zero_point = sum_type(dtype), int32(x_zero_point, "x_zero_point")
     return AccumulateConv._once(locals())(x, out, num_threads)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.numbers import float32
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
@@ -135,7 +136,7 @@ def _ort(w: Windows, beyond: str = "lowest") -> Pooled:
     x_step, y_step = float32(w.x_scale), float32(w.y_scale)
     largest = float32(x_step * float32((w.codes.highest - w.codes.lowest) * w.size))
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
-        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
+        raise bad_value("x_scale, y_scale", f"{w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
     plus = w.y_zero_point
     stage = stages.FloatStage(y_step, "half_even", w.qmin, w.qmax, plus, form="over", beyond=beyond)
     return _by_stage(w, stage, w.x_zero_point, x_step)
@@ -145,7 +146,7 @@ def _ort_global(w: Windows) -> Pooled:
     divisor = float32(float32(w.y_scale) * w.size)
     scale = float32(float32(w.x_scale) / divisor) if divisor else inf
     if not isfinite(scale):
-        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what is computed of them in float32")
+        raise bad_value("x_scale, y_scale", f"{w.x_scale}, {w.y_scale} are beyond what is computed of them in float32")
     stage = Numbers(WORDS["fp32-even"], scale, w.y_zero_point, w.qmin, w.qmax).stage()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 

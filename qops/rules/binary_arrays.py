@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.binary_rules import Operands
@@ -130,12 +131,12 @@ class ArrayBinary:
             largest = (width * a) * (width * b), width * a + width * b, a * b / y, F32(1 / own.y_scale), F32(1) / y
         if not (np.isfinite(largest).all() and min(a, b, y) > 0):
             says = f"{own.a_scale}, {own.b_scale}, {own.y_scale} are out of the range of {rule}"
-            raise ValueError(f"a_scale, b_scale, y_scale: {says}: float32 does not hold what is made of them")
+            raise bad_value("a_scale, b_scale, y_scale", f"{says}: float32 does not hold what is made of them")
         zeros_of = F32(own.y_zero_point), F32(own.a_zero_point), F32(own.b_zero_point)
         self._numbers = _Numbers(a, b, y, own.y_scale, *zeros_of)
 
     def _has_none(self) -> ValueError:
-        return ValueError(f"integers: {self._rule} multiplies by the scales themselves, in float32")
+        return bad_value("integers", f"{self._rule} multiplies by the scales themselves, in float32")
 
     @property
     def integers(self) -> Any:
@@ -148,9 +149,9 @@ class ArrayBinary:
         x, y = as_array(a, "a"), as_array(b, "b")
         for codes, name in ((x, "a"), (y, "b")):
             if codes.dtype != self.dtype:
-                raise TypeError(f"{name}: expected {self.dtype} data, got {codes.dtype}")
+                raise bad_type(name, f"expected {self.dtype} data, got {codes.dtype}")
         if x.shape != y.shape:
-            raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
+            raise bad_value("a, b", f"expected equal shapes, got {x.shape} and {y.shape}")
         if out is not None:
             check_out(out, self.dtype.num, x.shape, [x, y])
         own = self.operands

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops.checks import as_array, choice, integer, native, shown
 from qops.rules.scales import fma
@@ -66,9 +67,9 @@ def _blocks(a: ArrayLike, b: ArrayLike, block: int) -> tuple[Array, Array, int]:
     x, y = (native(v, name, ("int8", "uint8")) for v, name in ((a, "a"), (b, "b")))
     size = integer(block, "block", 1, 2**31 - 1)
     if not (x.ndim and y.ndim and x.shape[-1] == y.shape[-1] and fits(x.shape, y.shape)):
-        raise ValueError(f"a, b: shapes {x.shape} and {y.shape} have no common rows")
+        raise bad_value("a, b", f"shapes {x.shape} and {y.shape} have no common rows")
     if x.shape[-1] % size:
-        raise ValueError(f"block: {size} does not divide {x.shape[-1]}, the length of a row")
+        raise bad_value("block", f"{size} does not divide {x.shape[-1]}, the length of a row")
     return x, y, size
 
 
@@ -186,9 +187,9 @@ def block_dot(
     choice(order, "order", BLOCK_ORDERS)
     x, y, size = _blocks(a, b, block)
     if order == "ggml-x86" and size != _LANES * _NEIGHBOURS:
-        raise ValueError(f"block: {order} has blocks of {_LANES * _NEIGHBOURS}, got {size}")
+        raise bad_value("block", f"{order} has blocks of {_LANES * _NEIGHBOURS}, got {size}")
     if (a_minimum is None) != (b_sums is None):
-        raise ValueError("a_minimum, b_sums: expected both or none")
+        raise bad_value("a_minimum, b_sums", "expected both or none")
     neighbours = _NEIGHBOURS if order == "ggml-x86" else size
     sums = block_sums(x, y, block=neighbours, a_zero_point=a_zero_point)
     *rows, k = sums.shape
@@ -206,11 +207,11 @@ def _numbers(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
     """Numbers of blocks, one for each block of each row: (rows, blocks)."""
     found = as_array(values, name)
     if found.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {found.dtype}")
+        raise bad_type(name, f"expected numbers, got {found.dtype}")
     if found.ndim > len(shape) or not all(m in (1, n) for m, n in zip(found.shape[::-1], shape[::-1], strict=False)):
-        raise ValueError(f"{name}: shape {found.shape} does not fit {shape}, one for each block")
+        raise bad_value(name, f"shape {found.shape} does not fit {shape}, one for each block")
     with np.errstate(over="ignore"):
         wide = found.astype(F32) * np.ones(shape, F32)
     if not np.isfinite(wide).all():
-        raise ValueError(f"{name}: expected finite numbers, got {shown(values)}")
+        raise bad_value(name, f"expected finite numbers, got {shown(values)}")
     return np.asarray(wide.reshape(prod(shape[:-1]), shape[-1]))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
 from qops._readable import shows_fields
@@ -174,9 +175,9 @@ def dequantize(
     check_rounding()
     row, x = row_named(rule, DEQUANTIZE), as_array(acc, "acc")
     if x.dtype.kind not in "iu":
-        raise TypeError(f"acc: expected integers, got {x.dtype}")
+        raise bad_type("acc", f"expected integers, got {x.dtype}")
     if x.size and not -(2**31) <= x.min() <= x.max() < 2**31:
-        raise ValueError(f"acc: int32 does not hold its values, {x.min()} to {x.max()}")
+        raise bad_value("acc", f"int32 does not hold its values, {x.min()} to {x.max()}")
     a, w = (_above_0(_fitting(value, name, x)) for value, name in ((in_scale, "in_scale"), (w_scale, "w_scale")))
     added = None if bias is None else _fitting(bias, "bias", x)[0].astype(F32)
     sums: Any = _split(row, x, w_sums, x_zero_point, rule)
@@ -193,12 +194,12 @@ def _split(row: DequantizeRule, x: Array, w_sums: ArrayLike | None, x_zero_point
     for value, name in ((w_sums, "w_sums"), (x_zero_point, "x_zero_point")):
         if (value is not None) != row.splits:
             says = "missing" if row.splits else f"given, {rule} takes none"
-            raise ValueError(f"{name}: {says}")
+            raise bad_value(name, f"{says}")
     if w_sums is None:
         return x.astype(F32)
     found = as_array(w_sums, "w_sums")
     if found.dtype.kind not in "iu":
-        raise TypeError(f"w_sums: expected integers, got {found.dtype}")
+        raise bad_type("w_sums", f"expected integers, got {found.dtype}")
     _fitting(found, "w_sums", x)
     taken = (integer(x_zero_point, "x_zero_point", 0, 255) - 128) * found.astype(np.int64)
     return (x.astype(np.int64) + taken).astype(F32), np.broadcast_to(taken, x.shape).astype(F32)
@@ -208,19 +209,19 @@ def _fitting(value: Any, name: str, x: Array) -> tuple[Array, str]:
     """Numbers in double that broadcast against x."""
     found = as_array(value, name)
     if found.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {found.dtype}")
+        raise bad_type(name, f"expected numbers, got {found.dtype}")
     last = x.shape[x.ndim - found.ndim :] if found.ndim <= x.ndim else ()
     fits = len(last) == found.ndim and all(m in (1, n) for m, n in zip(found.shape, last, strict=True))
     if not fits:
-        raise ValueError(f"{name}: shape {found.shape} does not broadcast against acc, shape {x.shape}")
+        raise bad_value(name, f"shape {found.shape} does not broadcast against acc, shape {x.shape}")
     with np.errstate(over="ignore"):
         if not np.isfinite(found.astype(F32)).all():
-            raise ValueError(f"{name}: expected finite float32 numbers, got {shown(value)}")
+            raise bad_value(name, f"expected finite float32 numbers, got {shown(value)}")
     return found.astype(F64), name
 
 
 def _above_0(checked: tuple[Array, str]) -> Array:
     values, name = checked
     if not np.all(values > 0):
-        raise ValueError(f"{name}: expected numbers above 0, got {shown(values)}")
+        raise bad_value(name, f"expected numbers above 0, got {shown(values)}")
     return values

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.binary import BinaryKernel
 from qops.codes import of_dtype
 from qops.prepared import Prepared, direct
@@ -99,7 +100,7 @@ class BinaryOp(Prepared):
     def scale(self) -> float:
         """Real size of a code step of the result; ValueError if integers were given."""
         if self._kernel.operands.given is not None:
-            raise ValueError("y_scale: the op has integers, and no scales")
+            raise bad_value("y_scale", "the op has integers, and no scales")
         return float(self._kernel.operands.y_scale)
 
     @property

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import int32, integer, number, shown
 from qops.codes import of_dtype
@@ -106,11 +107,11 @@ def fewest_bits(
     """
     value, codes = Fraction(number(scale, "scale")), of_dtype(dtype)
     if value <= 0:
-        raise ValueError(f"scale: {scale} is not above 0")
+        raise bad_value("scale", f"{scale} is not above 0")
     if codes.dtype.itemsize > 2:
-        raise TypeError(f"dtype: expected codes of 8 or 16 bits, got {codes.dtype}")
+        raise bad_type("dtype", f"expected codes of 8 or 16 bits, got {codes.dtype}")
     if not isinstance(acc_range, tuple | list) or len(acc_range) != 2:
-        raise TypeError(f"acc_range: expected (lowest, highest), got {shown(acc_range)}")
+        raise bad_type("acc_range", f"expected (lowest, highest), got {shown(acc_range)}")
     lo = int32(acc_range[0], "acc_range")
     hi = int32(acc_range[1], "acc_range", lo)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
@@ -130,7 +131,7 @@ def fewest_bits(
             return FewestBits(exact.multiplier, n, exact.bits, _front([*tried.values(), exact]))
         if near[-1].bit_length() > _MOST_BITS:
             break
-    raise ValueError(f"scale: no multiplier of {_MOST_BITS} bits gives every code of {scale} in {acc_range}")
+    raise bad_value("scale", f"no multiplier of {_MOST_BITS} bits gives every code of {scale} in {acc_range}")
 
 
 def _front(tried: list[Tradeoff]) -> list[Tradeoff]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import as_array, integer, shown
 from qops.codes import CodeType
@@ -144,17 +145,17 @@ class FittedRequantization:
         self.axis = integer(given["axis"], "axis", -64, 63)
         factors = [name for name in ("scale", "integers", "scales") if given[name] is not None]
         if factors not in (["scale"], ["integers"]):
-            raise ValueError(f"scale, integers: expected one of the two by a fitted rule, got {factors}")
+            raise bad_value("scale, integers", f"expected one of the two by a fitted rule, got {factors}")
         if factors == ["scale"]:
             scale = as_array(given["scale"], "scale").astype(np.float64)
             if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
-                raise ValueError(f"scale: expected finite numbers above 0, got {shown(given['scale'])}")
+                raise bad_value("scale", f"expected finite numbers above 0, got {shown(given['scale'])}")
             m, n = multiplier_of(rule, scale)
         else:
             m, n = (np.asarray(v, np.int64) for v in given["integers"])
             scale = m * 2.0**-n
         if n.min(initial=0) < 0 or n.max(initial=0) > _MOST_BITS or m.ndim > 1:
-            raise ValueError(f"{factors[0]}: right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
+            raise bad_value(factors[0], f"right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
         plain = m.ndim == 0
         pair = (int(m), int(n)) if plain else (m, n)
         self.scale = float(scale) if plain else scale
@@ -164,13 +165,13 @@ class FittedRequantization:
         """Give the codes of accumulators."""
         x = as_array(acc, "acc")
         if x.dtype.kind not in "iu":
-            raise TypeError(f"acc: expected integers, got {x.dtype}")
+            raise bad_type("acc", f"expected integers, got {x.dtype}")
         if out is not None and (out.shape != x.shape or out.dtype != self.dtype or not out.flags.writeable):
-            raise ValueError(f"out: expected {self.dtype} of shape {x.shape}, got {shown(out)}")
+            raise bad_value("out", f"expected {self.dtype} of shape {x.shape}, got {shown(out)}")
         m, n = (self._along(np.asarray(v, np.int64), x.ndim, x.shape) for v in self.numbers.integers)
         most = max(abs(int(x.min(initial=0))), abs(int(x.max(initial=0)))) + abs(self.in_zero_point)
         if most * int(m.max(initial=0)) >= 1 << _MOST_BITS:
-            raise ValueError(f"acc: {_MOST_BITS} bits do not hold {most} times the multiplier {int(m.max())}")
+            raise bad_value("acc", f"{_MOST_BITS} bits do not hold {most} times the multiplier {int(m.max())}")
         moved, ends = x.astype(np.int64) - self.in_zero_point, (self.numbers.lo, self.numbers.hi)
         made = codes_of(self.rule, moved, m, n, self.zero, ends, self.own).astype(self.dtype)
         if out is None:
@@ -182,7 +183,7 @@ class FittedRequantization:
         if not values.ndim:
             return values
         if not -ndim <= self.axis < ndim or shape[self.axis] != values.size:
-            raise ValueError(f"scale: {values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
+            raise bad_value("scale", f"{values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
         along = [1] * ndim
         along[self.axis] = -1
         return values.reshape(along)
@@ -202,4 +203,6 @@ def _check_words(rule: FittedRule) -> None:
     }
     for name, words in known.items():
         if getattr(rule, name) not in words:
-            raise ValueError(f"rule.{name}: expected one of {', '.join(map(repr, words))}, got {getattr(rule, name)!r}")
+            raise bad_value(
+                f"rule.{name}", f"expected one of {', '.join(map(repr, words))}, got {getattr(rule, name)!r}"
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import shown
 from qops.fixedpoint import Multiplier
@@ -32,7 +33,7 @@ class AddIntegers(NamedTuple):
 def of_add(integers: Any) -> AddIntegers:
     """The integers of a sum, checked."""
     if not isinstance(integers, (tuple, list)) or len(integers) != 3:
-        raise TypeError(f"integers: expected three pairs (multiplier, right_shift), got {shown(integers)}")
+        raise bad_type("integers", f"expected three pairs (multiplier, right_shift), got {shown(integers)}")
     return AddIntegers(*map(of_mul, integers))
 
 
@@ -40,7 +41,7 @@ def of_mul(integers: Any) -> Multiplier:
     """The integers of a product, checked."""
     multiplier, right_shift = given_integers(integers)
     if not isinstance(multiplier, int):
-        raise ValueError(f"integers: expected one multiplier and one right shift, got {shown(integers)}")
+        raise bad_value("integers", f"expected one multiplier and one right shift, got {shown(integers)}")
     return Multiplier(multiplier, right_shift)
 
 

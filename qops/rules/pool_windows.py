@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.window import Window
 from qops.checks import integer, shown
 from qops.window import TwoInts, padding_of
@@ -23,11 +24,11 @@ _MOST_CODES = {1: 2**21, 2: 2**14}
 def kernel_of(kernel: Any, dtype: np.dtype[Any]) -> TwoInts:
     """Height and width of a window, checked."""
     if not isinstance(kernel, (tuple, list)) or len(kernel) != 2:
-        raise TypeError(f"kernel: expected (height, width), got {shown(kernel)}")
+        raise bad_type("kernel", f"expected (height, width), got {shown(kernel)}")
     most = _MOST_CODES[dtype.itemsize]
     taps = integer(kernel[0], "kernel", 1, most), integer(kernel[1], "kernel", 1, most)
     if taps[0] * taps[1] > most:
-        raise ValueError(f"kernel: expected windows of at most {most} codes, got {taps[0]} by {taps[1]}")
+        raise bad_value("kernel", f"expected windows of at most {most} codes, got {taps[0]} by {taps[1]}")
     return taps
 
 
@@ -39,7 +40,7 @@ def moves_of(kernel: TwoInts, stride: TwoInts, padding: Any) -> Window | None:
     if isinstance(found, str):
         return Window(stride)
     if not all(max(sides) < size for sides, size in zip(found, kernel, strict=True)):
-        raise ValueError(f"padding: expected less than the kernel, {kernel}, got {shown(padding)}")
+        raise bad_value("padding", f"expected less than the kernel, {kernel}, got {shown(padding)}")
     return Window(stride, padding=found)
 
 

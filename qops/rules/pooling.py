@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.given import row_named
@@ -181,7 +182,7 @@ class AveragePool(Prepared):
         kernel, x_zero = kernel_of(given["kernel"], codes.dtype), integer(given["zero_point"], "zero_point", low, high)
         x_scale = _above_0(given["x_scale"], "x_scale")
         if not row.rescales and (of_y is not None or zero_of_y is not None):
-            raise ValueError(f"y_scale, y_zero_point: {rule} keeps those of x")
+            raise bad_value("y_scale, y_zero_point", f"{rule} keeps those of x")
         y_scale = x_scale if of_y is None else _above_0(of_y, "y_scale")
         y_zero = x_zero if zero_of_y is None else integer(zero_of_y, "y_zero_point", low, high)
         lo = low if given["qmin"] is None else integer(given["qmin"], "qmin", low, high)
@@ -222,7 +223,7 @@ class AveragePool(Prepared):
             Another number of axes, images smaller than a window.
         """
         if len(shape) != 4:
-            raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {shape}")
+            raise bad_value("x", f"expected 4 dimensions, NHWC, got shape {shape}")
         return shape[0], *self._window(shape).out_size(shape[1:3], self._windows.kernel, "x, kernel"), shape[3]
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -230,7 +231,7 @@ class AveragePool(Prepared):
         image, kernel, stride = as_array(x, "x"), self._windows.kernel, self._windows.stride
         if image.dtype != self._windows.codes.dtype:
             check_type(image.dtype, "x", None, AVERAGE_POOL)
-            raise TypeError(f"x: expected {self.dtype} data, got {image.dtype}")
+            raise bad_type("x", f"expected {self.dtype} data, got {image.dtype}")
         shape = self.shape_of(image.shape)
         if out is not None:
             check_out(out, image.dtype.num, shape, [image])
@@ -255,14 +256,14 @@ def _counts(count_padding: bool | None, rule: str, row: PoolRule) -> bool:
     if count_padding is None:
         return counts == "all"
     if flag(count_padding, "count_padding") and "all" not in counts:
-        raise ValueError(f"count_padding: {rule} counts taps on the image only, got {count_padding}")
+        raise bad_value("count_padding", f"{rule} counts taps on the image only, got {count_padding}")
     if not count_padding and "image" not in counts:
-        raise ValueError(f"count_padding: {rule} counts all taps, got {count_padding}")
+        raise bad_value("count_padding", f"{rule} counts all taps, got {count_padding}")
     return count_padding
 
 
 def _above_0(value: Any, name: str) -> float:
     found = number(value, name)
     if not found > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {found}")
+        raise bad_value(name, f"expected a number above 0, got {found}")
     return found

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops.checks import as_array, check_out, float32s, integer, number, put, shown, two_ends
 from qops.codes import CodeType
@@ -60,11 +61,11 @@ class Spread(NamedTuple):
         axis = integer(self.axis, "axis", -len(shape), len(shape) - 1) % max(len(shape), 1)
         if self.block is None:
             if values.shape != (shape[axis],):
-                raise ValueError(f"{name}: shape {values.shape} does not fit axis {axis} of x, shape {shape}")
+                raise bad_value(name, f"shape {values.shape} does not fit axis {axis} of x, shape {shape}")
             return values.reshape([-1 if i == axis else 1 for i in range(len(shape))])
         wanted = tuple(-(-n // self.block) if i == axis else n for i, n in enumerate(shape))
         if values.shape != wanted:
-            raise ValueError(f"{name}: expected shape {wanted}, blocks of {self.block} of x, got {values.shape}")
+            raise bad_value(name, f"expected shape {wanted}, blocks of {self.block} of x, got {values.shape}")
         return np.repeat(values, self.block, axis)[tuple(map(slice, shape))]
 
 
@@ -151,7 +152,7 @@ class ArrayQuantization:
     ) -> None:
         row = self._row = QUANTIZE[rule]
         if row.beyond == "cast" and (qmin is not None or qmax is not None):
-            raise ValueError(f"qmin, qmax: {rule} clamps to nothing, it keeps the low bits; got {qmin}, {qmax}")
+            raise bad_value("qmin, qmax", f"{rule} clamps to nothing, it keeps the low bits; got {qmin}, {qmax}")
         low = codes.lowest + (row.is_narrow and codes.lowest < 0)
         lowest = low if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
         highest = codes.highest if qmax is None else integer(qmax, "qmax", lowest, codes.highest)
@@ -161,9 +162,9 @@ class ArrayQuantization:
             None if block is None else integer(block, "block", 1, 2**31 - 1),
         )
         if axis is None and block is not None:
-            raise ValueError(f"axis: missing, it says along which axis the blocks of {block} lie")
+            raise bad_value("axis", f"missing, it says along which axis the blocks of {block} lie")
         if row.width and axis is not None:
-            raise ValueError(f"axis: blocks of {row.width} elements of {rule} have one scale, got an axis, {axis}")
+            raise bad_value("axis", f"blocks of {row.width} elements of {rule} have one scale, got an axis, {axis}")
         self.range: tuple[float, float] | None = None
         self._steps: tuple[Any, Any] | None = None
         self.scale: Any = None
@@ -171,24 +172,24 @@ class ArrayQuantization:
             self._set_range(rule, scale, zero_point, axis, range)
             return
         if range is not None:
-            raise ValueError(f"range: {rule} takes a scale and a zero point, got a range, {shown(range)}")
+            raise bad_value("range", f"{rule} takes a scale and a zero point, got a range, {shown(range)}")
         self.scale = _numbers(scale, "scale", axis)
         self.zero_point = _zeros(zero_point, axis, codes)
         with np.errstate(all="ignore"):
             steps = self.scale.astype(F32)
             self._has_inverse = bool(np.isfinite(F32(1) / steps).all())
         if not np.all((steps > 0) & np.isfinite(steps)):
-            raise ValueError(f"scale: expected numbers above 0 that float32 holds, got {shown(scale)}")
+            raise bad_value("scale", f"expected numbers above 0 that float32 holds, got {shown(scale)}")
 
     def _set_range(self, rule: str, scale: Any, zero_point: Any, axis: int | None, range: Any) -> None:
         if range is None or scale is not None or axis is not None or np.ndim(zero_point) or zero_point:
-            raise ValueError(f"range: {rule} takes (min, max) instead of scale, zero_point and axis")
+            raise bad_value("range", f"{rule} takes (min, max) instead of scale, zero_point and axis")
         with np.errstate(all="ignore"):
             lo, hi = (F32(number(end, "range")) for end in two_ends(range, "range"))
             factor = F32(self._codes.highest - self._codes.lowest) / (hi - lo)
             self._steps = factor, -lo * factor
         if not (lo < hi and np.isfinite([lo, hi, *self._steps]).all()):
-            raise ValueError(f"range: expected min < max with a step that float32 holds, got {shown(range)}")
+            raise bad_value("range", f"expected min < max with a step that float32 holds, got {shown(range)}")
         self.zero_point, self.range = np.array(0), (float(lo), float(hi))
 
     def __call__(self, x: ArrayLike, out: Array | None = None) -> Array:
@@ -198,7 +199,7 @@ class ArrayQuantization:
         if out is not None:
             check_out(out, self.dtype.num, values.shape, [as_array(x, "x")])
         if np.isnan(values).any():
-            raise ValueError("x: has NaN, which has no code")
+            raise bad_value("x", "has NaN, which has no code")
         if self._spread.axis is not None:
             scale = self._spread.over(self.scale, values.shape, "scale")
             zero = self._spread.over(self.zero_point, values.shape, "zero_point")
@@ -218,21 +219,21 @@ class ArrayQuantization:
             else:
                 near = quotients(row, values, scale, zero)
                 if not self._has_inverse and np.isnan(near).any():
-                    raise ValueError(f"scale: {shown(self.scale)} has no reciprocal in float32, which the rule takes")
+                    raise bad_value("scale", f"{shown(self.scale)} has no reciprocal in float32, which the rule takes")
                 whole, shift = ROUNDINGS[row.rounding](near), 0 if row.zero_point == "inside" else zero
             return _codes(row, whole, shift, self._codes, *self._ends).astype(self.dtype)
 
 
 def _numbers(values: ArrayLike | None, name: str, axis: int | None) -> Array:
     if values is None:
-        raise ValueError(f"{name}: missing, expected a number above 0, or an array of them with an axis")
+        raise bad_value(name, "missing, expected a number above 0, or an array of them with an axis")
     found = as_array(values, name)
     if found.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {found.dtype}")
+        raise bad_type(name, f"expected numbers, got {found.dtype}")
     if found.ndim and axis is None:
-        raise ValueError(f"{name}: expected one number where no axis is given, got shape {found.shape}")
+        raise bad_value(name, f"expected one number where no axis is given, got shape {found.shape}")
     if not np.isfinite(found).all():
-        raise ValueError(f"{name}: expected finite numbers, got {shown(values)}")
+        raise bad_value(name, f"expected finite numbers, got {shown(values)}")
     copy = found.astype(F64)
     copy.flags.writeable = False
     return copy
@@ -243,11 +244,11 @@ def _zeros(values: ArrayLike, axis: int | None, codes: CodeType) -> Array:
     if found.ndim == 0:
         return np.array(integer(values, "zero_point", codes.lowest, codes.highest))
     if found.dtype.kind not in "iu":
-        raise TypeError(f"zero_point: expected integers, got {found.dtype}")
+        raise bad_type("zero_point", f"expected integers, got {found.dtype}")
     if axis is None:
-        raise ValueError(f"zero_point: expected one number where no axis is given, got shape {found.shape}")
+        raise bad_value("zero_point", f"expected one number where no axis is given, got shape {found.shape}")
     if found.size and not codes.lowest <= found.min() <= found.max() <= codes.highest:
-        raise ValueError(f"zero_point: expected codes of {codes.dtype}, got {shown(values)}")
+        raise bad_value("zero_point", f"expected codes of {codes.dtype}, got {shown(values)}")
     copy = found.astype(np.int64)
     copy.flags.writeable = False
     return copy

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
 from qops.checks import as_array, float32s, integer
@@ -75,13 +76,13 @@ def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | Non
     check_rounding()
     row, values = row_named(rule, QUANTIZE_BLOCKS), float32s(as_array(x, "x"), "x")
     if not np.isfinite(values).all():
-        raise ValueError("x: has NaN, infinite values or some beyond float32")
+        raise bad_value("x", "has NaN, infinite values or some beyond float32")
     along = integer(axis, "axis", -values.ndim, values.ndim - 1)
     rows = np.moveaxis(values, along, -1)
     length = rows.shape[-1]
     size = integer(block, "block", 1, 2**31 - 1) if block is not None else row.block or max(length, 1)
     if row.block and length % size:
-        raise ValueError(f"x: {length} values along axis {axis} are no whole blocks of {size}, as {rule} has them")
+        raise bad_value("x", f"{length} values along axis {axis} are no whole blocks of {size}, as {rule} has them")
     *outer, length = rows.shape
     count = -(-length // size)
     flat = rows.reshape(prod(outer), length)

@@ -7,6 +7,7 @@ import builtins
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.given import rule_named
 from qops.affine import Affine
 from qops.checks import integer, number
@@ -79,13 +80,13 @@ def choose_range(
     row, codes = RANGE_RULES[rule], of_dtype(dtype)
     if codes.dtype.itemsize > 1 + row.takes_int16:
         types = "uint8, int8, uint16 or int16" if row.takes_int16 else f"uint8 or int8 by {rule}"
-        raise TypeError(f"dtype: expected {types}, got {codes.dtype}")
+        raise bad_type("dtype", f"expected {types}, got {codes.dtype}")
     lowest, highest = row.ends.get(codes.name, (codes.lowest, codes.highest))
     first = lowest if qmin is None else integer(qmin, "qmin", codes.lowest, 0)
     last = highest if qmax is None else integer(qmax, "qmax", builtins.max(first + 1, 0), codes.highest)
     lo, hi = number(min, "min"), number(max, "max")
     if lo > hi:
-        raise ValueError(f"min, max: {lo} > {hi}")
+        raise bad_value("min, max", f"{lo} > {hi}")
     lo, hi = builtins.min(lo, 0.0), builtins.max(hi, 0.0)
     try:
         with np.errstate(all="ignore"):
@@ -93,5 +94,5 @@ def choose_range(
     except (ZeroDivisionError, OverflowError, ValueError):
         found = None
     if found is None or not np.isfinite(found.scale):
-        raise ValueError(f"min, max: {rule} gives no scale for {lo} to {hi}")
+        raise bad_value("min, max", f"{rule} gives no scale for {lo} to {hi}")
     return found

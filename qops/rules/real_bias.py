@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops.checks import as_array, check_out, int32, integer, number, put, shown, two_ends
 from qops.codes import CodeType
@@ -52,19 +53,19 @@ class RealBiasRequantization:
         row, self._rule = REAL_BIAS[rule], rule
         for name in ("scale", "integers"):
             if numbers[name] is not None:
-                raise ValueError(f"{name}: {rule} adds a bias between its scales, so give it scales")
+                raise bad_value(name, f"{rule} adds a bias between its scales, so give it scales")
         for name in ("bias", "range", "w_sums"):
             if (numbers[name] is not None) != (name in row.takes):
                 says = "missing" if name in row.takes else f"given, {rule} takes none"
-                raise ValueError(f"{name}: {says}")
+                raise bad_value(name, f"{says}")
         self.dtype, self.axis = codes.dtype, int32(numbers["axis"], "axis", -64, 63)
         self.in_zero_point = int32(numbers["in_zero_point"], "in_zero_point")
         self.zero = integer(numbers["zero_point"], "zero_point", codes.lowest, codes.highest)
         self.x_zero = int32(numbers["x_zero_point"], "x_zero_point")
         if self.zero and not row.zero_point:
-            raise ValueError(f"zero_point: {rule} has none, got {self.zero}")
+            raise bad_value("zero_point", f"{rule} has none, got {self.zero}")
         if self.x_zero and "w_sums" not in row.takes:
-            raise ValueError(f"x_zero_point: {rule} does not read it, got {self.x_zero}")
+            raise bad_value("x_zero_point", f"{rule} does not read it, got {self.x_zero}")
         low = codes.lowest + (row.is_narrow and codes.lowest < 0)
         lowest = low if numbers["qmin"] is None else integer(numbers["qmin"], "qmin", codes.lowest, codes.highest)
         highest = codes.highest if numbers["qmax"] is None else integer(numbers["qmax"], "qmax", lowest, codes.highest)
@@ -79,16 +80,16 @@ class RealBiasRequantization:
         check_rounding()
         x, row = as_array(acc, "acc"), REAL_BIAS[self._rule]
         if x.dtype.kind not in "iu":
-            raise TypeError(f"acc: expected integers, got {x.dtype}")
+            raise bad_type("acc", f"expected integers, got {x.dtype}")
         sums = x.astype(np.int64) - self.in_zero_point
         if sums.size and not -(2**31) <= sums.min() <= sums.max() < 2**31:
-            raise ValueError(f"acc: int32 does not hold its values, {sums.min()} to {sums.max()}")
+            raise bad_value("acc", f"int32 does not hold its values, {sums.min()} to {sums.max()}")
         if out is not None:
             check_out(out, self.dtype.num, x.shape, [x])
         with np.errstate(all="ignore"):
             steps = row.steps(sums, *row.made(self._along(sums.shape)))
         if np.isnan(steps).any():
-            raise ValueError(f"scales: float32 does not hold what {self._rule} makes of {shown(self.scales)}")
+            raise bad_value("scales", f"float32 does not hold what {self._rule} makes of {shown(self.scales)}")
         shift = self.zero if row.zero_point == "outside" else 0
         codes = np.clip(ROUNDINGS[row.rounding](steps).astype(F64) + shift, *self.ends)
         return put(codes.astype(self.dtype), out)
@@ -114,7 +115,7 @@ class RealBiasRequantization:
         found = []
         for values, name in ((self.scales[1], "scales: w_scale"), (self.bias, "bias"), (self.w_sums, "w_sums")):
             if values is not None and values.size > 1 and values.shape != shape[axis : axis + 1]:
-                raise ValueError(f"{name}: {len(values)} of them do not fit axis {self.axis} of acc, shape {shape}")
+                raise bad_value(name, f"{len(values)} of them do not fit axis {self.axis} of acc, shape {shape}")
             one = values is None or values.size == 1
             at = () if one else tuple(-1 if i == axis else 1 for i in range(len(shape)))
             found.append(None if values is None else values.reshape(at))
@@ -124,17 +125,17 @@ class RealBiasRequantization:
 def _scales(scales: Any, has_range: bool) -> tuple[Any, Any, Any]:
     names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
     if not isinstance(scales, tuple | list) or len(scales) != 3:
-        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(scales)}")
+        raise bad_type("scales", f"expected (in_scale, w_scale, out_scale), got {shown(scales)}")
     if has_range != (scales[2] is None):
         says = "None beside a range" if has_range else "a number"
-        raise ValueError(f"scales: out_scale: expected {says}, got {shown(scales[2])}")
+        raise bad_value("scales", f"out_scale: expected {says}, got {shown(scales[2])}")
     found = []
     for value, name in zip(scales[: 2 if has_range else 3], names, strict=False):
         each = per_channel(value, name, F64) if name == names[1] else F64(number(value, name))
         with np.errstate(all="ignore"):
             kept = [np.asarray(v).astype(F32) for v in (each, 1 / each)]
         if not all(((v > 0) & np.isfinite(v)).all() for v in kept):
-            raise ValueError(f"{name}: expected finite numbers above 0, also in float32, got {shown(value)}")
+            raise bad_value(name, f"expected finite numbers above 0, also in float32, got {shown(value)}")
         found.append(each)
     return found[0], found[1], None if has_range else found[2]
 
@@ -160,20 +161,20 @@ def per_channel(values: Any, name: str, dtype: Any) -> Any:
     found = as_array(values, name)
     if found.dtype.kind not in ("iu" if dtype is np.int64 else "fiu") or found.ndim > 1:
         kind = "integers" if dtype is np.int64 else "numbers"
-        raise TypeError(f"{name}: expected {kind}, one or one for each channel, got {found.dtype}, shape {found.shape}")
+        raise bad_type(name, f"expected {kind}, one or one for each channel, got {found.dtype}, shape {found.shape}")
     with np.errstate(over="ignore"):
         copy = found.astype(dtype)
     if not np.isfinite(copy).all():
-        raise ValueError(f"{name}: expected finite numbers, got {shown(values)}")
+        raise bad_value(name, f"expected finite numbers, got {shown(values)}")
     copy.flags.writeable = False
     return copy
 
 
 def _range_of(ends: Any, codes: CodeType) -> tuple[Any, Any]:
     if codes.lowest or codes.highest != 255:
-        raise TypeError(f"dtype: a range is one of uint8 codes, got {codes.dtype}")
+        raise bad_type("dtype", f"a range is one of uint8 codes, got {codes.dtype}")
     with np.errstate(over="ignore"):
         lo, hi = (F32(number(end, "range")) for end in two_ends(ends, "range"))
     if not (lo < hi and np.isfinite(hi - lo)):
-        raise ValueError(f"range: expected min < max whose difference float32 holds, got {shown(ends)}")
+        raise bad_value("range", f"expected min < max whose difference float32 holds, got {shown(ends)}")
     return lo, hi

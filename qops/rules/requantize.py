@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
 from qops._kernels.stage.requantize import Requantization, once
 from qops._kernels.stage.rules import Words
@@ -121,7 +122,7 @@ class Requantize(Prepared):
     def integers(self) -> Multiplier:
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
         if isinstance(self._kernel, RealBiasRequantization):
-            raise ValueError(f"rule: {self.rule} multiplies by real scales, it has no integers")
+            raise bad_value("rule", f"{self.rule} multiplies by real scales, it has no integers")
         multiplier, right_shift = self._kernel.numbers.integers
         return Multiplier(multiplier, right_shift)
 
@@ -171,15 +172,15 @@ def _refuse_real_bias(rule: Any, bias: Any, range: Any, w_sums: Any, x_zero_poin
     """Refuse what only rules of `REAL_BIAS` take."""
     if bias is not None:
         _ = isinstance(rule, FittedRule) or row_named(rule, _RULES)
-        raise ValueError(
-            f"bias: {rule} adds no real bias; add it to acc as an integer, rint(bias / (in_scale * w_scale))"
+        raise bad_value(
+            "bias", f"{rule} adds no real bias; add it to acc as an integer, rint(bias / (in_scale * w_scale))"
         )
     is_zero = type(x_zero_point) is int and x_zero_point == 0
     given = {"range": range is None, "w_sums": w_sums is None, "x_zero_point": is_zero}
     for value, (name, is_absent) in zip((range, w_sums, x_zero_point), given.items(), strict=True):
         if not is_absent:
             _ = isinstance(rule, FittedRule) or row_named(rule, _RULES)
-            raise ValueError(f"{name}: expected none by {rule}, got {shown(value)}")
+            raise bad_value(name, f"expected none by {rule}, got {shown(value)}")
 
 
 def requantize(

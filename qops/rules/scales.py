@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.multipliers import DERIVATIONS as _WORDS
 from qops._kernels.stage.multipliers import derived, one_multiplier
 from qops.checks import as_array, choice, integer, number, shown
@@ -87,9 +88,9 @@ def real_scale(
         found: float | NDArray[np.float64] = DERIVATIONS[derive](*values)
     except ValueError:
         shapes = [np.shape(value) for value in values]
-        raise ValueError(f"in_scale, w_scale, out_scale: shapes {shapes} do not broadcast") from None
+        raise bad_value("in_scale, w_scale, out_scale", f"shapes {shapes} do not broadcast") from None
     if not np.all(np.isfinite(found)):
-        raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {shown(found)}, no finite number")
+        raise bad_value("in_scale, w_scale, out_scale", f"{derive} gives {shown(found)}, no finite number")
     return found
 
 
@@ -97,10 +98,10 @@ def _scales(x: ArrayLike, name: str) -> Any:
     """One scale as a float, or an array of them as doubles, all of them above 0."""
     given = as_array(x, name)
     if given.ndim and given.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {given.dtype}")
+        raise bad_type(name, f"expected numbers, got {given.dtype}")
     value = given.astype(F64) if given.ndim else number(x, name)
     if not np.all(np.isfinite(value) & np.greater(value, 0)):
-        raise ValueError(f"{name}: expected finite numbers above 0, got {shown(value)}")
+        raise bad_value(name, f"expected finite numbers above 0, got {shown(value)}")
     return value
 
 
@@ -140,7 +141,7 @@ def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
     choice(build, "build", _KINDS)
     value = number(scale, "scale")
     if value < 0:
-        raise ValueError(f"scale: {value} is negative")
+        raise bad_value("scale", f"{value} is negative")
     multiplier, right_shift = one_multiplier(value, _KINDS[build])
     return multiplier, 31 - right_shift
 
@@ -175,7 +176,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     """
     m = as_array(multiplier, "multiplier")
     if m.dtype.kind not in "iu":
-        raise TypeError(f"multiplier: expected integers, got {m.dtype}")
+        raise bad_type("multiplier", f"expected integers, got {m.dtype}")
     wide = m.astype(np.int64)
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
 
@@ -218,9 +219,9 @@ def integers(rule: str, scale: float, *, bits: int | None = None) -> Multiplier:
     """
     row, value = rule_of(rule), number(scale, "scale")
     if row.multiplier.startswith("float"):
-        raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
+        raise bad_value("rule", f"{rule} multiplies by the scale itself, in {row.multiplier}")
     if value < 0:
-        raise ValueError(f"scale: {value} is negative")
+        raise bad_value("scale", f"{value} is negative")
     return Multiplier(*(Numbers(row, value, 0, 0, 0).integers if bits is None else _of_bits(value, bits)))
 
 
@@ -233,8 +234,8 @@ def _of_bits(scale: float, bits: int) -> tuple[int, int]:
         multiplier, exponent = multiplier // 2, exponent + 1
     right_shift = count - exponent if multiplier else 0
     if not 0 <= right_shift <= 62:
-        raise ValueError(
-            f"scale: {scale} with a multiplier of {count} bits has a right shift of {right_shift}, not 0..62"
+        raise bad_value(
+            "scale", f"{scale} with a multiplier of {count} bits has a right shift of {right_shift}, not 0..62"
         )
     return multiplier, right_shift
 

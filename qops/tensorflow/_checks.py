@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.tensorflow.ends import checked, fit
 from qops.checks import as_array, parts, real, shown
 from qops.codes import TABLE
@@ -29,7 +30,7 @@ Checked: TypeAlias = tuple[NDArray[Any], float, float]
 def number(value: Any, name: str) -> float:
     """Give `value` as a float32; ValueError if it is not finite or, in TensorFlow's words, has a rank."""
     if isinstance(value, (np.ndarray, list, tuple)) and (rank := as_array(value, name).ndim):
-        raise ValueError(f"{name}: must be rank 0 but is rank {rank}, got {shown(value)}")
+        raise bad_value(name, f"must be rank 0 but is rank {rank}, got {shown(value)}")
     return float(real(value, name))
 
 
@@ -89,18 +90,18 @@ def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
     data = as_array(values, name)
     dtypes = dtypes_of(allowed)
     if data.dtype not in dtypes and data.dtype.newbyteorder("=") not in dtypes:
-        raise TypeError(f"{name}: expected {' or '.join(map(str, dtypes))} data, got {data.dtype}")
+        raise bad_type(name, f"expected {' or '.join(map(str, dtypes))} data, got {data.dtype}")
     return data
 
 
 def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:
     """Raise ValueError, in TensorFlow's words, if `op` does not take slices along `axis`."""
     if axis >= x.ndim:
-        raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but axis was {shown(axis)}")
+        raise bad_value("axis", f"must be less than number of input's dims, {x.ndim}, but axis was {shown(axis)}")
     if mode == "MIN_FIRST" and x.shape[axis] != 1:
-        raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
+        raise bad_value("axis", f"MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if x.shape[axis] == 0:
-        raise ValueError(f"axis: axis {axis} of the input has size 0, so there is no range to give")
+        raise bad_value("axis", f"axis {axis} of the input has size 0, so there is no range to give")
 
 
 def slices(axis: int, *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
@@ -126,7 +127,7 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Give `value`, if it is one of the words `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}: {shown(value)} is not in the list of allowed values: {', '.join(allowed)}")
+        raise bad_value(name, f"{shown(value)} is not in the list of allowed values: {', '.join(allowed)}")
     return str(value)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow.ends import NORMAL
 from qops._kernels.tensorflow.uniform import Scaling, requantize_sums
 from qops.checks import as_array, int32, integer, shown
@@ -36,14 +37,16 @@ class Given(NamedTuple):
             return self._replace(scales=[self.scales], zero_points=[self.zero_points])
         if not -1 <= self.axis < len(shape):
             text = "must be -1 or in range [0, input.rank)"
-            raise ValueError(f"{self.prefix}quantization_axis: {text}, but given {shown(self.axis)}, rank {len(shape)}")
+            raise bad_value(
+                f"{self.prefix}quantization_axis", f"{text}, but given {shown(self.axis)}, rank {len(shape)}"
+            )
         wanted = shape[self.axis : self.axis + 1] if self.axis >= 0 else ()
         text = "scales and zero_points must be scalar tensors if quantization_axis is -1"
         if self.axis >= 0:
             text = f"scales and zero_points must be a tensor of rank 1 and size {wanted[0]} for axis {self.axis}"
         for name, found in (("scales", np.shape(self.scales)), ("zero_points", np.shape(self.zero_points))):
             if found != wanted:
-                raise ValueError(f"{self.prefix}{name}: {text}, given shape {found}")
+                raise bad_value(f"{self.prefix}{name}", f"{text}, given shape {found}")
         return self._replace(scales=np.ravel(self.scales).tolist(), zero_points=np.ravel(self.zero_points).tolist())
 
 
@@ -53,7 +56,7 @@ def given(scales: Any, zero_points: Any, axis: Any, prefix: str = "", positive: 
     found = numbers(scales, f"{prefix}scales")
     if positive and not (found >= NORMAL if isinstance(found, float) else (found >= NORMAL).all()):
         text = f"{positive} scales elements must be all positive"
-        raise ValueError(f"{prefix}scales: {text}, 2**-126 at least, got {shown(scales)}")
+        raise bad_value(f"{prefix}scales", f"{text}, 2**-126 at least, got {shown(scales)}")
     return Given(prefix, found, integers(zero_points, f"{prefix}zero_points"), axis)
 
 
@@ -98,14 +101,14 @@ def of_products(
     """
     if lhs.axis != -1:
         name = f"{lhs.prefix}quantization_axis"
-        raise ValueError(f"{name}: {name} Attr must be -1 (per-tensor), got {shown(lhs.axis)}")
+        raise bad_value(name, f"{name} Attr must be -1 (per-tensor), got {shown(lhs.axis)}")
     for given_axis, wanted in zip((rhs, output), axes, strict=True):
         if given_axis.axis not in (-1, wanted):
             name = f"{given_axis.prefix}quantization_axis"
-            raise ValueError(f"{name}: must be -1 (per-tensor) or {wanted} (per-channel), got {shown(given_axis.axis)}")
+            raise bad_value(name, f"must be -1 (per-tensor) or {wanted} (per-channel), got {shown(given_axis.axis)}")
     if output.axis != -1 == rhs.axis:
         name = f"{output.prefix}quantization_axis"
-        raise ValueError(f"{name}: is {output.axis}, but rhs is per-tensor: TensorFlow's process ends")
+        raise bad_value(name, f"is {output.axis}, but rhs is per-tensor: TensorFlow's process ends")
     one, other, last = (given.fit(shape) for given, shape in zip((lhs, rhs, output), shapes, strict=True))
     return one, other, last
 

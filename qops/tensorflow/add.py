@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.tensorflow import add as kernels
 from qops._kernels.tensorflow.ends import WIDEST, flushed, in_order
 from qops.checks import S32, output
@@ -88,7 +89,7 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     axes = collapsed(a[0].shape, b[0].shape, "Must have some elements to add")
     in_order(x=a, y=b)
     if max(a[2], b[2], -a[1], -b[1]) >= 2.0**113:
-        raise ValueError(f"x, y: the output range for {a[1:]}, {b[1:]} is beyond float32")
+        raise bad_value("x, y", f"the output range for {a[1:]}, {b[1:]} is beyond float32")
     out = output(out, S32, a[0], b[0], "x, y")
     x_alone = len(axes) < 2 and a[0].size == 1
     y_alone = len(axes) < 2 and b[0].size == 1 and not x_alone  # TensorFlow tries x first
@@ -161,20 +162,20 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     x, b = checked[0], checked_bias[0]
     texts = shape_text(b.shape), shape_text(x.shape)
     if b.dtype != x.dtype:
-        raise TypeError(f"bias: expected {x.dtype} data like the input, got {b.dtype}")
+        raise bad_type("bias", f"expected {x.dtype} data like the input, got {b.dtype}")
     if x.ndim < 2:
-        raise ValueError(f"input: Input tensor must be at least 2D: {texts[1]}")
+        raise bad_value("input", f"Input tensor must be at least 2D: {texts[1]}")
     if b.ndim != 1:
-        raise ValueError(f"bias: Biases must be 1D: {texts[0]}")
+        raise bad_value("bias", f"Biases must be 1D: {texts[0]}")
     if b.size != x.shape[-1]:
-        raise ValueError(
-            f"bias: Must provide as many biases as the last dimension of the input tensor: {texts[0]} vs. {texts[1]}"
+        raise bad_value(
+            "bias", f"Must provide as many biases as the last dimension of the input tensor: {texts[0]} vs. {texts[1]}"
         )
     if b.size == 0:
-        raise ValueError(f"bias: Must provide at least 1 bias, got shape {texts[0]}")
+        raise bad_value("bias", f"Must provide at least 1 bias, got shape {texts[0]}")
     t_max = kernels.quantized_bias_add_max(checked, checked_bias)
     if 2 * abs(t_max) >= WIDEST:
-        raise ValueError(f"input, bias: the output range for {checked[1:]}, {checked_bias[1:]} is beyond float32")
+        raise bad_value("input, bias", f"the output range for {checked[1:]}, {checked_bias[1:]} is beyond float32")
     out = output(out, S32, x, b, "input, bias")
     kernels.quantized_bias_add(checked, checked_bias, t_max, out)
     return tensor(out, -t_max, t_max)  # of ranges whose ends are both reversed, so is this

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow import batch_norm as kernels
 from qops.checks import flag, into, put
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -108,23 +109,23 @@ def quantized_batch_norm_with_global_normalization(
     scaled = flag(scale_after_normalization, "scale_after_normalization")
     image, *channels = operands(STEPS, ("quint8",), t=t, m=m, v=v, beta=beta, gamma=gamma)
     if image[0].ndim != 4:
-        raise ValueError(f"t: input must be 4-dimensional{shape_text(image[0].shape)}")
+        raise bad_value("t", f"input must be 4-dimensional{shape_text(image[0].shape)}")
     words = {"m": "mean", "v": "var", "beta": "beta", "gamma": "gamma"}
     for (name, word), (data, _, _) in zip(words.items(), channels, strict=True):
         if data.ndim != 1:
-            raise ValueError(f"{name}: {word} must be 1-dimensional{shape_text(data.shape)}")
+            raise bad_value(name, f"{word} must be 1-dimensional{shape_text(data.shape)}")
     count = channels[0][0].size
     if count < 2:
-        raise ValueError(f"m: Must have at least a mean value{shape_text(channels[0][0].shape)}, and a second one")
+        raise bad_value("m", f"Must have at least a mean value{shape_text(channels[0][0].shape)}, and a second one")
     for (name, word), (data, _, _) in zip(words.items(), channels, strict=True):
         if data.size != count:
-            raise ValueError(f"{name}: Mean and {word} tensors must have the same shape: [{count}] vs. [{data.size}]")
+            raise bad_value(name, f"Mean and {word} tensors must have the same shape: [{count}] vs. [{data.size}]")
     if image[0].shape[3] != count:
-        raise ValueError(f"m: expected {image[0].shape[3]} values, one per channel of t, got {count}")
+        raise bad_value("m", f"expected {image[0].shape[3]} values, one per channel of t, got {count}")
     mean, variance, added, multiplied = ((np.ascontiguousarray(data), lo, hi) for data, lo, hi in channels)
     found = kernels.factors(mean, variance, added, multiplied, epsilon, scaled)
     if found is None:
-        raise ValueError(f"v: with variance_epsilon {epsilon}, has no square root above 0 for each channel")
+        raise bad_value("v", f"with variance_epsilon {epsilon}, has no square root above 0 for each channel")
     place = into(out, image[0].shape, [data for data, _, _ in (image, *channels)])
     codes = np.empty(image[0].shape, np.int32) if place is None else place
     kernels.normalize((np.ascontiguousarray(image[0]), *image[1:]), *found, codes)

@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.tensorflow._checks import Checked, shape_text
 
 __all__ = ["collapsed", "repeated"]
@@ -24,14 +25,14 @@ def collapsed(x: tuple[int, ...], y: tuple[int, ...], nothing: str) -> list[str]
     axes: list[str] = []
     for i, j in zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True):
         if i != j and 1 not in (i, j):
-            raise ValueError(f"x, y: Incompatible shapes: {texts[0]} vs. {texts[1]}")
+            raise bad_value("x, y", f"Incompatible shapes: {texts[0]} vs. {texts[1]}")
         repeats = "" if i == j else "x" if i == 1 else "y"
         if (i, j) != (1, 1) and axes[-1:] != [repeats]:
             axes.append(repeats)
     if len(axes) > 2 or {"x", "y"} <= set(axes):
-        raise ValueError(f"x, y: Broadcast between {texts[0]} and {texts[1]} is not supported")
+        raise bad_value("x, y", f"Broadcast between {texts[0]} and {texts[1]} is not supported")
     if len(axes) == 2 and 0 in (prod(x), prod(y)):
-        raise ValueError(f"x, y: {nothing}, got shapes {texts[0]} and {texts[1]}")
+        raise bad_value("x, y", f"{nothing}, got shapes {texts[0]} and {texts[1]}")
     return axes
 
 

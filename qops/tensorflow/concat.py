@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.tensorflow.concat import concat, hull, joined, usual
 from qops._kernels.tensorflow.ends import checked, flushed
 from qops.checks import integer, shown
@@ -85,14 +86,14 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
 def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
     """Check each tensor by itself."""
     if not isinstance(values, list | tuple):
-        raise TypeError(f"values: expected a sequence of tensors, got {type(values).__name__}")
+        raise bad_type("values", f"expected a sequence of tensors, got {type(values).__name__}")
     if len(values) < 2:
-        raise ValueError(f"values: Value for attr 'N' of {len(values)} must be at least minimum 2")
+        raise bad_value("values", f"Value for attr 'N' of {len(values)} must be at least minimum 2")
     parts = flushed(operands(0, ("quint8", "qint32"), **{f"values[{i}]": t for i, t in enumerate(values)}))
     first = parts[0][0]
     for i, (data, lo, hi) in enumerate(parts):
         if data.itemsize != first.itemsize:
-            raise TypeError(f"values[{i}]: expected {first.dtype} data like the first, got {data.dtype}")
+            raise bad_type(f"values[{i}]", f"expected {first.dtype} data like the first, got {data.dtype}")
         checked(lo, hi, f"values[{i}] min, max", STEPS_32 if first.itemsize == 4 else STEPS)
     return parts
 
@@ -102,11 +103,11 @@ def _misfit(axis: int, parts: list[Checked]) -> ValueError:
     shapes = [data.shape for data, _, _ in parts]
     rank = len(shapes[0])
     if not 0 <= axis < rank:
-        return ValueError(
-            f"concat_dim: Expected concatenating dimensions in the range [0, {rank}), but got {shown(axis)}"
+        return bad_value(
+            "concat_dim", f"Expected concatenating dimensions in the range [0, {rank}), but got {shown(axis)}"
         )
     others = [shape[:axis] + shape[axis + 1 :] for shape in shapes]
     i = next(i for i, shape in enumerate(shapes) if len(shape) != rank or others[i] != others[0])
     what = "Ranks of all input tensors" if len(shapes[i]) != rank else "Dimensions of inputs"
     texts = shape_text(shapes[0]), shape_text(shapes[i])
-    return ValueError(f"values: {what} should match: shape[0] = {texts[0]} vs. shape[{i}] = {texts[1]}")
+    return bad_value("values", f"{what} should match: shape[0] = {texts[0]} vs. shape[{i}] = {texts[1]}")

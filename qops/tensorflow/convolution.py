@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve, convolve_in_zeros
 from qops._kernels.conv.finish import Finish
 from qops._kernels.tensorflow.mul import offset, range_of_products
@@ -97,17 +98,17 @@ def quantized_conv2d(
     image, filters = x[0], w[0]
     for name, data in (("input", image), ("filter", filters)):
         if data.ndim != 4:
-            raise ValueError(f"{name}: must be rank 4 but is rank {data.ndim}")
+            raise bad_value(name, f"must be rank 4 but is rank {data.ndim}")
     if image.shape[3] != filters.shape[2]:
-        raise ValueError(f"filter: must have the same depth as input: {image.shape[3]} vs {filters.shape[2]}")
+        raise bad_value("filter", f"must have the same depth as input: {image.shape[3]} vs {filters.shape[2]}")
     for name, data in (("input", image), ("filter", filters)):
         if data.size == 0:
-            raise ValueError(f"{name}: Shapes dimension cannot be 0, got shape {data.shape}")
+            raise bad_value(name, f"Shapes dimension cannot be 0, got shape {data.shape}")
     stride = _stride(strides, dilations)
     kernel = filters.shape[0], filters.shape[1]
     seen, window = placed(image, kernel, stride, padding)
     if padding == "VALID" and (kernel[0] > image.shape[1] or kernel[1] > image.shape[2]):
-        raise ValueError(f"filter: {kernel} does not fit in images of {image.shape[1:3]}; TensorFlow's process ends")
+        raise bad_value("filter", f"{kernel} does not fit in images of {image.shape[1:3]}; TensorFlow's process ends")
     top = range_of_products(x, w, "input, filter")
     size = window.out_size(seen.shape[1:3], kernel)
     place = into(out, (len(image), *size, filters.shape[3]), [image, filters])
@@ -124,18 +125,19 @@ def _stride(strides: Sequence[int], dilations: Sequence[int]) -> tuple[int, int]
     """Give the stride down and across; ValueError, in TensorFlow's words, for what it does not support."""
     steps = four(strides, "strides")
     if steps[0] != 1 or steps[3] != 1:
-        raise ValueError(
-            "strides: Current implementation does not yet support strides in the batch and depth dimensions, "
-            f"got {steps}"
+        raise bad_value(
+            "strides",
+            f"Current implementation does not yet support strides in the batch and depth dimensions, got {steps}",
         )
     if steps[1] != steps[2]:
-        raise ValueError(
-            "strides: Current implementation only supports equal length strides in the row and column dimensions, "
-            f"got {steps}"
+        raise bad_value(
+            "strides",
+            f"Current implementation only supports equal length strides in the row and column dimensions, got {steps}",
         )
     if four(dilations, "dilations") != (1, 1, 1, 1):
-        raise ValueError(
-            "dilations: Current implementation only supports dilated rate as 1 in the row and column dimensions, "
-            f"got {tuple(dilations)}"
+        raise bad_value(
+            "dilations",
+            "Current implementation only supports dilated rate as 1 in the row and column dimensions, "
+            f"got {tuple(dilations)}",
         )
     return steps[1], steps[2]

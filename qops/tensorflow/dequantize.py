@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow import quantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.checks import F32, flag, integer, output, parts
@@ -128,7 +129,7 @@ def dequantize(
     for value, name in ((np.size(lo), "min"), (np.size(hi), "max")):
         if value != count:
             where = f"as many elements as input on the dequantization axis ({axis})"
-            raise ValueError(f"input {name}: must have {where}, got {value}, expected {count}")
+            raise bad_value(f"input {name}", f"must have {where}, got {value}, expected {count}")
     ranges = ranges_of(lo, hi, "input min, input max", STEPS_OF[q.itemsize])
     way, narrow_range = WAYS[mode], flag(narrow_range, "narrow_range")
     if flag(onednn, "onednn") and axis == -1 and mode == "SCALED" and q.itemsize != 2:
@@ -145,8 +146,8 @@ def dequantize(
 def _refuse_onednn(q: NDArray[Any]) -> None:
     """Raise ValueError where oneDNN takes over and TensorFlow has no kernel, refuses the shape, or aborts."""
     if q.itemsize == 4:
-        raise ValueError("input: TensorFlow has no kernel (NotFound) for SCALED of qint32 codes with oneDNN")
+        raise bad_value("input", "TensorFlow has no kernel (NotFound) for SCALED of qint32 codes with oneDNN")
     if not 1 <= q.ndim <= 5:
-        raise ValueError(f"input: dims must be <= 5 and >= 1 for SCALED with oneDNN, got {q.ndim}")
+        raise bad_value("input", f"dims must be <= 5 and >= 1 for SCALED with oneDNN, got {q.ndim}")
     if q.size == 0:
-        raise ValueError(f"input: has no elements, shape {q.shape}: SCALED with oneDNN aborts the process")
+        raise bad_value("input", f"has no elements, shape {q.shape}: SCALED with oneDNN aborts the process")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage import prepared as stages
 from qops.checks import U8, flag, output
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -101,14 +102,14 @@ def quantized_instance_norm(
     epsilon = F32(number(variance_epsilon, "variance_epsilon"))
     separation = F32(number(min_separation, "min_separation"))
     if is_given and not low < high:
-        raise ValueError(f"given_y_min: given_y_min must be less than given_y_max : {low} >= {high}")
+        raise bad_value("given_y_min", f"given_y_min must be less than given_y_max : {low} >= {high}")
     ((q, x_min, x_max),) = operands(STEPS, ("quint8",), x=x)
     if not x_min < x_max:
-        raise ValueError(f"x: input_min must be less than input_max : {x_min} >= {x_max}")
+        raise bad_value("x", f"input_min must be less than input_max : {x_min} >= {x_max}")
     if q.ndim != 4:
-        raise ValueError(f"x: expected 4 dimensions, with others TensorFlow's process ends, got shape {q.shape}")
+        raise bad_value("x", f"expected 4 dimensions, with others TensorFlow's process ends, got shape {q.shape}")
     if q.size == 0:
-        raise ValueError(f"x: has no elements, shape {q.shape}, so TensorFlow's range is infinite")
+        raise bad_value("x", f"has no elements, shape {q.shape}, so TensorFlow's range is infinite")
     out = output(out, U8, q)
     step = F32((F32(x_max) - F32(x_min)) / F32(STEPS))
     places = q + (256 * np.arange(q.shape[0] * q.shape[3])).reshape(q.shape[0], 1, 1, -1)
@@ -121,7 +122,7 @@ def quantized_instance_norm(
         width = high - low
         scale = F32(STEPS) / width if width else F32(0)
     if not np.isfinite([width, scale]).all():
-        raise ValueError(f"given_y_min, given_y_max: the range ({low}, {high}) is too narrow or wide for float32")
+        raise bad_value("given_y_min, given_y_max", f"the range ({low}, {high}) is too narrow or wide for float32")
     codes = np.empty(values.shape, np.uint8)
     start = np.empty((), np.int32)
     stages.FloatStage(float(scale), "half_away", -np.inf, np.inf).run(np.asarray(low), start)
@@ -146,6 +147,6 @@ def _normalized(
         total = (often * squares).sum(1, keepdims=True)
         var = np.where(np.isinf(total.astype(F32)), np.inf, total / count).astype(F32)
     if not (var + epsilon > 0).all():
-        raise ValueError(f"variance_epsilon: a variance of {var.min()} and {epsilon} is not above 0")
+        raise bad_value("variance_epsilon", f"a variance of {var.min()} and {epsilon} is not above 0")
     root = (1 / np.sqrt((var + epsilon).astype(np.float64))).astype(F32)
     return (values * root).ravel(), often.ravel() > 0

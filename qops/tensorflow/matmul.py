@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import about, bad_value
 from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow.ends import in_order
 from qops._kernels.tensorflow.mul import offset, range_of_products
@@ -82,12 +83,12 @@ def quantized_matmul(
     right = _matrix(y[0], "b: In[1]", transpose_b, "transpose_b")
     if left.shape[1] != right.shape[0]:
         texts = shape_text(x[0].shape), shape_text(y[0].shape)
-        raise ValueError(f"a, b: Matrix size-incompatible: In[0]: {texts[0]}, In[1]: {texts[1]}")
+        raise bad_value("a, b", f"Matrix size-incompatible: In[0]: {texts[0]}, In[1]: {texts[1]}")
     in_order(a=x, b=y)
     top = range_of_products(x, y, "a, b")
     shape = len(left), right.shape[1]
     if left.shape[1] == 0 and all(shape):
-        raise ValueError("a, b: have no columns and rows to multiply; TensorFlow gives memory that it has not written")
+        raise bad_value("a, b", "have no columns and rows to multiply; TensorFlow gives memory that it has not written")
     place = into(out, shape, [left, right])
     sums = product(left, right, place, offsets=(offset(*x[1:]), offset(*y[1:])))
     return tensor(put(sums, out), -top, top)
@@ -96,5 +97,6 @@ def quantized_matmul(
 def _matrix(data: NDArray[Any], name: str, is_transposed: object, flag_name: str) -> NDArray[Any]:
     """Give a matrix, transposed if the flag says so."""
     if data.ndim != 2:
-        raise ValueError(f"{name} is not a matrix, got shape {shape_text(data.shape)}")
+        text = f"is not a matrix, got shape {shape_text(data.shape)}"
+        raise about(ValueError(f"{name} {text}"), name, text)
     return data.T if flag(is_transposed, flag_name) else data

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.pool.pooling import largest, means
 from qops._kernels.tensorflow.ends import fit
 from qops._kernels.tensorflow.window import of_pool, over
@@ -84,8 +85,8 @@ def quantized_max_pool(
     image, lo, hi, kernel, stride = _checked(input, ksize, strides, padding)
     window = over(image, kernel, stride, padding)
     if onednn and window is None and 0 not in image.shape[::3]:
-        raise ValueError(
-            f"ksize: {kernel} in images of {image.shape[1:3]}: no window, and TensorFlow aborts with oneDNN"
+        raise bad_value(
+            "ksize", f"{kernel} in images of {image.shape[1:3]}: no window, and TensorFlow aborts with oneDNN"
         )
     codes = _nothing(image, kernel, stride, padding, out) if window is None else largest(image, kernel, window, out)
     return passed_on(codes, lo, hi)
@@ -180,7 +181,7 @@ def _nothing(
     size = image.shape[1:3]
     places = tuple([_places(rule, size[i], kernel[i], stride[i]) for i in (0, 1)])
     if min(places) < 0:
-        raise ValueError(f"ksize: Computed output size would be negative: {kernel} for images of {size}")
+        raise bad_value("ksize", f"Computed output size would be negative: {kernel} for images of {size}")
     shape = (len(image), *places, image.shape[3])
     if out is None:
         return np.empty(shape, image.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.codes import tensor
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow import quantize as kernels
 from qops.checks import F32, array, flag, integer, output
 from qops.codes import TABLE as CODE_TYPES
@@ -162,7 +163,7 @@ def quantize_v2(
     one_of(T, "T", tuple(TYPES))
     one_of(mode, "mode", MODES)
     if one_of(round_mode, "round_mode", ROUND_MODES) == "HALF_TO_EVEN" and mode != "SCALED":
-        raise ValueError(f"round_mode: 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'")
+        raise bad_value("round_mode", f"'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'")
     axis, least = integer(axis, "axis"), number(ensure_minimum_range, "ensure_minimum_range")
     lo, hi = numbers(min_range, "min_range"), numbers(max_range, "max_range")
     x = array(input, "input", F32)
@@ -172,7 +173,7 @@ def quantize_v2(
     if flag(onednn, "onednn") and axis == -1 and not narrow_range:
         way = _onednn_way(x.ndim, T, way)
     if np.isnan(x.min(initial=np.inf)):
-        raise ValueError("input: holds NaN, for which TensorFlow's code is undefined")
+        raise bad_value("input", "holds NaN, for which TensorFlow's code is undefined")
     quantizers = [kernels.Quantizer(*r, TYPES[T], way, narrow_range, least) for r in ranges]
     _refuse_unusable(quantizers)
     out = output(out, TYPES[T].dtype.num, x)
@@ -194,23 +195,25 @@ def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) ->
     if axis < 0:
         for value, name in ((lo, "min_range"), (hi, "max_range")):
             if np.size(value) != 1:
-                raise ValueError(
-                    f"{name}: If axis is not specified, {name} must contain a single float element, "
-                    f"but it contains {np.size(value)} elements"
+                raise bad_value(
+                    name,
+                    f"If axis is not specified, {name} must contain a single float element, "
+                    f"but it contains {np.size(value)} elements",
                 )
     else:
         check_axis(x, axis, mode, "Quantize")
         for value, name in ((lo, "min_range"), (hi, "max_range")):
             if np.shape(value) != (x.shape[axis],):
-                raise ValueError(
-                    f"{name}: If axis is specified, {name} must be a 1-D tensor whose size matches the axis dimension "
-                    f"{x.shape[axis]}, but {name} has shape {np.shape(value)}"
+                raise bad_value(
+                    name,
+                    f"If axis is specified, {name} must be a 1-D tensor whose size matches the axis dimension "
+                    f"{x.shape[axis]}, but {name} has shape {np.shape(value)}",
                 )
     ranges = ranges_of(lo, hi, "min_range, max_range")
     for low, high in ranges:
         if low > high:
-            raise ValueError(
-                f"max_range: input_max_range must be larger than input_min_range, got min {low}, max {high}"
+            raise bad_value(
+                "max_range", f"input_max_range must be larger than input_min_range, got min {low}, max {high}"
             )
     return ranges
 
@@ -219,12 +222,12 @@ def _onednn_way(ndim: int, T: str, way: int) -> int:
     """Give oneDNN's way to quantize where oneDNN takes over, otherwise `way`."""
     first = way == kernels.MIN_FIRST and T == "quint8"
     if way == kernels.SCALED_HALF_EVEN and T == "qint32":
-        raise ValueError("T: TensorFlow has no kernel (NotFound) for SCALED with HALF_TO_EVEN to 'qint32' with oneDNN")
+        raise bad_value("T", "TensorFlow has no kernel (NotFound) for SCALED with HALF_TO_EVEN to 'qint32' with oneDNN")
     scaled = way == kernels.SCALED_HALF_EVEN and T in ("quint8", "qint8")
     if (first or scaled) and ndim > 5:
-        raise ValueError(f"input: dims must be <= 5 with oneDNN, got {ndim}")
+        raise bad_value("input", f"dims must be <= 5 with oneDNN, got {ndim}")
     if scaled and ndim == 0:
-        raise ValueError("input: Scalar calculation is supported only for MIN_FIRST mode with oneDNN, got a 0-d input")
+        raise bad_value("input", "Scalar calculation is supported only for MIN_FIRST mode with oneDNN, got a 0-d input")
     if first:
         return kernels.ONEDNN_MIN_FIRST if ndim else kernels.ONEDNN_MIN_FIRST_0D
     return kernels.ONEDNN_SCALED if scaled else way
@@ -235,7 +238,7 @@ def _refuse_unusable(quantizers: list[kernels.Quantizer]) -> None:
     for q in quantizers:
         lo, hi = q.ends
         if not q.usable:
-            raise ValueError(f"min_range, max_range: ({lo}, {hi}) is too narrow or wide to quantize over")
+            raise bad_value("min_range, max_range", f"({lo}, {hi}) is too narrow or wide to quantize over")
 
 
 def _code_type(T: str, mode: str, way: int, narrow_range: bool) -> str | None:

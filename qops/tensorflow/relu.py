@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow.ends import fit
 from qops._kernels.tensorflow.relu import cut
 from qops.checks import output
@@ -116,7 +117,7 @@ def _relu(features: TensorLike, out_type: str | None, top: float | None, out: ND
     ((q, lo, hi),) = fit(1, TYPENUMS, features) or operands(1, KINDS, features=features)
     wide = q.itemsize == 4
     if out_type is not None and one_of(out_type, "out_type", KINDS) != KINDS[wide]:
-        raise ValueError(f"out_type: TensorFlow has no kernel from {KINDS[wide]} to {out_type}")
+        raise bad_value("out_type", f"TensorFlow has no kernel from {KINDS[wide]} to {out_type}")
     out = output(out, TYPENUMS[wide], q)
     cut(q, lo, hi, top, out)
     return passed_on(out, lo, hi)

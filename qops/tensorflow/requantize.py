@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
@@ -90,11 +91,11 @@ def requantize(
         requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", STEPS
     )
     if out_min >= NORMAL:
-        raise ValueError(f"requested_output_min: requested_output_min must be <= 0, but got {out_min}")
+        raise bad_value("requested_output_min", f"requested_output_min must be <= 0, but got {out_min}")
     if out_max < out_min:
-        raise ValueError(
-            "requested_output_max: requested_output_max must be >= requested_output_min, "
-            f"but got {out_max} and {out_min}"
+        raise bad_value(
+            "requested_output_max",
+            f"requested_output_max must be >= requested_output_min, but got {out_max} and {out_min}",
         )
     ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)
     out = output(out, TYPES[out_type].dtype.num, q)
@@ -147,7 +148,7 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     values, lo, hi = parts(input, "input")
     lows, highs = as_array(lo, "input min").ravel(), as_array(hi, "input max").ravel()
     if lows.size == 0 or highs.size == 0:
-        raise ValueError(f"input: min and max must have an element, got {lows.size} and {highs.size}")
+        raise bad_value("input", f"min and max must have an element, got {lows.size} and {highs.size}")
     in_min, in_max = ends(lows[0], highs[0], "input min", "input max", STEPS_32)
     return _spanned(codes_of(values, "input", "qint32"), in_min, in_max)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage import prepared as stages
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.checks import output, parts
@@ -88,17 +89,17 @@ def requantize_per_channel(
     out_max = number(requested_output_max, "requested_output_max")
     if out_type == "qint8" and not _flushed(out_min) < 0:
         text = "If out_type is QINT8, requested_output_max must be non negative"
-        raise ValueError(f"requested_output_min: {text}, got {out_min} (it is min that must be below 0)")
+        raise bad_value("requested_output_min", f"{text}, got {out_min} (it is min that must be below 0)")
     q, widest = _per_channel(input)
     if q.ndim != 4:
-        raise ValueError(f"input: RequantizePerChannel supports 4D tensors only, got shape {q.shape}")
+        raise bad_value("input", f"RequantizePerChannel supports 4D tensors only, got shape {q.shape}")
     widest = _of_channels(q, widest)
     with np.errstate(all="ignore"):
         wider = _flushed(max(abs(out_min), abs(out_max)))
         scales = np.float32(row.highest) * (_flushed(widest) / wider / np.float32(2**31))
     if not np.isfinite(scales).all():
         names = "requested_output_min, requested_output_max"
-        raise ValueError(f"{names}: the range ({out_min}, {out_max}) is too narrow for the ranges of the input")
+        raise bad_value(names, f"the range ({out_min}, {out_max}) is too narrow for the ranges of the input")
     out = output(out, row.dtype.num, q)
     if q.size:
         stages.FloatStage(scales, "half_even", row.lowest, row.highest).run(np.require(q, np.int32, ["C", "A"]), out)
@@ -117,7 +118,7 @@ def _per_channel(input: TensorLike) -> tuple[NDArray[Any], NDArray[np.float32]]:
     low, high = (np.ravel(numbers(end, f"input {name}")).astype(np.float32) for name, end in (("min", lo), ("max", hi)))
     q = codes_of(values, "input", "qint32")
     if low.size != high.size:
-        raise ValueError(f"input: input_min and input_max has incorrect size, got {low.size} and {high.size}")
+        raise bad_value("input", f"input_min and input_max has incorrect size, got {low.size} and {high.size}")
     return q, np.maximum(np.abs(low), np.abs(high))
 
 
@@ -125,8 +126,8 @@ def _of_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> NDArray[np.flo
     """Give one value for all channels, or the first C; ValueError if there are fewer, where TensorFlow reads beyond."""
     channels = q.shape[-1]
     if widest.size < channels and (widest.size > 1 or channels > AT_ONCE):
-        raise ValueError(
-            f"input: input_min has {widest.size} elements for {channels} channels; TensorFlow reads beyond"
+        raise bad_value(
+            "input", f"input_min has {widest.size} elements for {channels} channels; TensorFlow reads beyond"
         )
     return widest[:channels]
 
@@ -182,15 +183,15 @@ def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -
     clip = number(clip_value_max, "clip_value_max")
     q, widest = _per_channel(input)
     if q.size == 0:
-        raise ValueError(f"input: input must not be empty, got shape {q.shape}")
+        raise bad_value("input", f"input must not be empty, got shape {q.shape}")
     if q.ndim != 4:
-        raise ValueError(f"input: input must be in NHWC format, got shape {q.shape}")
+        raise bad_value("input", f"input must be in NHWC format, got shape {q.shape}")
     if q.shape[-1] != widest.size:
         text = "must have same number of channels as length of input_min"
-        raise ValueError(f"input: {text}: {q.shape[-1]} vs {widest.size}")
+        raise bad_value("input", f"{text}: {q.shape[-1]} vs {widest.size}")
     lowest, highest = (np.asarray(f(q, axis=(0, 1, 2)), np.float32) for f in (np.min, np.max))
     if lowest.min() == -(2.0**31) or highest.max() == 2.0**31:
-        raise ValueError("input: has a code whose absolute value int32 does not hold, where TensorFlow's is undefined")
+        raise bad_value("input", "has a code whose absolute value int32 does not hold, where TensorFlow's is undefined")
     largest = np.maximum(np.abs(lowest), np.abs(highest))
     with np.errstate(over="ignore"):
         top = float((widest * largest / np.float32(2**31)).max())

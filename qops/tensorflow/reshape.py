@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, shown
 from qops.qtensor import QTensor, TensorLike
 from qops.tensorflow._checks import operands, passed_on
@@ -58,18 +59,18 @@ def _lengths(shape: ArrayLike, size: int) -> list[int]:
     """Give the lengths of the axes of so many elements; ValueError in TensorFlow's words."""
     asked: Any = as_array(shape, "shape")
     if asked.ndim != 1 or (asked.size and asked.dtype.kind not in "iu"):
-        raise TypeError(f"shape: expected a 1-D sequence of integers, got {shown(shape)}")
+        raise bad_type("shape", f"expected a 1-D sequence of integers, got {shown(shape)}")
     lengths: list[int] = asked.tolist()
     unknown = [axis for axis, length in enumerate(lengths) if length == -1]
     if len(unknown) > 1:
-        raise ValueError(f"shape: Only one input size may be -1, not both {unknown[0]} and {unknown[1]}")
+        raise bad_value("shape", f"Only one input size may be -1, not both {unknown[0]} and {unknown[1]}")
     for axis, length in enumerate(lengths):
         if length < -1:
-            raise ValueError(f"shape: Size {axis} must be non-negative, not {length}")
+            raise bad_value("shape", f"Size {axis} must be non-negative, not {length}")
     known = prod(length for length in lengths if length != -1)
     if unknown and known == 0:
-        raise ValueError("shape: cannot infer the missing size unless all others are at least 1")
+        raise bad_value("shape", "cannot infer the missing size unless all others are at least 1")
     if size % known if unknown else size != known:
         wanted = f"requires a multiple of {known}" if unknown else f"has {known}"
-        raise ValueError(f"shape: Input to reshape is a tensor with {size} values, but the requested shape {wanted}")
+        raise bad_value("shape", f"Input to reshape is a tensor with {size} values, but the requested shape {wanted}")
     return lengths

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.tensorflow.resize_bilinear import resize
 from qops.checks import as_array, flag, int32, into, parts, put, shown
 from qops.qtensor import TensorLike
@@ -103,15 +104,15 @@ def quantized_resize_bilinear(
     x = as_array(values, "images")
     kind = x.dtype.newbyteorder("=")
     if kind.name not in KINDS:
-        raise TypeError(f"images: expected uint8, int32 or float32 data, got {x.dtype}")
+        raise bad_type("images", f"expected uint8, int32 or float32 data, got {x.dtype}")
     if x.ndim != 4:
-        raise ValueError(f"images: input must be 4-dimensional{shape_text(x.shape)}")
+        raise bad_value("images", f"input must be 4-dimensional{shape_text(x.shape)}")
     if 0 in x.shape[1:3]:
-        raise ValueError(f"images: input image must be of non-zero size, got shape {x.shape}")
+        raise bad_value("images", f"input image must be of non-zero size, got shape {x.shape}")
     if x.shape[3] == 0:
-        raise ValueError(f"images: image must have at least one channel, got shape {x.shape}")
+        raise bad_value("images", f"image must have at least one channel, got shape {x.shape}")
     if len(x) == 0:
-        raise ValueError(f"images: has no images, for which TensorFlow gives no range, shape {x.shape}")
+        raise bad_value("images", f"has no images, for which TensorFlow gives no range, shape {x.shape}")
     shape = (len(x), height, width, x.shape[3])
     place = into(out, shape, [x], kind.num)
     made = np.empty(shape, kind) if place is None else place
@@ -128,12 +129,12 @@ def quantized_resize_bilinear(
 
 def _size(size: Sequence[int]) -> tuple[int, int]:
     if not isinstance(size, tuple | list) and not (isinstance(size, np.ndarray) and size.ndim):
-        raise TypeError(f"size: expected two integers, got {shown(size)}")
+        raise bad_type("size", f"expected two integers, got {shown(size)}")
     if len(size) != 2:
-        raise ValueError(f"size: shape_t must have two elements, got {len(size)}")
+        raise bad_value("size", f"shape_t must have two elements, got {len(size)}")
     height, width = (int32(n, "size") for n in size)
     if min(height, width) <= 0:
-        raise ValueError(f"size: output dimensions must be positive, got {height}, {width}")
+        raise bad_value("size", f"output dimensions must be positive, got {height}, {width}")
     return height, width
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.clamp import clamp
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.uniform import Scaling
@@ -135,7 +136,7 @@ def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:
     try:
         return broadcast_shape(a.shape, b.shape)
     except ValueError:
-        raise ValueError(f"lhs, rhs: Cannot Add tensors of shapes: {a.shape} {b.shape}") from None
+        raise bad_value("lhs, rhs", f"Cannot Add tensors of shapes: {a.shape} {b.shape}") from None
 
 
 def _check_axes(
@@ -146,14 +147,14 @@ def _check_axes(
         return
     if one.axis < 0:
         text = "per-axis output of a per-tensor lhs ends TensorFlow's process"
-        raise ValueError(f"lhs_quantization_axis: {text}, got -1 beside {last.axis}")
+        raise bad_value("lhs_quantization_axis", f"{text}, got -1 beside {last.axis}")
     for name, affine, q in (("lhs", one, a), ("rhs", other, b)):
         axis = affine.axis if affine.axis >= 0 else last.axis
         if q.ndim - axis != len(shape) - last.axis:
             text = f"If {name} and output is both per-axis quantized, the quantization axis must match"
-            raise ValueError(f"{name}_quantization_axis: {text}, got {affine.axis} and {last.axis}")
+            raise bad_value(f"{name}_quantization_axis", f"{text}, got {affine.axis} and {last.axis}")
     if other.axis < 0 and b.shape[last.axis] != len(last.scales):
-        raise ValueError(f"rhs_quantization_axis: is -1, and axis {last.axis} of rhs, shape {b.shape}, broadcasts")
+        raise bad_value("rhs_quantization_axis", f"is -1, and axis {last.axis} of rhs, shape {b.shape}, broadcasts")
 
 
 def _cells(
@@ -232,7 +233,7 @@ def uniform_quantized_clip_by_value(
     for name, found in (("min", low), ("max", high)):
         if np.shape(found) != np.shape(read.scales):
             text = f"Input {name} shape must be same as scales/zero_points"
-            raise ValueError(f"{name}: {text}. Given shapes {np.shape(found)} and {np.shape(read.scales)}")
+            raise bad_value(name, f"{text}. Given shapes {np.shape(found)} and {np.shape(read.scales)}")
     out = output(out, S32, x)
     lows, highs = np.ravel(low).tolist(), np.ravel(high).tolist()
     each_slice(affine.axis, lambda i, codes, part: clamp(codes, lows[i], highs[i], part), x, out)

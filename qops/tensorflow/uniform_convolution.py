@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, ImagesAndFilters, padding_code
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._kernels.conv.axes import ImagesAndFilters, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.checks import S32, check_out, int32, integer, integers, shown
 from qops.tensorflow._checks import codes_of, one_of, shape_text
@@ -152,7 +154,7 @@ def uniform_quantized_convolution(
         check_out(out, S32, shape, [a, b])
     codes = np.empty(shape, np.int32) if out is None else out
     if codes.size and not a.size:
-        raise ValueError(f"lhs: has no elements, shape {shape_text(a.shape)}")
+        raise bad_value("lhs", f"has no elements, shape {shape_text(a.shape)}")
     if codes.size:
         sums = _sums(_dilated(x, moves.lhs, affines[0]), w, axes, affines, groups)
         codes_of_sums(sums, affines, lowest, highest, np.moveaxis(codes.transpose(orders["output"]), 1, -1))
@@ -180,7 +182,7 @@ def _integers(values: Sequence[int], name: str, count: int, least: int) -> tuple
     if is_list and len(values) == 0 and least == 1:
         return (1,) * count
     if is_list and len(values) != count:
-        raise ValueError(f"{name}: Size of {name} Attr must be {count}, got {len(values)}")
+        raise bad_value(name, f"Size of {name} Attr must be {count}, got {len(values)}")
     return integers(values, name, count, least)
 
 
@@ -188,9 +190,9 @@ def _check_ranks(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> None:
     """Raise ValueError, in TensorFlow's words, unless both shapes have the same number of dimensions, 3 or more."""
     if len(lhs) != len(rhs):
         texts = f"{shape_text(lhs)}{shape_text(rhs)}"
-        raise ValueError(f"lhs, rhs: lhs and rhs must have same dims. Given lhs and rhs of shapes: {texts}")
+        raise bad_value("lhs, rhs", f"lhs and rhs must have same dims. Given lhs and rhs of shapes: {texts}")
     if len(lhs) < 3:
-        raise ValueError(f"lhs, rhs: lhs and rhs shape dims must be at least 3. Given: {len(lhs)}")
+        raise bad_value("lhs, rhs", f"lhs and rhs shape dims must be at least 3. Given: {len(lhs)}")
 
 
 def _in_order(sizes: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
@@ -203,13 +205,13 @@ def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]
     if numbers is None:
         return {tensor: list(range(rank)) for tensor in TENSORS}
     if not isinstance(numbers, Mapping) or numbers.keys() - KEYS:
-        raise TypeError(f"dimension_numbers: expected a mapping of {', '.join(KEYS)}, got {shown(numbers)}")
+        raise bad_type("dimension_numbers", f"expected a mapping of {', '.join(KEYS)}, got {shown(numbers)}")
     found, given = {}, KEYS | {**numbers}
     for tensor, names in TENSORS.items():
         values = [given[f"{tensor}_{name}_dimension"] for name in names] + [*given[f"{tensor}_spatial_dimensions"]]
         found[tensor] = [integer(value, "dimension_numbers", 0, rank - 1) for value in values]
         if sorted(found[tensor]) != list(range(rank)):
-            raise ValueError(f"dimension_numbers: expected each of {rank} axes of the {tensor} once, got {values}")
+            raise bad_value("dimension_numbers", f"expected each of {rank} axes of the {tensor} once, got {values}")
     return found
 
 
@@ -218,23 +220,23 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> Non
     batches, features = groups
     if x[1] % features:
         text = f"feature_group_count must divide lhs feature dimension size, but {features} does not divide {x[1]}"
-        raise ValueError(f"feature_group_count: {text}")
+        raise bad_value("feature_group_count", f"{text}")
     if w[1] == 0:
-        raise ValueError("rhs: has no input features, by whose number TensorFlow divides; its process ends")
+        raise bad_value("rhs", "has no input features, by whose number TensorFlow divides; its process ends")
     if x[1] % w[1]:
         text = "rhs input feature dimension must divide lhs feature dimension size"
-        raise ValueError(f"rhs: {text}, but {w[1]} does not divide {x[1]}")
+        raise bad_value("rhs", f"{text}, but {w[1]} does not divide {x[1]}")
     if x[1] // features != w[1]:
         text = (
             "lhs feature dimension size divided by feature_group_count must equal the rhs input feature dimension size"
         )
-        raise ValueError(f"feature_group_count: {text}, but {x[1]} / {features} != {w[1]}")
+        raise bad_value("feature_group_count", f"{text}, but {x[1]} / {features} != {w[1]}")
     for name, count in (("feature_group_count", features), ("batch_group_count", batches)):
         if w[0] % count:
-            raise ValueError(f"{name}: rhs output dimension size must be a multiple of {name}, {count}, got {w[0]}")
+            raise bad_value(name, f"rhs output dimension size must be a multiple of {name}, {count}, got {w[0]}")
     if x[0] % batches:
         text = f"batch_group_count must divide lhs batch dimension size, but {batches} does not divide {x[0]}"
-        raise ValueError(f"batch_group_count: {text}")
+        raise bad_value("batch_group_count", f"{text}")
 
 
 def _axes(
@@ -247,12 +249,11 @@ def _axes(
         axis = Axis(taps, stride, dilation, *(pads[2 * i : 2 * i + 2] if pads else (0, 0)), size=length)
         if padding == "SAME":
             axis = axis.same(length)
-        room = axis.room + 1
-        if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
-            raise ValueError(
-                f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {axis.before} + {axis.after}"
+        if taps == 0 or axis.slack + stride <= -stride:  # which C divides to a number below 0
+            raise bad_value(
+                "rhs", f"a kernel of {taps}, dilation {dilation}, does not fit {length} + {axis.before} + {axis.after}"
             )
-        found.append(axis.placed(max(0, -(-room // stride))))
+        found.append(axis)
     return found
 
 

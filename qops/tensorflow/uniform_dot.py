@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow import uniform as kernels
 from qops.checks import S32, check_out
@@ -96,10 +97,10 @@ def uniform_quantized_dot(
     a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
     for name, x in (("lhs", a), ("rhs", b)):
         if x.ndim != 2:
-            raise ValueError(f"{name}: {name} rank must be 2, but given {name} shape {shape_text(x.shape)}")
+            raise bad_value(name, f"{name} rank must be 2, but given {name} shape {shape_text(x.shape)}")
     if a.shape[1] != b.shape[0]:
         texts = f"lhs shape {shape_text(a.shape)} and rhs shape {shape_text(b.shape)}"
-        raise ValueError(f"lhs, rhs: lhs.dim_size(1) and rhs.dim_size(0) must be equal, but given {texts}")
+        raise bad_value("lhs, rhs", f"lhs.dim_size(1) and rhs.dim_size(0) must be equal, but given {texts}")
     shape = len(a), b.shape[1]
     affines = of_products(left, right, after, (a.shape, b.shape, shape), (1, 1))
     if out is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.checks import F32, array, output, shown
@@ -108,7 +109,7 @@ def uniform_quantize(
     read = given(scales, zero_points, quantization_axis)
     sizes = np.abs(read.scales)
     if ((sizes > 0) & (sizes < NARROWEST)).any():
-        raise ValueError(f"scales: expected 0 or at least 2**-124, got {shown(scales)}")
+        raise bad_value("scales", f"expected 0 or at least 2**-124, got {shown(scales)}")
     x = array(input, "input", F32)
     affine = read.fit(x.shape)
     out = output(out, TYPES[Tout].dtype.num, x)

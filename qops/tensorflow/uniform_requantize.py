@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.tensorflow import uniform as kernels
 from qops.checks import output, shown
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
@@ -99,11 +100,11 @@ def uniform_requantize(
     after = given(output_scales, output_zero_points, output_quantization_axis, "output_", "input/output")
     if -1 < before.axis != after.axis > -1:
         text = "If input and output is both per-axis quantized, the quantization axis must be same"
-        raise ValueError(f"output_quantization_axis: {text}, given {before.axis} and {after.axis}")
+        raise bad_value("output_quantization_axis", f"{text}, given {before.axis} and {after.axis}")
     q = codes_of(input, "input", "qint8", "qint32")
     if q.itemsize == 1 and np.abs(before.zero_points).max(initial=0) > FARTHEST:
         text = "int32 does not hold its distance from all int8 codes, so TensorFlow's result is not defined"
-        raise ValueError(f"input_zero_points: {text}, got {shown(input_zero_points)}")
+        raise bad_value("input_zero_points", f"{text}, got {shown(input_zero_points)}")
     one, other = before.fit(q.shape), after.fit(q.shape)
     out = output(out, TYPES[Tout].dtype.num, q)
 

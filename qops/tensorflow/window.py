@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.axis import Axis
 from qops._kernels.arrays.window import Window
-from qops._kernels.conv.axes import Axis
 from qops.tensorflow._checks import one_of
 
 __all__ = ["PADDINGS", "placed"]
@@ -27,8 +27,8 @@ def placed(
     is_valid, pads = one_of(padding, "padding", PADDINGS) == "VALID", []
     for size, taps, step in zip(image.shape[1:3], kernel, stride, strict=True):
         if is_valid:
-            lacking = (size - taps + step) // step * step - step + taps - size
-            pads.append((int((lacking + 1) / 2), 0))
+            over = Axis(taps, step).over(size).slack % step
+            pads.append((-max(0, (over - 1) // 2), 0))
         else:
             axis = Axis(taps, step).same(size, cuts=True)
             pads.append((axis.before, max(0, axis.after)))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.numbers import float32
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, check_out, choice, dtype_among, integer, integers, native, number, shown
 from qops.codes import of_dtype
 from qops.tflite.arithmetic import half_away
@@ -42,7 +43,7 @@ def scale(value: float, name: str) -> float:
     wide = number(value, name)
     step = float32(wide)
     if not 0 < step < np.inf:
-        raise ValueError(f"{name}: expected a number above 0 that float32 holds, got {shown(value)}")
+        raise bad_value(name, f"expected a number above 0 that float32 holds, got {shown(value)}")
     return step
 
 
@@ -52,15 +53,15 @@ def scales(value: ArrayLike, name: str, count: int, *, axis: str = "output chann
         return scale(value, name)
     data = as_array(value, name)
     if data.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {data.dtype}")
+        raise bad_type(name, f"expected numbers, got {data.dtype}")
     if data.shape not in ((), (1,), (count,)):
-        raise ValueError(f"{name}: expected 1 value or {count}, one an {axis}, got shape {data.shape}")
+        raise bad_value(name, f"expected 1 value or {count}, one an {axis}, got shape {data.shape}")
     if data.size == 1:
         return scale(data.item(), name)
     with np.errstate(over="ignore"):
         each = data.astype(np.float32).astype(np.float64)
     if not ((each > 0) & (each < np.inf)).all():
-        raise ValueError(f"{name}: expected numbers above 0 that float32 holds, got {shown(value)}")
+        raise bad_value(name, f"expected numbers above 0 that float32 holds, got {shown(value)}")
     return each
 
 
@@ -80,7 +81,7 @@ def state(given: ArrayLike | None, name: str, start: tuple[int, Any], shape: tup
     zero, dtype = start
     data = np.full(shape, zero, dtype) if given is None else native(given, name, (np.dtype(dtype).name,))
     if data.shape != shape:
-        raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
+        raise bad_value(name, f"expected shape {shape}, got {data.shape}")
     return data
 
 
@@ -103,7 +104,7 @@ def limit(value: float, scale: float, zero: int, rounding: str = "outside", chec
         quotient = np.float32(value) / np.float32(scale)
     if abs(quotient) >= 2**31 - 0.5:
         if checks:
-            raise ValueError(f"y_scale: int32 does not hold {value} in steps of {scale}, which the activation needs")
+            raise bad_value("y_scale", f"int32 does not hold {value} in steps of {scale}, which the activation needs")
         quotient = np.clip(quotient, np.float32(-(2**31)), np.float32(2**31))
     return int(np.rint(quotient + np.float32(zero))) if rounding == "inside" else zero + int(half_away(quotient))
 
@@ -117,5 +118,5 @@ def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *others: Any) -> N
 def fixed_output(given: Any, scale: float, zero: int) -> None:
     """Raise ValueError if the result has another scale or zero point than the one that the op has."""
     if given.y_scale != scale:
-        raise ValueError(f"y_scale: expected {scale}, got {given.y_scale}")
+        raise bad_value("y_scale", f"expected {scale}, got {given.y_scale}")
     integer(given.y_zero_point, "y_zero_point", zero, zero)

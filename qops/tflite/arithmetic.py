@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.multipliers import one_multiplier
 from qops.rules.scales import fma
 
@@ -47,7 +48,7 @@ def quantized(scale: float) -> Multiplier:
     ((1814194186, -8), (-1610612736, 0))
     """
     if not abs(scale) < 2.0**60:
-        raise ValueError(f"scale: a factor of {scale} has no multiplier")
+        raise bad_value("scale", f"a factor of {scale} has no multiplier")
     multiplier, right_shift = one_multiplier(abs(float(scale)), "31 bits")
     return (-multiplier if scale < 0 else multiplier), 31 - right_shift
 

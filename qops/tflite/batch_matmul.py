@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.checks import broadcast_shape, int32, native, put
@@ -49,7 +50,7 @@ class BatchMatmul(WeightedOp):
         facts, is_8 = self._facts, self._dtype == np.int8
         data = native(given.b, "b", ("int8",) if is_8 else ("int16", *facts.matmul_16x8))
         if data.ndim < 2:
-            raise ValueError(f"b: expected at least 2 dimensions, got shape {data.shape}")
+            raise bad_value("b", f"expected at least 2 dimensions, got shape {data.shape}")
         rule = facts.matmul if given.b_zero_point == 0 else facts.matmul_offset
         derive = facts.matmul_scale if given.b_zero_point == 0 and is_8 else facts.matmul_other_scale
         numbers = scale_of_pair(given, derive), given.y_zero_point, check.ends(self._dtype)
@@ -63,14 +64,14 @@ class BatchMatmul(WeightedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) < 2:
-            raise ValueError(f"a: expected at least 2 dimensions, got shape {shape}")
+            raise bad_value("a", f"expected at least 2 dimensions, got shape {shape}")
         rows, depth = shape[:-3:-1] if self._adjoint else shape[-2:]
         try:
             batch = broadcast_shape(shape[:-2], self._b.shape[:-2])
             if depth != self._b.shape[-2]:
                 raise ValueError
         except ValueError:
-            raise ValueError(f"a, b: shapes {shape} and {self._b.shape} do not fit a matrix product") from None
+            raise bad_value("a, b", f"shapes {shape} and {self._b.shape} do not fit a matrix product") from None
         return (*batch, rows, self._b.shape[-1])
 
     def __call__(self, a: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.binary_rules import Operands
 from qops._kernels.stage.binary_stage import BinaryStage
 from qops.checks import broadcast_shape, put
@@ -67,7 +68,7 @@ class Binary(PreparedOp):
         try:
             shape = broadcast_shape(x.shape, y.shape)
         except ValueError:
-            raise ValueError(f"a, b: shapes {x.shape} and {y.shape} do not broadcast") from None
+            raise bad_value("a, b", f"shapes {x.shape} and {y.shape} do not broadcast") from None
         check.out(out, self._dtype, shape, x, y)
         return put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
 

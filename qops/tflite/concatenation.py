@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice, int32
 from qops.joining import joined_shape, listed, looked_up
 from qops.tflite import _checks as check
@@ -45,12 +46,12 @@ class Concatenation(PreparedOp):
     def _fill(self, given: SimpleNamespace) -> None:
         self._axis = int32(given.axis, "axis")
         if choice(given.activation, "activation", check.ACTIVATIONS) != "NONE" and not self._facts.concatenates_any:
-            raise ValueError(f"activation: expected 'NONE', got {given.activation!r}")
+            raise bad_value("activation", f"expected 'NONE', got {given.activation!r}")
         scales = _each(given.x_scale, "x_scale", check.scale)
         zeros = _each(given.x_zero_point, "x_zero_point", lambda one, name: check.zero_point(one, name, self._dtype))
         count = max(len(scales), len(zeros))
         if not {len(scales), len(zeros)} <= {1, count}:
-            raise ValueError(f"x_scale, x_zero_point: expected 1 or one a tensor, got {len(scales)} and {len(zeros)}")
+            raise bad_value("x_scale, x_zero_point", f"expected 1 or one a tensor, got {len(scales)} and {len(zeros)}")
         y = given.y_scale, given.y_zero_point
         every = zip(scales * (count // len(scales)), zeros * (count // len(zeros)), strict=True)
         self._tables = [self._table(x, y) for x in every]
@@ -60,7 +61,7 @@ class Concatenation(PreparedOp):
         if x == y:
             return None
         if self._dtype != np.uint8:
-            raise ValueError(f"x_scale, x_zero_point: expected y_scale and y_zero_point, {y}, got {x}")
+            raise bad_value("x_scale, x_zero_point", f"expected y_scale and y_zero_point, {y}, got {x}")
         scale = F32(x[0]) * (F32(1) / F32(y[0]))
         values = half_away(np.arange(256, dtype=F32) * scale + F32(-x[1]) * scale)
         return np.clip(values + y[1], 0, 255).astype(np.uint8)
@@ -89,7 +90,7 @@ class Concatenation(PreparedOp):
         arrays = [self._codes(data, "tensors") for data in listed(tensors)]
         count = len(arrays)
         if len(self._tables) not in (1, count):
-            raise ValueError(f"tensors: expected {len(self._tables)}, as many as there are scales, got {count}")
+            raise bad_value("tensors", f"expected {len(self._tables)}, as many as there are scales, got {count}")
         shape = self.shape_of([data.shape for data in arrays])
         check.out(out, self._dtype, shape, *arrays)
         tables = self._tables * (count // len(self._tables))
@@ -102,7 +103,7 @@ def _each(value: Any, name: str, checked: Callable[[Any, str], Any]) -> list[Any
     if not isinstance(value, (list, tuple)):
         return [checked(value, name)]
     if not value:
-        raise ValueError(f"{name}: expected at least 1 number, got none")
+        raise bad_value(name, "expected at least 1 number, got none")
     return [checked(one, name) for one in value]
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Conv2D as Kernel
 from qops._kernels.conv.finish import Finish
@@ -18,7 +19,7 @@ from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.losses import Losses, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, rule_16, scale_of, weights_of
-from qops.tflite.window import Moves, wide_sums
+from qops.tflite.window import UnsizedWindow, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
 
@@ -55,7 +56,7 @@ class Convolution(WeightedOp):
         self._bias = bias_of(given.bias, self._dtype, len(w))
         w_zero = self._w_zero(given)
         self._zeros = given.x_zero_point, w_zero
-        self._moves = Moves(given.stride, given.dilation, given.padding)
+        self._moves = UnsizedWindow(given.stride, given.dilation, given.padding)
         self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups, neighbours=given.dilation[1] == 1)
         derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
         is_taken = self._dtype != np.int16 and given.w_type != "int4"  # XNNPACK leaves all else to the next kernels
@@ -101,7 +102,7 @@ class Convolution(WeightedOp):
         taps = w.reshape(len(w), -1, w.shape[3])
         self._losses = losses(taps, w_zero, (self._dtype, zero), scale, self._left_shifts().get(rule, ""), pairs)
         if self._losses is not None and self._losses.pairs is not None and groups > 1:
-            raise ValueError(f"kernel: {given.kernel} has no known result of pairs of -128 in w of {groups} groups")
+            raise bad_value("kernel", f"{given.kernel} has no known result of pairs of -128 in w of {groups} groups")
         if self._losses is not None or self._wraps:
             self._sums = self._sums_kernel(given)
         if other or self._sums is not None:
@@ -234,9 +235,9 @@ class Conv2D(Convolution):
         w = weights_of(given.w, given.w_type, 4, self._dtype)
         groups = int32(given.groups, "groups", 1)
         if len(w) % groups:
-            raise ValueError(f"groups: expected a divisor of the {len(w)} output channels, got {groups}")
+            raise bad_value("groups", f"expected a divisor of the {len(w)} output channels, got {groups}")
         if given.bias is None and self._facts.needs_bias:
-            raise ValueError(f"bias: {given.kernel} takes no CONV_2D without one")
+            raise bad_value("bias", f"{given.kernel} takes no CONV_2D without one")
         self._pack(given, w, groups)
 
     def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:

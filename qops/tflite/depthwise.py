@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import int32, native, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
@@ -54,9 +55,9 @@ class DepthwiseConv2D(Convolution):
         w = weights_of(given.w, given.w_type, 4, self._dtype)
         each = int32(given.depth_multiplier, "depth_multiplier", 1)
         if len(w) != 1 or w.shape[3] % each:
-            raise ValueError(f"w: expected (1, H, W, {each} times the channels of x), got shape {w.shape}")
+            raise bad_value("w", f"expected (1, H, W, {each} times the channels of x), got shape {w.shape}")
         if given.bias is None and self._facts.depthwise_needs_bias and self._dtype != np.int16:
-            raise ValueError(f"bias: {given.kernel} ends the process on a DEPTHWISE_CONV_2D without one")
+            raise bad_value("bias", f"{given.kernel} ends the process on a DEPTHWISE_CONV_2D without one")
         if given.bias is not None and self._dtype == np.int16:
             native(given.bias, "bias", ("int64",))
         self._pack(given, w.transpose(3, 1, 2, 0), w.shape[3] // each)
@@ -102,7 +103,7 @@ class DepthwiseConv2D(Convolution):
             return facts.depthwise_u8, 1
         if given.w_type == "int4":
             if not facts.depthwise_int4:
-                raise ValueError(f"kernel: {given.kernel} has no DEPTHWISE_CONV_2D of int4 weights")
+                raise bad_value("kernel", f"{given.kernel} has no DEPTHWISE_CONV_2D of int4 weights")
             return facts.depthwise_int4, facts.channel_block
         return facts.depthwise, facts.depthwise_block
 

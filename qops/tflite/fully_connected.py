@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.matmul import MatMul, Rows
 from qops._kernels.gemm.packed import pack_b
@@ -76,7 +77,7 @@ class FullyConnected(WeightedOp):
         w_scale = check.scales(given.w_scale, "w_scale", len(w))
         has_channels = isinstance(w_scale, np.ndarray)
         if given.w_type == "int4" and has_channels and not facts.connected_channels_int4:
-            raise ValueError(f"w_scale: {given.kernel} takes 1 value for int4 weights, got one an output channel")
+            raise bad_value("w_scale", f"{given.kernel} takes 1 value for int4 weights, got one an output channel")
         codes = check.ends(w.dtype) if w.dtype != np.int16 else (0, 0)
         w_zero = integer(given.w_zero_point, "w_zero_point", *codes)
         self._zeros = given.x_zero_point, 0 if has_channels else w_zero
@@ -139,7 +140,7 @@ class FullyConnected(WeightedOp):
         facts = self._facts
         if given.w_type == "int16":
             if not facts.connected_int16:
-                raise ValueError(f"kernel: {given.kernel} has no FULLY_CONNECTED of int16 weights")
+                raise bad_value("kernel", f"{given.kernel} has no FULLY_CONNECTED of int16 weights")
             return facts.connected_int16
         if self._dtype == np.int16:
             return rule_16(self._bias, facts.connected_no_bias, facts.connected_bias32, facts.connected_wide)
@@ -173,7 +174,7 @@ class FullyConnected(WeightedOp):
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         size = prod(shape)
         if size % self._depth or (self._keeps and shape[-1:] != (self._depth,)):
-            raise ValueError(f"x, w: shape {shape} does not fit weights of {self._depth} inputs")
+            raise bad_value("x, w", f"shape {shape} does not fit weights of {self._depth} inputs")
         return (*shape[:-1], self._count) if self._keeps else (size // self._depth, self._count)
 
     @property

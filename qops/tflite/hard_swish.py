@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, double_high, quantized, rounded_shift, shifted_up
@@ -59,7 +60,7 @@ class HardSwish(Unary):
         m, e = quantized(float(step / F32(given.y_scale)))
         n, f = quantized(float(step / F32(3 / 32768)))
         if e > 0:
-            raise ValueError(f"x_scale, y_scale: {given.x_scale} is more than 128 times {given.y_scale}")
+            raise bad_value("x_scale, y_scale", f"{given.x_scale} is more than 128 times {given.y_scale}")
         m, n = (min((one + 2**15) >> 16, 32767) for one in (m, n))
         fine = (x - given.x_zero_point) * 128
         near = double_high(fine, m, 15)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.tflite.facts import Kernel
 from qops.tflite.types import ARM, LITE, TAKES
@@ -201,5 +202,5 @@ def kernel_for(name: str, op: str, dtype: "np.dtype[Any]") -> Kernel:
     """
     facts = KERNELS[choice(name, "kernel", KERNELS)]
     if dtype.type.__name__ not in TAKES[op, name]:
-        raise ValueError(f"kernel: {name} has no {dtype} {op}")
+        raise bad_value("kernel", f"{name} has no {dtype} {op}")
     return facts

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import broadcast_shape, integer, native, number, put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, named, quantized
@@ -94,7 +95,7 @@ class Prelu(PreparedOp):
         except ValueError:
             fits = False
         if not fits:
-            raise ValueError(f"x, alpha: shape {self._alpha.shape} does not broadcast to {shape}")
+            raise bad_value("x, alpha", f"shape {self._alpha.shape} does not broadcast to {shape}")
         return shape
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, wrap
 from qops.tflite.fixed_point import exp_of_negative, inverse_sqrt, log_from_one
@@ -32,7 +33,7 @@ class LogSoftmax(RowOp):
             steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
         elif not self._by[0]:  # TFLite and TFLM end the process: they take a factor above 1 alone
-            raise ValueError(f"x_scale: expected one whose factor of differences is not 0, got {given.x_scale}")
+            raise bad_value("x_scale", f"expected one whose factor of differences is not 0, got {given.x_scale}")
 
     @property
     def integers(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import Codes, power_of_two, quantized, rounded_shift, wrap
@@ -77,9 +78,9 @@ class Logistic(Sigmoid):
         if self._dtype == np.int16:
             check.fixed_output(given, 2.0**-15, 0)
         elif self._facts.sigmoid_output == "scale" and given.y_scale != 1 / 256:
-            raise ValueError(f"y_scale: expected {1 / 256}, got {given.y_scale}")
+            raise bad_value("y_scale", f"expected {1 / 256}, got {given.y_scale}")
         elif self._facts.sigmoid_output == "zero point" and given.y_zero_point != -128:
-            raise ValueError(f"y_zero_point: expected -128, got {given.y_zero_point}")
+            raise bad_value("y_zero_point", f"expected -128, got {given.y_zero_point}")
 
     def _of_27_bits(self, x: Codes, end: Codes) -> Codes:
         made = rounded_shift(fixed_point.logistic(x, 4), 23)

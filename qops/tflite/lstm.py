@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._readable import shows_fields
 from qops.checks import native, number, put
 from qops.tflite import _checks as check
@@ -76,10 +77,10 @@ class UnidirectionalSequenceLstm(PreparedOp):
         w, r = native(given.w, "w", ("int8",)), native(given.r, "r", ("int8",))
         b = native(given.b, "b", ("int32",) if self._dtype == np.int8 else ("int64",))
         if w.ndim != 3 or len(w) != 4 or not w.size:
-            raise ValueError(f"w: expected 4 gates, (4, cells, inputs), got shape {w.shape}")
+            raise bad_value("w", f"expected 4 gates, (4, cells, inputs), got shape {w.shape}")
         for data, name, shape in ((r, "r", (4, w.shape[1], w.shape[1])), (b, "b", w.shape[:2])):
             if data.shape != shape:
-                raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
+                raise bad_value(name, f"expected shape {shape}, got {data.shape}")
         self._w, self._r, self._b = w.astype(np.int64), r.astype(np.int64), b.astype(np.int64)
         hidden_scale, cell_scale = (check.scale(getattr(given, f"{n}_scale"), f"{n}_scale") for n in ("hidden", "cell"))
         hidden_zero = check.zero_point(given.hidden_zero_point, "hidden_zero_point", self._dtype)
@@ -87,7 +88,7 @@ class UnidirectionalSequenceLstm(PreparedOp):
         self._power = frexp(cell_scale)[1] - 1
         least = -12, -9 if self._facts.lstm == "lite" else 0
         if frexp(cell_scale)[0] != 0.5 or not least[0] <= self._power <= least[1]:
-            raise ValueError(f"cell_scale: expected a power of two, 2**{least[0]} to 2**{least[1]}, got {cell_scale}")
+            raise bad_value("cell_scale", f"expected a power of two, 2**{least[0]} to 2**{least[1]}, got {cell_scale}")
         self._by_w = self._factors(given.w_scale, "w_scale", given.x_scale)
         self._by_r = self._factors(given.r_scale, "r_scale", hidden_scale)
         clip = number(given.cell_clip, "cell_clip")
@@ -133,7 +134,7 @@ class UnidirectionalSequenceLstm(PreparedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 3 or shape[2] != self._w.shape[2]:
-            raise ValueError(f"x: expected 3 dimensions, the last of {self._w.shape[2]}, got shape {shape}")
+            raise bad_value("x", f"expected 3 dimensions, the last of {self._w.shape[2]}, got shape {shape}")
         return (*shape[:2], self._w.shape[1])
 
     def _sums(self, x: Codes, hidden: Codes) -> Codes:

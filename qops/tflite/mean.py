@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, integer, put, shown
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, half_away, multiply_add, named, quantized, scaled_up, wrap
@@ -42,7 +43,7 @@ class Reduction(PreparedOp):
     def _fill(self, given: SimpleNamespace) -> None:
         axes = as_array(given.axis, "axis")
         if axes.dtype.kind not in "iu" or axes.ndim > 1:
-            raise TypeError(f"axis: expected an integer or a list of them, got {shown(given.axis)}")
+            raise bad_type("axis", f"expected an integer or a list of them, got {shown(given.axis)}")
         self._axes, self._keeps = axes.ravel().tolist(), given.keep_dims
         self._scales, self._zeros = (given.x_scale, given.y_scale), (given.x_zero_point, given.y_zero_point)
 
@@ -65,7 +66,7 @@ class Reduction(PreparedOp):
         check.out(out, self._dtype, shape, data)
         n = prod(data.shape[axis] for axis in axes)
         if n == 0:
-            raise ValueError(f"x: has no codes along axes {axes}, shape {data.shape}")
+            raise bad_value("x", f"has no codes along axes {axes}, shape {data.shape}")
         made = self._reduced(data, axes, n)
         return put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype).reshape(shape), out)
 
@@ -145,7 +146,7 @@ class Sum(Scaled):
         if how == "float":
             return self._in_float(self._sums(data, axes), n, ratio)
         if how == "bytes" and self._dtype == np.int16:
-            raise ValueError("kernel: reference reads int16 as uint8 in SUM, and half of the tensor only")
+            raise bad_value("kernel", "reference reads int16 as uint8 in SUM, and half of the tensor only")
         sums = self._sums(data.view(np.uint8) if how == "bytes" else data, axes)
         made = wrap(self._facts.scaled(wrap(sums - n * x_zero), self._by) + y_zero)
         return np.clip(made, 0, 255).astype(np.uint8).view(self._dtype) if how == "bytes" else made

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Codes, quantized, scaled_once, wrap
@@ -104,9 +105,9 @@ class SquaredDifference(Binary):
         twice = 2 * max(given.a_scale, given.b_scale)
         last = twice * twice / (2 ** (2 * self._left) * given.y_scale)
         if last >= 1 and self._facts.difference_aborts:
-            raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, which ends the process from 1 on")
+            raise bad_value("a_scale, b_scale, y_scale", f"{last} is the last ratio, which ends the process from 1 on")
         if not last < 2.0**60:
-            raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, beyond a multiplier")
+            raise bad_value("a_scale, b_scale, y_scale", f"{last} is the last ratio, beyond a multiplier")
         self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), self._last(last)
 
     def _last(self, ratio: float) -> tuple[int, int]:

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.checks import as_array, choice, flag, int32, native, number, renamed
+from qops._kernels.arrays.refusal import renamed
+from qops.checks import as_array, choice, flag, int32, native, number
 from qops.prepared import Prepared
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
@@ -73,7 +74,7 @@ class PreparedOp(Prepared):
             with np.errstate(all="ignore"):  # a factor that is not finite is refused
                 self._fill(given)
         except ValueError as why:
-            if not str(why).startswith("scale:"):
+            if getattr(why, "argument", None) != "scale":
                 raise
             names = [name for name in self._argument_names if name.endswith("_scale")]
             raise renamed(why, ", ".join(names)) from None

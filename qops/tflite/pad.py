@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import integer, native, shown
 from qops.tflite import _checks as check
 from qops.tflite.op import PreparedOp
@@ -26,11 +27,11 @@ class Padding(PreparedOp):
     def _fill(self, given: SimpleNamespace) -> None:
         pads = native(given.paddings, "paddings", ("int32", "int64"))
         if pads.ndim != 2 or pads.shape[1] != 2 or (pads.size and pads.min() < 0):
-            raise ValueError(f"paddings: expected (before, after) from 0 on for each axis, got {shown(pads)}")
+            raise bad_value("paddings", f"expected (before, after) from 0 on for each axis, got {shown(pads)}")
         if pads.dtype == np.int64 and self._facts.reads_int32:
             words = np.ascontiguousarray(pads).view(np.int32).ravel()[: pads.size].reshape(pads.shape)
             if (words.sum(1) != pads.sum(1)).any():
-                raise ValueError(f"paddings: {given.kernel} reads int64 as int32, got {shown(pads)}")
+                raise bad_value("paddings", f"{given.kernel} reads int64 as int32, got {shown(pads)}")
             pads = words
         self._pads = pads.tolist()
 
@@ -41,7 +42,7 @@ class Padding(PreparedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != len(self._pads):
-            raise ValueError(f"x, paddings: {len(self._pads)} paddings do not fit shape {shape}")
+            raise bad_value("x, paddings", f"{len(self._pads)} paddings do not fit shape {shape}")
         return tuple(n + before + after for n, (before, after) in zip(shape, self._pads, strict=True))
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -49,7 +50,7 @@ class Padding(PreparedOp):
         data = self._codes(x)
         shape = self._shape(data.shape)
         if prod(shape) * self._dtype.itemsize > maxsize:
-            raise ValueError(f"paddings: numpy has no array of shape {shape} and {self._dtype}")
+            raise bad_value("paddings", f"numpy has no array of shape {shape} and {self._dtype}")
         check.out(out, self._dtype, shape, data)
         made = np.empty(shape, self._dtype) if out is None else out
         made[...] = self._code
@@ -77,7 +78,7 @@ class Pad(Padding):
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
         if given.x_zero_point != given.y_zero_point and not self._facts.any_zero_point:
-            raise ValueError(f"y_zero_point: expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
+            raise bad_value("y_zero_point", f"expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
         self._code = given.y_zero_point
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import Clamped, counts, totals
 from qops.checks import put
@@ -16,7 +17,7 @@ from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.op import PreparedOp
 from qops.tflite.tables import of_8_bits
-from qops.tflite.window import Moves
+from qops.tflite.window import UnsizedWindow
 
 __all__ = ["AveragePool2D", "MaxPool2D", "average_pool_2d", "max_pool_2d"]
 
@@ -45,11 +46,11 @@ class Pool(PreparedOp):
 
     def _fill(self, given: SimpleNamespace) -> None:
         if abs(given.x_scale - given.y_scale) > 1e-6 and not self._facts.pool_rescales:
-            raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
+            raise bad_value("y_scale", f"expected x_scale, {given.x_scale}, got {given.y_scale}")
         if given.x_zero_point != given.y_zero_point and not self._facts.pool_rescales:
-            raise ValueError(f"y_zero_point: expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
+            raise bad_value("y_zero_point", f"expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
         self._window, self._ends = given.window, self._limits(given, self._taken(given))
-        self._moves, self._kernel = Moves(given.stride, (1, 1), given.padding), None
+        self._moves, self._kernel = UnsizedWindow(given.stride, (1, 1), given.padding), None
         if self._dtype.itemsize == 1:
             how = {"averages": self._averages, "same": given.padding == "SAME"}
             self._kernel = Clamped(self._window, Window(given.stride), self._dtype.num, *self._ends, **how)
@@ -113,7 +114,7 @@ class MaxPool2D(Pool):
         if x == y or not self._taken(given) or not self._facts.max_pool_same or self._dtype.itemsize > 1:
             return
         if given.activation == "NONE" or tuple(given.window) != (1, 1):
-            raise ValueError(f"y_scale, y_zero_point: {given.kernel} expects those of x, {x}, got {y}")
+            raise bad_value("y_scale, y_zero_point", f"{given.kernel} expects those of x, {x}, got {y}")
         self._table, self._ends, self._kernel = self._cut(given), check.ends(self._dtype), None
 
     def _cut(self, given: SimpleNamespace) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import choice, int32, integer, native, put
 from qops.codes import of_dtype
 from qops.prepared import Prepared
@@ -52,14 +53,14 @@ class Quantize(Prepared):
         """Give the codes of `x`, in `out` if it is given."""
         data = native(x, "x", FROM)
         if self._dtype.name not in self._facts.quantizes[data.dtype.name].split():
-            raise TypeError(f"x, dtype: {self._facts.name} has no QUANTIZE of {data.dtype} to {self._dtype}")
+            raise bad_type("x, dtype", f"{self._facts.name} has no QUANTIZE of {data.dtype} to {self._dtype}")
         check.out(out, self._dtype, data.shape, data)
         made = self._of_floats(data.ravel()) if data.dtype == F32 else self._of_codes(data)
         return put(made.reshape(data.shape).astype(self._dtype), out)
 
     def _of_floats(self, data: NDArray[np.float32]) -> NDArray[Any]:
         if np.isnan(data).any():
-            raise ValueError("x: has NaN, which has no code")
+            raise bad_value("x", "has NaN, which has no code")
         (step, zero), ends = self._y, check.ends(self._dtype)
         how = self._facts.quantize if self._dtype != np.int16 or self._facts.quantize != "even" else "blocks"
         with np.errstate(over="ignore"):
@@ -81,7 +82,7 @@ class Quantize(Prepared):
     def _of_codes(self, data: NDArray[Any]) -> NDArray[Any]:
         x_scale, x_zero = self._x
         if x_scale is None:
-            raise TypeError(f"x_scale: expected a number for {data.dtype} data, got None")
+            raise bad_type("x_scale", f"expected a number for {data.dtype} data, got None")
         (step, zero), ends, how = self._y, check.ends(self._dtype), self._facts.requantize
         near = data.ravel().astype(np.int64) - x_zero
         ratio, is_8 = F32(x_scale) / F32(step), data.itemsize == self._dtype.itemsize == 1

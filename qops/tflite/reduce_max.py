@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.tflite.mean import Reduction
 
 __all__ = ["ReduceMax", "ReduceMin", "reduce_max", "reduce_min"]
@@ -22,7 +23,7 @@ class ReducedExtreme(Reduction):
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
         if self._scales[0] != self._scales[1] and not (self._facts.reduce_scales and self._dtype != np.int16):
-            raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
+            raise bad_value("y_scale", f"expected x_scale, {given.x_scale}, got {given.y_scale}")
 
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         return self._function.reduce(data, axes, keepdims=True)

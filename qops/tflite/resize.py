@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import put
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes, half_away, multiply_add
@@ -52,7 +53,7 @@ class Resize(PreparedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or 0 in shape[1:3]:
-            raise ValueError(f"x: expected images (N, H, W, C), got shape {shape}")
+            raise bad_value("x", f"expected images (N, H, W, C), got shape {shape}")
         return (shape[0], *self._size, shape[3])
 
     def places(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
@@ -118,7 +119,7 @@ class ResizeBilinear(Resize):
     def _fill(self, given: SimpleNamespace) -> None:
         super()._fill(given)
         if self._aligns and self._centers:
-            raise ValueError("half_pixel_centers: expected False with align_corners, got True")
+            raise bad_value("half_pixel_centers", "expected False with align_corners, got True")
 
     @property
     def arithmetic(self) -> str:

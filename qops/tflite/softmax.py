@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.tflite.softmax import RowShares
 from qops.checks import integer, put
 from qops.prepared import direct
@@ -50,7 +51,7 @@ class RowOp(OneArray):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if not shape or not shape[-1]:
-            raise ValueError(f"x: expected rows of at least 1 code, got shape {shape}")
+            raise bad_value("x", f"expected rows of at least 1 code, got shape {shape}")
         return shape
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -85,9 +86,9 @@ class Softmax(RowOp):
     def _fill(self, given: SimpleNamespace) -> None:
         self._output = self._dtype if given.y_dtype is None else check.dtype_of(given.y_dtype, "SOFTMAX", "y_dtype")
         if self._output != self._dtype and (self._dtype != np.int8 or self._output != np.int16):
-            raise TypeError(f"y_dtype: expected {self._dtype}, or int16 for int8 data, got {self._output}")
+            raise bad_type("y_dtype", f"expected {self._dtype}, or int16 for int8 data, got {self._output}")
         if not given.beta > 0:
-            raise ValueError(f"beta: expected a number above 0, got {given.beta}")
+            raise bad_value("beta", f"expected a number above 0, got {given.beta}")
         self._lowest = 0 if self._dtype == np.int16 else check.ends(self._output)[0]
         wanted = 2.0**-15 if self._dtype == np.int16 else 2.0 ** (-8 * self._output.itemsize)
         near = 0.0 if self._output == self._dtype else 0.001 if self._facts.name.startswith("tflm") else 0.01

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import F32, Codes, quantized
@@ -44,7 +45,7 @@ class Rsqrt(Unary):
         ratio = self._facts.ratio
         step = float(ratio(np.sqrt(ratio(given.x_scale))) * ratio(given.y_scale))
         if not step:
-            raise ValueError(f"x_scale, y_scale: sqrt({given.x_scale}) * {given.y_scale} is 0")
+            raise bad_value("x_scale, y_scale", f"sqrt({given.x_scale}) * {given.y_scale} is 0")
         n, f = quantized(1 / step)
         made = self._facts.scaled(self._facts.scaled(np.ones_like(near), (m, e + 20)), (n, f - 20)) + given.y_zero_point
         return np.where(near == 0, check.ends(self._dtype)[1], made)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     F32,
@@ -94,7 +95,7 @@ class Total(Binary):
         twice = 2 * max(a, b)
         last = twice / (2**self._bits * y)
         if not last < 1:
-            raise ValueError(f"a_scale, b_scale, y_scale: {a}, {b} are too large for {y}, which ends the process")
+            raise bad_value("a_scale, b_scale, y_scale", f"{a}, {b} are too large for {y}, which ends the process")
         return [quantized(a / twice), quantized(b / twice), quantized(last)]
 
     @property
@@ -116,14 +117,14 @@ class Total(Binary):
         a, b, y = (round(log2(scale)) for scale in (given.a_scale, given.b_scale, given.y_scale))
         shifts = [y - a, y - b]
         if min(shifts) < 0 or 0 not in shifts:
-            raise ValueError(f"y_scale: expected the larger of a_scale and b_scale, got {given.y_scale}")
+            raise bad_value("y_scale", f"expected the larger of a_scale and b_scale, got {given.y_scale}")
         return [(1, -shift) for shift in shifts]
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros
         if self._kind == "powers of two" and self._sign > 0 and a.shape != b.shape:
-            raise ValueError(
-                f"a, b: of int16 powers of two, shapes that differ end the process, got {a.shape}, {b.shape}"
+            raise bad_value(
+                "a, b", f"of int16 powers of two, shapes that differ end the process, got {a.shape}, {b.shape}"
             )
         x, y = a - za, b - zb
         if self._kind == "powers of two":

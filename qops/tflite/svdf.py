@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._readable import shows_fields
 from qops.checks import int32, integer, native, put
 from qops.tflite import _checks as check
@@ -68,13 +69,13 @@ class Svdf(PreparedOp):
         time = native(given.time, "time", ("int8", "int16"))
         self._rank = int32(given.rank, "rank", 1)
         if feature.ndim != 2 or time.ndim != 2 or len(time) != len(feature) or not (feature.size and time.size):
-            raise ValueError(
-                f"feature, time: expected (filters, inputs) and (filters, memory), got {feature.shape}, {time.shape}"
+            raise bad_value(
+                "feature, time", f"expected (filters, inputs) and (filters, memory), got {feature.shape}, {time.shape}"
             )
         if len(feature) % self._rank:
-            raise ValueError(f"rank: expected a divisor of the {len(feature)} filters, got {self._rank}")
+            raise bad_value("rank", f"expected a divisor of the {len(feature)} filters, got {self._rank}")
         if time.dtype == np.int8 and not self._facts.state_s8:
-            raise ValueError(f"time: {given.kernel} reads a state of int8 as int16, past its end")
+            raise bad_value("time", f"{given.kernel} reads a state of int8 as int16, past its end")
         self._feature, self._time = feature.astype(np.int64), time.astype(np.int64)
         self._bias = bias_of(given.bias, np.dtype(np.int8), len(feature) // self._rank)
         self._state = time.dtype
@@ -100,7 +101,7 @@ class Svdf(PreparedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 2 or shape[1] != self._feature.shape[1]:
-            raise ValueError(f"x: expected (batch, {self._feature.shape[1]}), got shape {shape}")
+            raise bad_value("x", f"expected (batch, {self._feature.shape[1]}), got shape {shape}")
         return (shape[0], len(self._feature) // self._rank)
 
     def __call__(self, x: ArrayLike, state: ArrayLike | None = None, out: NDArray[np.int8] | None = None) -> SvdfStep:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.axis import Axis
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
@@ -57,12 +59,12 @@ class TransposeConv(WeightedOp):
         integer(given.w_zero_point, "w_zero_point", 0, 0)
         shape = native(given.output_shape, "output_shape", ("int32", "int64"))
         if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
-            raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shown(shape)}")
+            raise bad_value("output_shape", f"expected N, H, W, {len(w)}, got {shown(shape)}")
         self._size, self._channels, self._zeros = tuple(shape.tolist()), w.shape[3], (given.x_zero_point, 0)
         fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         if self._dtype == np.int16 and self._has_32 and not facts.transpose_bias32:
-            raise ValueError(f"bias: {given.kernel} reads a bias of int16 data as int64, got int32")
+            raise bad_value("bias", f"{given.kernel} reads a bias of int16 data as int64, got int32")
         kernel, stride = w.shape[1:3], given.stride
         covers = kernel[0] >= stride[0] and kernel[1] >= stride[1]
         takes = covers or given.padding == "VALID"  # XNNPACK leaves others to the next kernels
@@ -77,14 +79,18 @@ class TransposeConv(WeightedOp):
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             self._blocks = self._rounding.requantize(self._dtype)
-        same = Window.named(given.padding, self._size[1:3], kernel, stride).padding
-        self._images = None
-        if facts.checks_output_shape:
-            each = zip(self._size[1:3], kernel, stride, strict=True)
-            self._images = tuple((n + s - (k if given.padding == "VALID" else 1)) // s for n, k, s in each)
-        before = [k - 1 - p[0] for k, p in zip(kernel, same, strict=True)]
-        self._places = kernel, stride, before
+        axes = self._axes(given, w.shape)
+        counts = tuple(axis.slack // axis.stride + 1 for axis in axes)  # below 0 if w is larger: then no image fits
+        self._images = counts if facts.checks_output_shape else None
+        self._places = kernel, stride, [axis.kernel - 1 - axis.before for axis in axes]
         self._packed = pack_weights(w[:, ::-1, ::-1].transpose(0, 3, 1, 2))
+
+    def _axes(self, given: SimpleNamespace, shape: tuple[int, ...]) -> list[Axis]:
+        """Give the axes of the convolution that takes the result to `x`."""
+        each = zip(self._size[1:3], shape[1:3], given.stride, strict=True)
+        if given.padding == "VALID":
+            return [Axis(taps, stride).over(size) for size, taps, stride in each]
+        return [Axis(taps, stride).same(size) for size, taps, stride in each]
 
     @property
     def _has_32(self) -> bool:
@@ -99,9 +105,9 @@ class TransposeConv(WeightedOp):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 4 or shape[3] != self._channels:
-            raise ValueError(f"x: expected images (N, H, W, {self._channels}), got shape {shape}")
+            raise bad_value("x", f"expected images (N, H, W, {self._channels}), got shape {shape}")
         if self._images not in (None, shape[1:3]):
-            raise ValueError(f"x, output_shape: {self._size} is made of images of {self._images}, got shape {shape}")
+            raise bad_value("x, output_shape", f"{self._size} is made of images of {self._images}, got shape {shape}")
         return (shape[0], *self._size[1:])
 
     @property

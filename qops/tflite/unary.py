@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.lookup import look_up_bytes
 from qops.checks import output
 from qops.tflite import _checks as check
@@ -53,7 +54,7 @@ class Tabled(PreparedOp):
         data = self._codes(x)
         codes = output(out, self._dtype.num, data)
         if self._least > check.ends(self._dtype)[0] and data.size and data.min() < self._least:
-            raise ValueError(f"x: expected codes from {self._least} on, got {data.min()}")
+            raise bad_value("x", f"expected codes from {self._least} on, got {data.min()}")
         if data.itemsize == 1:
             look_up_bytes(data, self._table, codes)
         else:

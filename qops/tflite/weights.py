@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import all_finite, choice, native, shown
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.requantize import Requantize
@@ -34,19 +35,19 @@ def weights_of(w: ArrayLike, w_type: str, axes: int, x: np.dtype[Any], wide: boo
     """Give an array of weights, whose codes must be those of their type; uint8 only with codes of uint8."""
     dtype, lowest, highest = WEIGHTS[choice(w_type, "w_type", WEIGHTS)]
     if w_type not in BESIDE[x.type.__name__] or (w_type == "int16" and not wide):
-        raise ValueError(f"w_type: {w_type} weights do not go with {x} data")
+        raise bad_value("w_type", f"{w_type} weights do not go with {x} data")
     data = native(w, "w", (dtype,))
     if data.ndim != axes or not data.size:
-        raise ValueError(f"w: expected {axes} dimensions, none of 0, got shape {data.shape}")
+        raise bad_value("w", f"expected {axes} dimensions, none of 0, got shape {data.shape}")
     if w_type == "int4" and not (lowest <= data.min() and data.max() <= highest):
-        raise ValueError(f"w: expected codes of {w_type}, {lowest} to {highest}, got {data.min()} to {data.max()}")
+        raise bad_value("w", f"expected codes of {w_type}, {lowest} to {highest}, got {data.min()} to {data.max()}")
     return data
 
 
 def fit_in_halves(w: NDArray[Any], terms: int, x: np.dtype[Any]) -> None:
     """Raise ValueError if sums of so many products of the low bytes of 16 bits may be beyond int32."""
     if x == np.int16 and terms > MOST_TERMS:
-        raise ValueError(f"w: expected at most {MOST_TERMS} products in a sum of 16 by 8 bits, got shape {w.shape}")
+        raise bad_value("w", f"expected at most {MOST_TERMS} products in a sum of 16 by 8 bits, got shape {w.shape}")
 
 
 def bias_of(bias: ArrayLike | None, x: np.dtype[Any], count: int) -> NDArray[Any] | None:
@@ -55,7 +56,7 @@ def bias_of(bias: ArrayLike | None, x: np.dtype[Any], count: int) -> NDArray[Any
         return None
     data = native(bias, "bias", ("int32", "int64") if x == np.int16 else ("int32",))
     if data.shape != (count,):
-        raise ValueError(f"bias: expected {count} values, one an output channel, got shape {data.shape}")
+        raise bad_value("bias", f"expected {count} values, one an output channel, got shape {data.shape}")
     return data
 
 
@@ -69,10 +70,10 @@ def scale_of(
 ) -> float | NDArray[np.float64]:
     """Give the scale of accumulators, `below` this, or one for each channel; uint8 has one, of a float32 product."""
     if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
-        raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
+        raise bad_value("w_scale", "expected 1 value for uint8 weights, got one an output channel")
     scale = _derived(derive, x_scale=given.x_scale, w_scale=w_scale, y_scale=given.y_scale)
     if below < inf and np.max(scale) >= below:
-        raise ValueError(f"x_scale, w_scale, y_scale: {given.kernel} takes no scale of {np.max(scale)}")
+        raise bad_value("x_scale, w_scale, y_scale", f"{given.kernel} takes no scale of {np.max(scale)}")
     return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)
 
 
@@ -85,7 +86,7 @@ def _derived(derive: str, **scales: Any) -> Any:
     """Give what a derivation makes of three scales, which must be finite."""
     scale = DERIVATIONS[derive](*scales.values())
     if not all_finite(scale):
-        raise ValueError(f"{', '.join(scales)}: {derive} gives {shown(scale)}, no finite number")
+        raise bad_value(", ".join(scales), f"{derive} gives {shown(scale)}, no finite number")
     return scale
 
 

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.weights import PackedWeights
 from qops.tflite.arithmetic import wrap
 
-__all__ = ["Moves", "finished", "wide_sums"]
+__all__ = ["UnsizedWindow", "finished", "wide_sums"]
 
 
-class Moves(NamedTuple):
-    """How a window moves over an image."""
+class UnsizedWindow(NamedTuple):
+    """How a window moves over images of any size; their size makes the padding of SAME."""
 
     stride: tuple[int, int]
     dilation: tuple[int, int]
@@ -25,7 +26,7 @@ class Moves(NamedTuple):
     def over(self, shape: tuple[int, ...], kernel: tuple[int, int], channels: int | None = None) -> Window:
         """Give the window over images of this shape, NHWC; ValueError if it does not fit, or has other channels."""
         if len(shape) != 4 or channels not in (None, shape[3]):
-            raise ValueError(f"x: expected images (N, H, W, {channels or 'C'}), got shape {shape}")
+            raise bad_value("x", f"expected images (N, H, W, {channels or 'C'}), got shape {shape}")
         return Window.named(self.padding, shape[1:3], kernel, self.stride, self.dilation)
 
     def integers(self, shape: tuple[int, ...], kernel: tuple[int, int]) -> dict[str, int]:
@@ -36,11 +37,7 @@ class Moves(NamedTuple):
 
     def taps(self, x: NDArray[Any], kernel: tuple[int, int], zero: int) -> NDArray[Any]:
         """Give the codes of all windows over images, (N, OH, OW, taps, C); the padding holds `zero`."""
-        sizes = self.over(x.shape, kernel).out_size(x.shape[1:3], kernel, "x, w")
-        padded = np.pad(x, ((0, 0), *self.over(x.shape, kernel).padding, (0, 0)), constant_values=zero)
-        each = zip(sizes, kernel, self.stride, self.dilation, strict=True)
-        down, across = (np.arange(n)[:, None] * s + np.arange(k) * d for n, k, s, d in each)
-        found = padded[:, down[:, None, :, None], across[:, None, :]]
+        found = self.over(x.shape, kernel).taps(x.transpose(0, 3, 1, 2), kernel, zero).transpose(0, 2, 3, 4, 5, 1)
         return found.reshape(*found.shape[:3], -1, x.shape[3])
 
 

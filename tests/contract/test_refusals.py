@@ -31,6 +31,8 @@ def refused(name, key, value, begins=None):
         call(name, **changes)
     assert type(caught.value) in (ValueError, TypeError)
     assert re.match(begins or rf"{key}\b", str(caught.value)), str(caught.value)
+    assert text_of(caught.value)
+    assert begins or re.match(rf"{key}\b", caught.value.argument), caught.value.argument
     assert len(str(caught.value)) < 650  # the longest list has the names of all rules
     assert pickle.dumps({**OPS[name].good, **changes}) == before
 
@@ -62,7 +64,7 @@ def test_errors_are_short_and_name_arguments(name):
     parameters = inspect.signature(function(name)).parameters
     for key in parameters:
         for value in ODD:
-            text = refusal(name, **{key: value})
+            text = refusal(name, **{key: value})  # which reads `argument` of the error
             assert len(text) < 650, key
             assert not text or {*bad.blamed_by(text)} <= {*parameters}, f"{key}: {text}"
 
@@ -72,8 +74,14 @@ def refusal(name, **changes):
     try:
         call(name, **changes)
     except (TypeError, ValueError) as refused:
-        return str(refused)
+        return text_of(refused)
     return ""
+
+
+def text_of(error):
+    """The text of an error, which begins with the name of the argument that the error carries."""
+    assert str(error).startswith(error.argument), (error.argument, str(error))
+    return str(error)
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

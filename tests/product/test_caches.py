@@ -99,7 +99,7 @@ def test_layers_have_the_same_bits_in_any_strips(tier, rng, dtype, threads):
 def test_sizes_that_no_cache_has():
     before = caches.sizes()
     for first, second in ((0, 1), (-1, 1 << 20), (1 << 20, 1 << 10)):
-        with pytest.raises(ValueError, match="first, second"):
+        with pytest.raises(ValueError, match="sizes of L1 and L2 above 0"):
             caches.use(first, second)
     assert caches.sizes() == before
 

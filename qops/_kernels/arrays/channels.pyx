@@ -13,6 +13,7 @@ from qops._kernels.arrays.codes cimport (
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.checks import broadcast_shape
 
 cnp.import_array()
@@ -38,7 +39,7 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     cdef object low = float32s(as_array(lo, low_name), low_name), high = float32s(as_array(hi, high_name), high_name)
     shape = (<object>data).shape
     if not (fits(low.shape, shape) and fits(high.shape, shape)):
-        raise ValueError(f"{name}: shapes {low.shape} and {high.shape} of min and max do not fit the data's {shape}")
+        raise bad_value(name, f"shapes {low.shape} and {high.shape} of min and max do not fit the data's {shape}")
     if low.shape != high.shape:
         shape = broadcast_shape(low.shape, high.shape)
         low, high = of_shape(low, shape), of_shape(high, shape)
@@ -56,9 +57,9 @@ cdef int check_spans(cnp.ndarray lows, cnp.ndarray highs, str name) except -1:
         is_finite = is_finite and isfinite(lo[i]) and isfinite(hi[i])
         in_order = in_order and lo[i] <= hi[i]
     if not is_finite:
-        raise ValueError(f"{name}: has a range that is not finite in float32")
+        raise bad_value(name, "has a range that is not finite in float32")
     if not in_order:
-        raise ValueError(f"{name}: has a range with min > max")
+        raise bad_value(name, "has a range with min > max")
     return 0
 
 
@@ -84,15 +85,15 @@ cdef object reading(t, str name, CodeType* found_type, Ends* ends, tuple typenum
     cdef Tensor read = tensor_of(t, name)
     data, lo, hi = read.data, read.min, read.max
     if typenums is not None and read._own is not None:
-        raise TypeError(f"{name}: code type {read._own.name} is not supported here; dequantize first")
+        raise bad_type(name, f"code type {read._own.name} is not supported here; dequantize first")
     has_channels = not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi))
     if not has_channels:
         span_of(lo, hi, name, ends)
     data = array_of(data, name)
     if typenums is not None and typenum_of(data) not in typenums:
         names = [str(np.dtype(cnp.PyArray_DescrFromType(number))) for number in typenums]
-        raise TypeError(f"{name}: expected {', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]} data, "
-                        f"got {data.dtype}")
+        raise bad_type(name, f"expected {', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]} data, "
+                       f"got {data.dtype}")
     read_code_type(read, data, name, found_type)
     if not has_channels:
         check_ends(found_type, ends[0], data, name)
@@ -159,7 +160,7 @@ def checked(type cls, data, lo, hi):
     check_order(data, hi, "data")
     codes = array_of(data, "data")
     if code_type(codes).steps == 0:
-        raise TypeError(f"data: expected uint8, int8, uint16, int16, int32 codes, got {(<object>codes).dtype}")
+        raise bad_type("data", f"expected uint8, int8, uint16, int16, int32 codes, got {(<object>codes).dtype}")
     found = reading(tensor(Tensor, codes, lo, hi), "min, max", &found_type, &ends)
     if type(found) is not tuple:
         return tensor(cls, codes, ends.min, ends.max)

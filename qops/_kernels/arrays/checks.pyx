@@ -7,6 +7,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN
 from qops._kernels.arrays.codes cimport Tensor, code_type, tensor_of, typenum_of
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -32,9 +33,9 @@ cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
     ends.min = <float>lo if type(lo) is float else real(lo, low_name)
     ends.max = <float>hi if type(hi) is float else real(hi, high_name)
     if not (isfinite(ends.min) and isfinite(ends.max)):
-        raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
+        raise bad_value(name, f"the range ({lo}, {hi}) is not finite in float32")
     if ends.min > ends.max:
-        raise ValueError(f"{name}: min {shown(lo)} > max {shown(hi)}")
+        raise bad_value(name, f"min {shown(lo)} > max {shown(hi)}")
     return 0
 
 
@@ -59,13 +60,13 @@ cpdef cnp.ndarray as_array(x, str name):
     if cnp.PyArray_CheckExact(x):
         return x
     if x is None:
-        raise TypeError(f"{name}: expected an array, got None")
+        raise bad_type(name, "expected an array, got None")
     if cnp.PyArray_Check(x) and np.ma.is_masked(x):
-        raise TypeError(f"{name}: has masked elements, which no op leaves out; fill them first")
+        raise bad_type(name, "has masked elements, which no op leaves out; fill them first")
     try:
         return np.asarray(x)
     except Exception as refusal:  # numpy's if parts have different shapes, or another library's
-        raise TypeError(f"{name}: expected an array, got {type(x).__name__}: {str(refusal):.200}") from None
+        raise bad_type(name, f"expected an array, got {type(x).__name__}: {str(refusal):.200}") from None
 
 
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
@@ -78,7 +79,7 @@ cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
 cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=-1) except -1:
     """Raise TypeError unless the dtype of `data` has the number `typenum` or `or_typenum`."""
     if not (has_type(data, typenum) or has_type(data, or_typenum)):
-        raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
+        raise bad_type(name, f"expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
     return 0
 
 
@@ -94,7 +95,7 @@ cpdef cnp.ndarray float32s(x, str name):
     if has_type(data, cnp.NPY_FLOAT32):
         return data
     if source.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
+        raise bad_type(name, f"expected real numbers, got {source.dtype}")
     with np.errstate(over="ignore"):  # values beyond float32 become infinite
         return source.astype(np.float32)
 
@@ -118,9 +119,9 @@ cpdef cnp.ndarray int32s(x, str name):
     if has_type(data, cnp.NPY_INT32) and source.dtype.isnative:
         return data
     if source.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected integers, got {source.dtype}")
+        raise bad_type(name, f"expected integers, got {source.dtype}")
     if source.size and not (source.min() >= INT32_MIN and source.max() <= INT32_MAX):
-        raise ValueError(f"{name}: int32 does not hold its values, {source.min()} to {source.max()}")
+        raise bad_value(name, f"int32 does not hold its values, {source.min()} to {source.max()}")
     return source.astype(np.int32)
 
 
@@ -136,16 +137,16 @@ cdef object range_of(t, str name, Ends* ends):
     read = tensor_of(t, name)
     lo, hi = read.min, read.max
     if read._own is not None:
-        raise TypeError(f"{name}: code type {read._own.name} is not supported here; dequantize first")
+        raise bad_type(name, f"code type {read._own.name} is not supported here; dequantize first")
     if not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi)):
-        raise TypeError(f"{name}: has a range per channel, this op takes one (min, max)")
+        raise bad_type(name, "has a range per channel, this op takes one (min, max)")
     span_of(lo, hi, name, ends)
     return read.data
 
 
 cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1:
     """Raise ValueError for a range that should be symmetric."""
-    raise ValueError(f"{name}: the range ({lo}, {hi}) of {(<object>data).dtype} codes is not symmetric, min == -max")
+    raise bad_value(name, f"the range ({lo}, {hi}) of {(<object>data).dtype} codes is not symmetric, min == -max")
 
 
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
@@ -187,16 +188,16 @@ cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
     """
     cdef cnp.ndarray a
     if not cnp.PyArray_Check(out):
-        raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
+        raise bad_type("out", f"expected an ndarray, got {type(out).__name__}")
     a = out
     if not has_type(a, typenum) or not PyArray_ISNOTSWAPPED(a):
-        raise TypeError(f"out: expected native {dtype_names(typenum)}, got {out.dtype!r}")
+        raise bad_type("out", f"expected native {dtype_names(typenum)}, got {out.dtype!r}")
     if a.ndim != ndim or not cnp.PyArray_CompareLists(a.shape, shape, ndim):
-        raise ValueError(f"out: shape {out.shape}, expected {tuple([shape[i] for i in range(ndim)])}")
+        raise bad_value("out", f"shape {out.shape}, expected {tuple([shape[i] for i in range(ndim)])}")
     if not cnp.PyArray_ISWRITEABLE(a):
-        raise ValueError("out: is read-only")
+        raise bad_value("out", "is read-only")
     if not (cnp.PyArray_ISONESEGMENT(a) or lies_apart(a)):
-        raise ValueError(f"out: elements share memory, strides {out.strides} of shape {out.shape}")
+        raise bad_value("out", f"elements share memory, strides {out.strides} of shape {out.shape}")
     return 0
 
 
@@ -222,7 +223,7 @@ cdef int refuse_shared(cnp.ndarray out, cnp.ndarray x) except -1:
     """Raise ValueError if the two share memory. The check of numpy is exact and takes some microseconds."""
     # of numpy's own class: a subclass could run code of its own, which changes the arrays
     if np.shares_memory(np.asarray(out), np.asarray(x)):
-        raise ValueError("out: shares memory with an input")
+        raise bad_value("out", "shares memory with an input")
     return 0
 
 
@@ -284,7 +285,7 @@ cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names)
         one = x.shape[x.ndim - i] if i <= x.ndim else 1
         other = y.shape[y.ndim - i] if i <= y.ndim else 1
         if one != other and one != 1 and other != 1:
-            raise ValueError(f"{names}: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast")
+            raise bad_value(names, f"shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast")
         shape[ndim - i] = other if one == 1 else one
     return ndim
 
@@ -294,7 +295,7 @@ def broadcast_shape(tuple x not None, tuple y not None):
     rank = max(len(x), len(y))
     sizes = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y))
     if any([i != j and i != 1 and j != 1 for i, j in sizes]):
-        raise ValueError(f"x, y: shapes {x} and {y} do not broadcast")
+        raise bad_value("x, y", f"shapes {x} and {y} do not broadcast")
     return tuple([j if i == 1 else i for i, j in sizes])
 
 

@@ -4,6 +4,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, UINT8_MAX, UINT16_MAX
+from qops._kernels.arrays.refusal import bad_type
 
 cnp.import_array()
 
@@ -60,10 +61,10 @@ cdef Tensor tensor_of(t, str name):
     if isinstance(t, Tensor):
         return <Tensor>t
     if not isinstance(t, (tuple, list)):
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}")
+        raise bad_type(name, f"expected a (data, min, max) triple, got {type(t).__name__}")
     cdef tuple values = <tuple>t if isinstance(t, tuple) else tuple(t)
     if len(values) != 3:
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {len(values)} parts")
+        raise bad_type(name, f"expected a (data, min, max) triple, got {len(values)} parts")
     cdef Tensor read = Tensor.__new__(Tensor)
     read.data, read.min, read.max = values
     if cnp.PyArray_Check(read.max):
@@ -76,7 +77,7 @@ cpdef check_order(data, hi, str name):
     if cnp.PyArray_Check(hi) and cnp.PyArray_ISINTEGER(hi) and (
         cnp.PyArray_ISFLOAT(data) if cnp.PyArray_Check(data) else cnp.PyArray_IsAnyScalar(data)
     ):
-        raise TypeError(f"{name}: expected (data, min, max), got (min, max, data)")
+        raise bad_type(name, "expected (data, min, max), got (min, max, data)")
 
 
 def parts(t, str name):
@@ -89,5 +90,5 @@ cdef int read_code_type(Tensor t, cnp.ndarray data, str name, CodeType* found_ty
     """Set `found_type` to the code type of the codes `data` of the tensor `t`; TypeError if they have none."""
     found_type[0] = code_type(data)[0] if t._own is None else from_row(t._own)
     if found_type.steps == 0:
-        raise TypeError(f"{name}: expected uint8, int8, uint16, int16 or int32 data, got {(<object>data).dtype}")
+        raise bad_type(name, f"expected uint8, int8, uint16, int16 or int32 data, got {(<object>data).dtype}")
     return 0

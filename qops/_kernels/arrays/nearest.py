@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable
 
+from qops._kernels.arrays.refusal import bad_value
+
 __all__ = ["did_you_mean", "expected_one_of", "nearest"]
 
 _MOST = 32
@@ -83,11 +85,11 @@ def expected_one_of(name: str, names: Collection[str], word: object, said: str) 
     """
     if len(names) > _MOST:
         listed = nearest(word, names, 5, 0.0) or list(names)[:5]
-        start = f"{name}: expected one of {len(names)} names, such as {', '.join(listed)}"
+        start = f"expected one of {len(names)} names, such as {', '.join(listed)}"
     else:
         first = nearest(word, names)
-        start = f"{name}: expected one of {', '.join([*first, *(one for one in names if one not in first)])}"
-    return ValueError(f"{start}, got {said}{did_you_mean(word, names)}")
+        start = f"expected one of {', '.join([*first, *(one for one in names if one not in first)])}"
+    return bad_value(name, f"{start}, got {said}{did_you_mean(word, names)}")
 
 
 def _letters(name: str) -> str:

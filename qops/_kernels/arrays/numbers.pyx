@@ -11,6 +11,7 @@ from operator import index
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
 
 cnp.import_array()
@@ -39,9 +40,9 @@ cpdef object integer(value, str name, low=None, high=None):
                 raise TypeError
             value = index(value)
         except TypeError:
-            raise TypeError(f"{name}: expected an integer, got {shown(value)}") from None
+            raise bad_type(name, f"expected an integer, got {shown(value)}") from None
     if low is not None and not low <= value <= high:
-        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {shown(value)}")
+        raise bad_value(name, f"expected an integer in [{low}, {high}], got {shown(value)}")
     return value
 
 
@@ -59,9 +60,9 @@ cpdef int int32(value, str name, int low=INT32_MIN, int high=INT32_MAX) except? 
 cpdef tuple integers(values, str name, Py_ssize_t count, low, high=INT32_MAX):
     """Give the members of a tuple, list or 1-D array of `count` integers, as `integer` gives each."""
     if not isinstance(values, (tuple, list)) and not (cnp.PyArray_Check(values) and (<cnp.ndarray>values).ndim == 1):
-        raise TypeError(f"{name}: expected {count} integers, got {shown(values)}")
+        raise bad_type(name, f"expected {count} integers, got {shown(values)}")
     if len(values) != count:
-        raise ValueError(f"{name}: expected {count} integers, got {shown(values)}")
+        raise bad_value(name, f"expected {count} integers, got {shown(values)}")
     return tuple([integer(value, name, low, high) for value in values])
 
 
@@ -70,7 +71,7 @@ cpdef bint flag(value, str name) except -1:
     if value is True or value is False:
         return value is True
     if not isinstance(value, BOOLS):
-        raise TypeError(f"{name}: expected a bool, got {shown(value)}")
+        raise bad_type(name, f"expected a bool, got {shown(value)}")
     return bool(value)
 
 
@@ -100,7 +101,7 @@ cdef int code_typenum(dtype, bint or_int32) except -1:
     if wanted != UINT8:
         expected = "uint8, int8 or int32" if or_int32 else "uint8 or int8"
         near = did_you_mean(dtype, (UINT8_NAME, INT8_NAME, INT32_NAME) if or_int32 else (UINT8_NAME, INT8_NAME))
-        raise TypeError(f"dtype: expected {expected}, got {shown(dtype)}{near}")
+        raise bad_type("dtype", f"expected {expected}, got {shown(dtype)}{near}")
     return cnp.NPY_UINT8
 
 
@@ -114,7 +115,7 @@ cpdef tuple two_ends(value, str name):
     try:
         lo, hi = value
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected (min, max), got {shown(value)}") from None
+        raise bad_type(name, f"expected (min, max), got {shown(value)}") from None
     return lo, hi
 
 
@@ -125,7 +126,7 @@ cdef tuple open_ends(lo, hi, both):
             return lo, hi
         both, lo = lo, None
     if not (lo is None and hi is None):
-        raise ValueError(f"range: give range, or min and max, not both; got {shown(both)}, {shown(lo)}, {shown(hi)}")
+        raise bad_value("range", f"give range, or min and max, not both; got {shown(both)}, {shown(lo)}, {shown(hi)}")
     return two_ends(both, "range")
 
 
@@ -141,11 +142,11 @@ cpdef double number(value, str name) except? -1:
             raise TypeError
         result = value
     except OverflowError:
-        raise ValueError(f"{name}: {shown(value)} is beyond every float") from None
+        raise bad_value(name, f"{shown(value)} is beyond every float") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a number, got {shown(value)}") from None
+        raise bad_type(name, f"expected a number, got {shown(value)}") from None
     if not isfinite(result):
-        raise ValueError(f"{name}: {value} is not finite")
+        raise bad_value(name, f"{value} is not finite")
     return result
 
 
@@ -154,7 +155,7 @@ cpdef double real(value, str name) except? -1:
     check_rounding()
     cdef double wide = value if type(value) is float else number(value, name)
     if not isfinite(<float>wide):
-        raise ValueError(f"{name}: {wide} is not a finite float32")
+        raise bad_value(name, f"{wide} is not a finite float32")
     return <float>wide
 
 

@@ -30,6 +30,7 @@ from qops._kernels.arrays.window cimport Window
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.pool.pooling import totals
 from qops._kernels.conv.weights import pack_weights
 
@@ -54,7 +55,7 @@ cdef class Images:
         self.x = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
         self.window, self.pad_value, self.zero_point = window, pad_value, zero_point
         if cnp.PyArray_NDIM(self.x) != 4:
-            raise ValueError(f"x: expected 4 dimensions, got shape {(<object>self.x).shape}")
+            raise bad_value("x", f"expected 4 dimensions, got shape {(<object>self.x).shape}")
         check_pad_value(pad_value, cnp.PyArray_TYPE(self.x) == cnp.NPY_INT8)
 
 
@@ -62,7 +63,7 @@ cdef int check_pad_value(Py_ssize_t pad_value, bint is_signed) except -1:
     """ValueError if images of uint8, or of int8 if `is_signed`, do not hold the padding."""
     cdef const CodeType* codes = code_type_of(is_signed, 1)
     if not codes.lowest <= pad_value <= codes.highest:
-        raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
+        raise bad_value("pad_value", f"expected a value of x, got {pad_value}")
     return 0
 
 
@@ -119,7 +120,7 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
     """
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     if num_threads < 1:
-        raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
+        raise bad_value("num_threads", f"expected at least 1, got {num_threads}")
     cdef Finish last = SUMS if finish is None else finish
     cdef Convolution p
     set_operands(&p, images, packed, "kernel")
@@ -174,11 +175,11 @@ cdef int set_operands(Convolution *p, Images images, PackedWeights packed, str n
     set_image(&p.image, images)
     set_weights(p, packed)
     if cnp.PyArray_DIM(x, 3) != packed.ic * packed.groups:
-        raise ValueError(f"w: expected {packed.groups} groups to take the channels of x, of shape "
-                         f"{(<object>x).shape}, got shape {packed.shape}")
+        raise bad_value("w", f"expected {packed.groups} groups to take the channels of x, of shape "
+                        f"{(<object>x).shape}, got shape {packed.shape}")
     set_window(p, images.window, name)
     if packed.merged and p.dw > 1:
-        raise ValueError(f"dilation: weights are packed for windows that read neighbours, got {p.dw}")
+        raise bad_value("dilation", f"weights are packed for windows that read neighbours, got {p.dw}")
     p.image.channels = packed.ic * packed.groups // p.image.groups
     set_form(p, packed, images.window.has_no_padding())
     return 0
@@ -318,8 +319,8 @@ cdef class Conv2D:
         cdef int channels = 1 if self.planes else 3
         take(data, "x", self.typenum)
         if cnp.PyArray_NDIM(data) != 4 or cnp.PyArray_DIM(data, channels) != packed.ic * packed.groups:
-            raise ValueError(f"x: expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
-                             f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
+            raise bad_value("x", f"expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
+                            f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
         data = channels_last(data) if self.planes else data
         images.x, images.window = data, self.window_over(data)
         images.pad_value = images.zero_point = self.zero_point

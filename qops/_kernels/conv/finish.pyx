@@ -9,6 +9,7 @@ from qops._kernels.gemm.tile cimport SHIFT
 from qops._kernels.conv.weights cimport PackedWeights
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -45,7 +46,7 @@ cdef class Finish:
         """ValueError if there is a bias that does not have a value for each output channel."""
         cdef cnp.ndarray bias = self.bias
         if bias is not None and (cnp.PyArray_NDIM(bias) != 1 or cnp.PyArray_SIZE(bias) != packed.oc * packed.groups):
-            raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>bias).shape}")
+            raise bad_value("bias", f"expected shape {packed.shape[:1]}, got {(<object>bias).shape}")
         return 0
 
     cdef cnp.ndarray starts(self, PackedWeights packed, int32_t times):

@@ -15,6 +15,7 @@ from qops._kernels.stage.stage cimport SPARE, period_of
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.machine import tiers as isa
 
 cnp.import_array()
@@ -41,11 +42,11 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False, bint neighbou
     cdef bint is_u8 = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
     cdef int on = tier()
     if is_u8 and saturating:
-        raise ValueError("saturating: expected False for a w of uint8")
+        raise bad_value("saturating", "expected False for a w of uint8")
     if w.ndim != 4:
-        raise ValueError(f"w: expected 4 dimensions, OIHW, got shape {w.shape}")
+        raise bad_value("w", f"expected 4 dimensions, OIHW, got shape {w.shape}")
     if groups < 1 or w.shape[0] % groups:
-        raise ValueError(f"groups: expected a divisor of the {w.shape[0]} output channels, got {groups}")
+        raise bad_value("groups", f"expected a divisor of the {w.shape[0]} output channels, got {groups}")
     packed.shape = w.shape
     packed.oc, packed.ic, packed.kh, packed.kw = w.shape
     packed.groups, packed.oc = groups, packed.oc // groups

@@ -18,6 +18,7 @@ from qops._kernels.frontdoor.passes cimport (
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.stage.weighted_sum cimport WeightedSum, weighted_sum
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -60,7 +61,7 @@ def add_8p8to8_integers(tuple a, tuple b, tuple range):
     """The ka, kb and offset of the 16-bit loop into a range, for the ranges a and b; ValueError if int16 overflows."""
     cdef Ends p = Ends(a[0], a[1]), s = Ends(b[0], b[1]), r = Ends(range[0], range[1])
     if not (r.max > r.min and fits_16_bits(p, s, r)):
-        raise ValueError(f"range: {range} is too narrow for 16 bits")
+        raise bad_value("range", f"{range} is too narrow for 16 bits")
     return narrow_integers(p, s, r)
 
 

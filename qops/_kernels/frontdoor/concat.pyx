@@ -10,6 +10,7 @@ from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.arrays.concat cimport Part, copy_bytes, joined
 from qops._kernels.frontdoor.requantize_8 cimport flip_of, table_8
 from qops._kernels.stage.lookup cimport look_up_1
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -40,7 +41,7 @@ def concat(list tensors not None, int axis, double lo, double hi, bint is_signed
     cdef tuple shape = joined(arrays, axis)
     if shape is None:
         shapes = [x.shape for x in arrays]
-        raise ValueError(f"tensors: expected shapes that differ along axis {axis} only, got {shapes}")
+        raise bad_value("tensors", f"expected shapes that differ along axis {axis} only, got {shapes}")
     for i in range(count):
         set_part(&parts[i], &tables[i], arrays[i], Ends(tensors[i][1], tensors[i][2]), Ends(lo, hi), into)
     return shared.concat(arrays, axis, parts, shape, cnp.NPY_INT8 if is_signed else cnp.NPY_UINT8, out)

@@ -14,6 +14,7 @@ from qops._kernels.frontdoor.layer_tables cimport LayerStage
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve, window_sums
 from qops._kernels.conv.finish import Finish
 
@@ -47,22 +48,24 @@ cdef class Conv2D(Layer):
     cdef Window placed(self, tuple shape, cnp.npy_intp* made):
         """Give the window over images of this shape, and set the shape of the result."""
         cdef Py_ssize_t o, c, kh, kw, height, width, channels, oh, ow
-        cdef Window window = self.window
+        cdef Window window
         o, c, kh, kw = self.packed.shape
         if len(shape) != 4 or 0 in shape:
-            raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {shape}")
+            raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {shape}")
         made[0], height, width, channels = shape
         if channels != c * self.packed.groups:
             shapes = f"{shape} is (N, H, W, C * groups), and {(kh, kw, c, o)} is (KH, KW, C, O)"
             groups = self.packed.groups
             each = f"{c} in each of {groups} groups" if groups > 1 else str(c)
-            raise ValueError(f"x: expected images of {c * groups} channels, as w has {each}: {shapes}")
+            raise bad_value("x", f"expected images of {c * groups} channels, as w has {each}: {shapes}")
         if self.is_same:
-            window = window.with_same(height, width, kh, kw)
-        if not window.fits(height, width, kh, kw):
+            window = self.window.with_same(height, width, kh, kw)
+        else:
+            window = self.window.over(height, width, kh, kw)
+        if not window.fits():
             room = tuple([n + sum(pads) for n, pads in zip((height, width), window.padding)])
-            raise ValueError(f"x: padded images of {room} have no room for filters of {(kh, kw)}, "
-                             f"dilation {window.dilation}")
+            raise bad_value("x", f"padded images of {room} have no room for filters of {(kh, kw)}, "
+                            f"dilation {window.dilation}")
         window.places(height, width, kh, kw, &oh, &ow)
         made[1], made[2], made[3] = oh, ow, o
         return window

@@ -14,6 +14,7 @@ from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport clamp_f64
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -112,7 +113,7 @@ cdef class Epilogue:
                 tops[j] = above(farthest)
             top = max(top, tops[j])
         if not isfinite(top):
-            raise ValueError(f"{self.names}: sums of {self.k} products of the ranges are beyond float32")
+            raise bad_value(self.names, f"sums of {self.k} products of the ranges are beyond float32")
         return found if self.has_ranges else top
 
     cdef Positions positions(self, double each, double first, double lowest, double highest) noexcept nogil:
@@ -175,7 +176,7 @@ cdef class Epilogue:
         least, most = self.kept
         farthest = self.farthest_of_all(&x)
         if least < most and not most - least > NARROWEST * farthest:
-            raise ValueError(f"range: {self.kept} is too narrow for sums of up to {farthest:.6g}")
+            raise bad_value("range", f"{self.kept} is too narrow for sums of up to {farthest:.6g}")
         return self.kept
 
     cpdef LayerStage watch(self, OperandRange x, cnp.ndarray rows, object terms, Py_ssize_t m):
@@ -203,7 +204,7 @@ cdef class Epilogue:
             low, high = (low, low + least) if high > -low else (high - least, high)
         holding_zero(low, high, code_type_of(self.typenum == cnp.NPY_INT8, 1), &ends)
         if not isfinite(ends.max - ends.min):
-            raise ValueError(f"{self.names}: the range of the results, ({low}, {high}), is beyond float32")
+            raise bad_value(self.names, f"the range of the results, ({low}, {high}), is beyond float32")
         return ends.min, ends.max
 
     cpdef LayerStage stage(self, OperandRange x, cnp.ndarray rows, object terms, object ends):

@@ -13,6 +13,7 @@ from qops._kernels.gemm.packed cimport PackedB
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.gemm import sums_of_rows
 
 cnp.import_array()
@@ -32,9 +33,7 @@ cdef class MatMul(Layer):
     def shape_of(self, tuple shape):
         """Give the shape of the result for a first operand of this shape."""
         if not shape or shape[-1] != self.b.k:
-            raise ValueError(
-                f"a: expected shape (..., {self.b.k}) for a b of shape {self.b.shape}, got {shape}"
-            )
+            raise bad_value("a", f"expected shape (..., {self.b.k}) for a b of shape {self.b.shape}, got {shape}")
         return (*shape[:-1], self.b.n)
 
     def __call__(self, type cls, a, out, num_threads):

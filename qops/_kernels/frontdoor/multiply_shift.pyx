@@ -9,6 +9,7 @@ from qops._kernels.arrays.numbers cimport choice, shown
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
 from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_UP, Rounding
 from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -51,7 +52,7 @@ def multiply_shift(x, factor, bits, rounding, out):
     bits = integer(bits, "bits", 0, 30)
     scaled = ldexp(real_factor, bits)
     if not -2147483647.5 < scaled < 2147483647.5:
-        raise ValueError(f"factor: {factor} in {bits} bits is 2**31 or more")
+        raise bad_value("factor", f"{factor} in {bits} bits is 2**31 or more")
     source = as_array(x, "x")
     codes = int32s(source, "x")
     result = output(out, cnp.NPY_INT32, source)
@@ -67,9 +68,9 @@ def apply_multiplier(x, multiplier, right_shift, rounding, out):
     source = as_array(x, "x")
     codes = int32s(source, "x")
     if not -(1LL << 31) < multiplier < 1LL << 31:
-        raise ValueError(f"multiplier: {shown(multiplier)} is not within 31 bits and a sign")
+        raise bad_value("multiplier", f"{shown(multiplier)} is not within 31 bits and a sign")
     if not 0 <= right_shift <= 62:
-        raise ValueError(f"right_shift: {shown(right_shift)} is not in 0..62")
+        raise bad_value("right_shift", f"{shown(right_shift)} is not in 0..62")
     if rule == "hvx":
         check_hvx(codes, multiplier, right_shift)
     result = output(out, cnp.NPY_INT32, source)
@@ -80,9 +81,9 @@ def apply_multiplier(x, multiplier, right_shift, rounding, out):
 cdef int check_hvx(codes, int multiplier, int right_shift) except -1:
     """Raise ValueError for operands that the HVX instruction does not take."""
     if right_shift != 15:
-        raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
+        raise bad_value("right_shift", f"{right_shift}, hvx shifts by 15")
     if not -(1 << 15) <= multiplier < 1 << 15:
-        raise ValueError(f"multiplier: {multiplier}, hvx takes 16 bits")
+        raise bad_value("multiplier", f"{multiplier}, hvx takes 16 bits")
     if codes.size and not (codes.min() >= -(1 << 15) and codes.max() < 1 << 15):
-        raise ValueError(f"x: {codes.min()} to {codes.max()}, hvx takes 16 bits")
+        raise bad_value("x", f"{codes.min()} to {codes.max()}, hvx takes 16 bits")
     return 0

@@ -15,6 +15,7 @@ from qops._kernels.arrays.numbers cimport code_typenum, flag, shown
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.range cimport above, below
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -57,7 +58,7 @@ cdef Ends possible_range(BinaryOperands o, Into8 op) except *:
     """The range of all results that the ranges of a and b allow, rounded outward to float32."""
     cdef Ends r = op.possible(o.a, o.b)
     if not isfinite(<double>above(r.max) - below(r.min)):
-        raise ValueError(f"a, b: the range of the results, ({r.min}, {r.max}), is beyond float32")
+        raise bad_value("a, b", f"the range of the results, ({r.min}, {r.max}), is beyond float32")
     return Ends(below(r.min), above(r.max))
 
 
@@ -68,8 +69,8 @@ cdef Ends range_to_try(Target* target, Ends possible) except *:
     tried.max = target.ends.max if target.has_max else possible.max
     if width(tried) <= (max(tried.max, possible.max) - min(tried.min, possible.min)) * NARROWEST:
         if target.kept and width(tried) > 0:
-            raise ValueError(
-                f"range: ({tried.min}, {tried.max}) is too narrow for results of ({possible.min}, {possible.max})")
+            raise bad_value("range", f"({tried.min}, {tried.max}) is too narrow for results of "
+                                     f"({possible.min}, {possible.max})")
         if not target.kept:
             target.has_min = target.has_max = False
             tried = possible
@@ -119,7 +120,7 @@ cdef Ends with_zero_point(Ends r, Target target) except *:
         return r
     holding_zero(r.min, r.max, code_type_of(False, 1), &wide)
     if not (isfinite(wide.min) and isfinite(wide.max)):  # only a guess takes it there
-        raise ValueError(f"guess: ({r.min}, {r.max}), with 0 on a code, is beyond float32")
+        raise bad_value("guess", f"({r.min}, {r.max}), with 0 on a code, is beyond float32")
     return wide
 
 
@@ -131,11 +132,11 @@ cdef Target target_of(guess, kept, ZeroPoint zero) except *:
     if given is None:
         return t
     if t.kept and guess is not None:
-        raise ValueError(f"range: give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
+        raise bad_value("range", f"give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
     try:
         lo, hi = given
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected (min, max), got {shown(given)}") from None
+        raise bad_type(name, f"expected (min, max), got {shown(given)}") from None
     t.has_min, t.has_max = t.kept or lo is not None, t.kept or hi is not None
     if t.has_min and t.has_max:
         span_of(lo, hi, name, &t.ends)
@@ -174,7 +175,7 @@ cdef int result_typenum(dtype, guess, kept, return_info) except -1:
         return typenum
     for value, name in ((guess, "guess"), (kept, "range"), (flag(return_info, "return_info") or None, "return_info")):
         if value is not None:
-            raise ValueError(f"{name}: int32 codes have the op's own range, got {shown(value)}")
+            raise bad_value(name, f"int32 codes have the op's own range, got {shown(value)}")
     return typenum
 
 
@@ -190,7 +191,7 @@ cdef object into_32(type cls, BinaryOperands o, Prepare32 prepare, Loop loop, vo
     """Run an op into int32 codes; give a tensor of the class `cls`. `numbers` is memory for the numbers of the loop."""
     cdef double top = prepare(o.a, o.b, o.flips, numbers)
     if not isfinite(top):
-        raise ValueError(
-            f"a, b: the ranges ({o.a.min}, {o.a.max}), ({o.b.min}, {o.b.max}) make an output beyond float32")
+        raise bad_value("a, b", f"the ranges ({o.a.min}, {o.a.max}), ({o.b.min}, {o.b.max}) make an output "
+                                "beyond float32")
     walk(loop, numbers, o.x, o.y, o.codes)
     return tensor(cls, o.codes, 0 - top, top)

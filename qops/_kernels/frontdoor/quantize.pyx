@@ -20,6 +20,7 @@ from qops._kernels.arrays.walk cimport walk
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.nearest import did_you_mean
 
 cnp.import_array()
@@ -76,26 +77,26 @@ cdef int typenum_of(dtype) except -1:
         wanted = None
     if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
         near = did_you_mean(dtype, ("uint8", "int8", "uint16", "int16"))
-        raise TypeError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}{near}")
+        raise bad_type("dtype", f"expected uint8, int8, uint16 or int16, got {shown(dtype)}{near}")
     return wanted.num
 
 
 cdef str first(bad, word):
     """Say where the first of the bad values is."""
-    return f"x: has {word} at index {tuple([int(i) for i in np.unravel_index(np.argmax(bad), bad.shape)])}"
+    return f"has {word} at index {tuple([int(i) for i in np.unravel_index(np.argmax(bad), bad.shape)])}"
 
 
 cdef int refuse_nan(values) except -1:
-    raise ValueError(f"{first(np.isnan(values), 'NaN')}; nan='lowest' gives it the lowest code")
+    raise bad_value("x", f"{first(np.isnan(values), 'NaN')}; nan='lowest' gives it the lowest code")
 
 
 cdef int refuse_infinite(values) except -1:
     """Of values that have to give an end of the range."""
     if np.isnan(values).any():
-        raise ValueError(f"{first(np.isnan(values), 'NaN')}, so it cannot give the range; "
-                         "with min, max and nan='lowest' it gets the lowest code")
-    raise ValueError(f"{first(np.isinf(values), 'a value that is infinite or beyond float32')}, "
-                     "so it cannot give the range; with min and max it saturates")
+        raise bad_value("x", f"{first(np.isnan(values), 'NaN')}, so it cannot give the range; "
+                        "with min, max and nan='lowest' it gets the lowest code")
+    raise bad_value("x", f"{first(np.isinf(values), 'a value that is infinite or beyond float32')}, "
+                    "so it cannot give the range; with min and max it saturates")
 
 
 cdef int prepare(
@@ -115,7 +116,7 @@ cdef int prepare(
     wide = mirrored(given, into.steps) if symmetric else given
     a = holding_zero(wide.min, wide.max, into, ends)
     if not isfinite(ends.max - ends.min):
-        raise ValueError(f"min, max: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
+        raise bad_value("min, max", f"({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     p.inv_scale, p.zero_point = <float>(1 / a.scale) if a.scale else <float>0, a.zero_point
     p.lowest, p.highest = into.lowest, into.highest
     return 0
@@ -132,7 +133,7 @@ def quantize(type cls, x, lo, hi, range, axis, dtype, symmetric, nan, out):
     if range is not None or isinstance(lo, tuple):
         lo, hi = open_ends(lo, hi, range)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
-        raise ValueError(f"nan: {shown(nan)} is neither 'raise' nor 'lowest'")
+        raise bad_value("nan", f"{shown(nan)} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
         return quantize_channels(cls, x, lo, hi, axis, into[0], typenum, flag(symmetric, "symmetric"), nan, out)
     if lo is not None and type(lo) is not float:
@@ -155,9 +156,9 @@ cdef set axes_of(axis, int ndim):
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     kept = {integer(each, "axis", -ndim, ndim - 1) % ndim for each in given}
     if not kept:
-        raise ValueError("axis: expected at least one axis, got none")
+        raise bad_value("axis", "expected at least one axis, got none")
     if len(kept) < len(given):
-        raise ValueError(f"axis: names an axis twice, got {shown(axis)}")
+        raise bad_value("axis", f"names an axis twice, got {shown(axis)}")
     return kept
 
 
@@ -165,9 +166,9 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     """The ends of the ranges, as float32 arrays that broadcast against `values`. None: the end of the data."""
     if axis is None:
         if lo is None or hi is None:
-            raise ValueError("axis: expected one where min or max is given per channel, and the other not")
+            raise bad_value("axis", "expected one where min or max is given per channel, and the other not")
         if values.ndim == 0:
-            raise ValueError("x: is one number, and min or max has an axis; the order is x, min, max")
+            raise bad_value("x", "is one number, and min or max has an axis; the order is x, min, max")
         return spans(values, lo, hi, "min, max")
     kept = axes_of(axis, values.ndim)
     shape = tuple([n if i in kept else 1 for i, n in enumerate(values.shape)])
@@ -191,7 +192,7 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType into, int type
         lo, hi = all_mirrored(lo, hi, into.steps)
     mins, maxs, scales, zeros = all_holding_zero(lo, hi, into)
     if not (np.isfinite(mins).all() and np.isfinite(maxs).all()):
-        raise ValueError("min, max: one of the ranges, with 0 on a code, is beyond float32")
+        raise bad_value("min, max", "one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
     if nan == RAISE and np.isnan(values).any():
         refuse_nan(values)

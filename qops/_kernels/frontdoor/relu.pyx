@@ -11,6 +11,7 @@ from qops._kernels.arrays.checks cimport Ends, output, real
 from qops._kernels.stage.clamp cimport clamp
 from qops._kernels.arrays.codes cimport CodeType, tensor
 from qops._kernels.stage.rounding cimport clamp_f64
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -46,7 +47,7 @@ def relu(type cls, t, limit, out):
     cdef cnp.ndarray codes, result
     cdef double top = INFINITY if limit is None else real(limit, "limit")
     if top < 0:
-        raise ValueError(f"limit: expected at least 0, got {top}")
+        raise bad_value("limit", f"expected at least 0, got {top}")
     found = reading(t, "t", &found_type, &ends, CODES)
     if type(found) is tuple:
         return relu_channels(cls, <tuple>found, top, &found_type, out)

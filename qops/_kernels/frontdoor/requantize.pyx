@@ -20,6 +20,7 @@ from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
 from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -160,7 +161,7 @@ def requantize(type cls, t, lo, hi, range, dtype, bint only_32, out):
     codes, low, high = read(t, only_32, &kind)
     if has_axes(lo) or has_axes(hi):
         if lo is None or hi is None:
-            raise ValueError("min, max: expected both ends, as one is given per channel")
+            raise bad_value("min, max", "expected both ends, as one is given per channel")
         lo, hi = [end.copy() for end in spans(codes, lo, hi, "min, max")]
     else:
         wanted = wanted_of(lo, hi, codes, (low, high), &kind, into)

@@ -26,6 +26,7 @@ from qops._kernels.gemm.tile cimport (
 )
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -46,7 +47,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     writable(out, cnp.NPY_INT32, 2, shape)
     c = out
     if not cnp.PyArray_ISALIGNED(c) or cnp.PyArray_STRIDE(c, 1) != 4 and n > 1 and m:
-        raise ValueError(f"out: expected aligned rows, contiguous each, got strides {out.strides}")
+        raise bad_value("out", f"expected aligned rows, contiguous each, got strides {out.strides}")
     apart(c, a, b)
     return c
 
@@ -153,28 +154,28 @@ cpdef cnp.ndarray product(a, b, out=None, tuple offsets=(0, 0), bias=None, pairs
     cdef Py_ssize_t k, n
     cdef int on = tier()
     if num_threads < 1:
-        raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
+        raise bad_value("num_threads", f"expected at least 1, got {num_threads}")
     if accumulate and out is None:
-        raise ValueError("out: expected the matrix to add to, got None")
+        raise bad_value("out", "expected the matrix to add to, got None")
     a_offset, b_offset = offsets
     if type(b) is PackedB:
         if pairs is not None:
-            raise ValueError("pairs: expected with pack_b, got with what it made")
+            raise bad_value("pairs", "expected with pack_b, got with what it made")
         k, n, is_shifted = (<PackedB>b).k, (<PackedB>b).n, (<PackedB>b).is_shifted
     else:
         b = matrix(b, "b")
         if pairs is not None and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
-            raise ValueError("pairs: expected None for a b of uint8")
+            raise bad_value("pairs", "expected None for a b of uint8")
         is_shifted = not taken_as_it_is(left, b, on)
         b = signed_codes(b) if is_shifted else b
         k, n = b.shape
     if cnp.PyArray_DIM(left, 1) != k:
         shapes = f"{(<object>left).shape} and {(k, n)}"
-        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
+        raise bad_value("a, b", f"expected op(a) and op(b) to agree in k, got shapes {shapes}")
     if bias is not None:
         added = array(bias, "bias", cnp.NPY_INT32)
         if (<object>added).shape != (n,):
-            raise ValueError(f"bias: expected shape {(n,)}, got {(<object>added).shape}")
+            raise bad_value("bias", f"expected shape {(n,)}, got {(<object>added).shape}")
     c = result(out, cnp.PyArray_DIM(left, 0), n, left, None if type(b) is PackedB else b)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT

@@ -21,6 +21,7 @@ from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport LAYER, Stage, stage_run
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -150,7 +151,7 @@ cdef class MatMul:
         self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
         if bias is not None and (<object>self.bias).shape != (b.n,):
-            raise ValueError(f"bias: expected shape {(b.n,)}, got {(<object>self.bias).shape}")
+            raise bad_value("bias", f"expected shape {(b.n,)}, got {(<object>self.bias).shape}")
         of_packed = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT * b.is_shifted
         self.offsets = None if is_zero(of_packed) else words(of_packed, b.n)
 
@@ -259,7 +260,7 @@ cdef class Rows:
         cdef bint has_rows
         take(data, "x", self.typenum)
         if k == 0 or cnp.PyArray_SIZE(data) % k or self.keeps and (ndim == 0 or cnp.PyArray_DIM(data, ndim - 1) != k):
-            raise ValueError(f"x, w: shape {(<object>data).shape} does not fit weights of {k} inputs")
+            raise bad_value("x, w", f"shape {(<object>data).shape} does not fit weights of {k} inputs")
         shape[0] = cnp.PyArray_SIZE(data) // k
         if self.keeps:
             for i in range(ndim - 1):

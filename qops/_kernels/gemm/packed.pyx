@@ -12,6 +12,7 @@ from qops._kernels.gemm.tile cimport (
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.machine import tiers as isa
 
 cnp.import_array()
@@ -21,7 +22,7 @@ cdef cnp.ndarray matrix(x, str name):
     """Give x as a matrix of int8 or uint8; ValueError or TypeError if it is none."""
     cdef cnp.ndarray a = array(x, name, cnp.NPY_INT8, cnp.NPY_UINT8)
     if cnp.PyArray_NDIM(a) != 2:
-        raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
+        raise bad_value(name, f"expected 2 dimensions, got shape {(<object>a).shape}")
     return a
 
 
@@ -50,7 +51,7 @@ cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs):
     starts = [0]
     for start in () if pairs is None else pairs:
         if not before <= start <= k:
-            raise ValueError(f"pairs: expected them to rise from 0 to {k}, got {list(pairs)}")
+            raise bad_value("pairs", f"expected them to rise from 0 to {k}, got {list(pairs)}")
         before = start
         if (start - begin) % 2:
             begin = start
@@ -90,7 +91,7 @@ def pack_b(b, *, pairs=None):
     cdef bint is_u8 = cnp.PyArray_TYPE(given) == cnp.NPY_UINT8
     cdef int on = tier()
     if is_u8 and pairs is not None:
-        raise ValueError("pairs: expected None for a b of uint8")
+        raise bad_value("pairs", "expected None for a b of uint8")
     packed.kernel = find_unsigned_kernel(on) if is_u8 else NULL
     packed.is_shifted = is_u8 and packed.kernel == NULL
     cdef cnp.ndarray source = by_rows(signed_codes(given) if packed.is_shifted else given)

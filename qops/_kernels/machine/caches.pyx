@@ -3,6 +3,7 @@
 Each op reads the sizes once, when it begins, so a call of `use` does not change an op that is running.
 """
 
+
 cdef extern from "machine/caches.h":
     long long qops_cache(unsigned level)
 
@@ -19,7 +20,7 @@ def sizes():
 def use(Py_ssize_t first, Py_ssize_t second):
     """Set the sizes of L1 and L2 in bytes, for the whole process. No result depends on them."""
     if not 0 < first <= second:
-        raise ValueError(f"first, second: expected sizes above 0, the second no smaller, got {first}, {second}")
+        raise ValueError(f"expected sizes of L1 and L2 above 0, the second no smaller, got {first}, {second}")
     caches.first, caches.second = first, second
 
 

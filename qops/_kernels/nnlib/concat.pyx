@@ -9,6 +9,7 @@ from qops._kernels.arrays.concat cimport Part, joined
 from qops._kernels.arrays.numbers cimport shown
 from qops._kernels.nnlib.ranges cimport FloatEnds
 from qops._kernels.nnlib.recode cimport Recoder, prepare_to_hull, recode_codes, set_recoder
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -36,18 +37,18 @@ cdef FloatEnds hull(const Ends* ranges, Py_ssize_t count) except *:
     for i in range(count):
         whole.min, whole.max = min(whole.min, <float>ranges[i].min), max(whole.max, <float>ranges[i].max)
     if not isfinite(whole.max - whole.min):
-        raise ValueError(f"tensors: the range of all, {(whole.min, whole.max)}, is wider than float32")
+        raise bad_value("tensors", f"the range of all, {(whole.min, whole.max)}, is wider than float32")
     return whole
 
 
 def concat(tensors, bint vector, out):
     """Concatenate; give (codes, min, max). With `vector`, sums have 16 bits."""
     if not isinstance(tensors, (list, tuple)):
-        raise TypeError(f"tensors: expected a sequence of tensors, got {shown(tensors)}")
+        raise bad_type("tensors", f"expected a sequence of tensors, got {shown(tensors)}")
     cdef tuple given = tuple(tensors)
     cdef Py_ssize_t count = len(given), i
     if count == 0:
-        raise ValueError("tensors: expected at least one, got none")
+        raise bad_value("tensors", "expected at least one, got none")
     cdef bytearray memory = bytearray(count * (sizeof(Ends) + sizeof(Part) + sizeof(Recoder)))
     cdef Ends* ranges = <Ends*><char*>memory
     cdef Part* parts = <Part*>(ranges + count)
@@ -58,7 +59,7 @@ def concat(tensors, bint vector, out):
     cdef FloatEnds whole
     if shape is None:
         shapes = [x.shape for x in arrays]
-        raise ValueError(f"tensors: expected shapes that differ in the last axis only, got {shapes}")
+        raise bad_value("tensors", f"expected shapes that differ in the last axis only, got {shapes}")
     whole = hull(ranges, count)
     for i in range(count):
         set_recoder(&recoders[i], prepare_to_hull(FloatEnds(ranges[i].min, ranges[i].max), whole, vector))

@@ -11,6 +11,7 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from qops._kernels.nnlib.ranges cimport FloatEnds, adjust_minmax, level_zero, steps
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -113,7 +114,7 @@ cdef class NodeRange:
         if widens:
             found = self.widen(steep)
         if not found.gain < <float>2147483648.0:
-            raise ValueError(f"guess_min, guess_max: {self.ends} has steps too fine for sums of step {product}")
+            raise bad_value("guess_min, guess_max", f"{self.ends} has steps too fine for sums of step {product}")
         made = gain_of(found, product, scales)
         if widens:
             self.guess, self.guess_of = made, images

@@ -11,6 +11,7 @@ from qops._kernels.nnlib.ranges cimport FloatEnds
 from qops._kernels.stage.rounding cimport wrap_s32
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -164,6 +165,6 @@ cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, Gain gain, bi
     for low, high in ((far.lowest, far.highest), (far.lowest, known.highest), (known.lowest, far.highest)):
         if (ends.retried(gain.step, low, high, keeps_given, &other) != is_moved
                 or other.min != found.min or other.max != found.max):
-            raise ValueError("guess_min, guess_max: the range depends on bytes beside the image that the original does "
-                             "not set, as it also watches columns beyond the last one; give both ends")
+            raise bad_value("guess_min, guess_max", "the range depends on bytes beside the image that the original "
+                            "does not set, as it also watches columns beyond the last one; give both ends")
     return is_moved

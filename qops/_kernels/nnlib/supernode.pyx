@@ -26,6 +26,7 @@ from qops._kernels.stage.rounding cimport HALF_UP, saturate_u8, wrap_s32
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve
 
 cnp.import_array()
@@ -118,12 +119,12 @@ cdef class Fused:
         if self.is_rows:
             image = rows_of(image, channels)
         if cnp.PyArray_NDIM(image) != 4 or cnp.PyArray_SIZE(image) == 0:
-            raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {(<object>image).shape}")
+            raise bad_value("x", f"expected (N, H, W, C), each at least 1, got shape {(<object>image).shape}")
         height, width = cnp.PyArray_DIM(image, 1), cnp.PyArray_DIM(image, 2)
         if cnp.PyArray_DIM(image, 3) != channels:
-            raise ValueError(f"x: expected images of {channels} channels, as w has, got shape {(<object>image).shape}")
+            raise bad_value("x", f"expected images of {channels} channels, as w has, got shape {(<object>image).shape}")
         if self.padding == "VALID" and (self.packed.kh > height or self.packed.kw > width):
-            raise ValueError(f"x, w: a window of {self.taps} does not fit in images of {(height, width)}")
+            raise bad_value("x, w", f"a window of {self.taps} does not fit in images of {(height, width)}")
         p.image, p.window = image, moving(self.padding, height, width, self.taps, self.stride)
         self.set_level(p)
         p.window.places(height, width, self.packed.kh, self.packed.kw, &oh, &ow)
@@ -143,7 +144,7 @@ cdef class Fused:
         p.zero = saturate_u8(quantize_int(0, r)) if self.counts_steps else level.zero
         p.product = level.step * self.step
         if not p.product > 0:
-            raise ValueError(f"x, w: the steps {level.step} and {self.step} make a step of sums of 0 in float32")
+            raise bad_value("x, w", f"the steps {level.step} and {self.step} make a step of sums of 0 in float32")
         return 0
 
     cdef Gain gain(self, NodeRange ends, Place p):
@@ -184,8 +185,8 @@ cdef class Fused:
         return made
 
     cdef int refuse_word(self, Py_ssize_t i, double word) except -1:
-        raise ValueError(f"bias, guess_min: in channel {i}, bias and lower end are {word:.6g} steps of the sums, "
-                         f"beyond int32, which the original {self.beyond}")
+        raise bad_value("bias, guess_min", f"in channel {i}, bias and lower end are {word:.6g} steps of the sums, "
+                        f"beyond int32, which the original {self.beyond}")
 
     def run(self, type cls, node, NodeRange remembered, x, out, num_threads):
         """Make the passes of a call; give the result, of the class `cls`, the range then, and how many passes."""
@@ -223,8 +224,8 @@ cdef class Fused:
             made.ends.move(made.following.min, made.following.max)
             made.count += 1
         if made.is_beyond and self.fails:
-            raise ValueError(f"x: after {self.most} passes results are beyond the range {made.ends.ends}, "
-                             "and the original fails")
+            raise bad_value("x", f"after {self.most} passes results are beyond the range {made.ends.ends}, "
+                            "and the original fails")
         return 0
 
     cdef int make(self, Place p, Gain gain, cnp.ndarray words, cnp.ndarray sums, cnp.ndarray codes) except -1:
@@ -250,7 +251,7 @@ cdef inline double half_even(float x) noexcept nogil:
 cdef cnp.ndarray rows_of(cnp.ndarray codes, Py_ssize_t depth):
     """Give codes of any shape as an image of one row, a pixel for each row of so many codes."""
     if cnp.PyArray_NDIM(codes) == 0 or cnp.PyArray_SIZE(codes) == 0 or cnp.PyArray_SIZE(codes) % depth:
-        raise ValueError(f"x: expected rows of {depth} codes, as w has, got shape {(<object>codes).shape}")
+        raise bad_value("x", f"expected rows of {depth} codes, as w has, got shape {(<object>codes).shape}")
     return (<object>codes).reshape(1, 1, -1, depth)
 
 
@@ -260,7 +261,7 @@ cdef Gain counted_gain(NodeRange ends, float product):
     cdef int64_t whole = <int64_t>rintf(count) if count < <float>2147483648.0 else 0, multiplier
     cdef int shift = 0
     if whole <= 0:
-        raise ValueError(f"min, max: {ends.ends} is {whole} steps of the sums, expected 1 to 2**31 - 1")
+        raise bad_value("min, max", f"{ends.ends} is {whole} steps of the sums, expected 1 to 2**31 - 1")
     multiplier = (<int64_t><int>steps() << BITS) // whole
     while multiplier > INT32_MAX:
         shift += 1

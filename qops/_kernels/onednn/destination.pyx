@@ -7,6 +7,7 @@ from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.stage.post_ops cimport FLOAT_OPS, PostOps, FloatOp, run_float_ops, stay_finite
 from qops._kernels.stage.prepared cimport FloatStage, PreparedStage
 from qops._kernels.stage.stage cimport stage_post_ops, stage_run
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -66,11 +67,11 @@ cdef class PostOpStage(PreparedStage):
     cdef const float* old_of(self, cnp.ndarray x, cnp.ndarray old) except? NULL:
         """Check and give the values of `old`, which a sum adds to x; NULL if no operation reads them."""
         if not cnp.PyArray_ISCARRAY(x):
-            raise ValueError("x, old: expected arrays in C order")
+            raise bad_value("x, old", "expected arrays in C order")
         if not self.adds_old:
             return NULL
         if old is None or not PyArray_ISCARRAY_RO(old) or old.size != x.size or typenum_of(old) != cnp.NPY_FLOAT32:
-            raise ValueError("old: expected float32 in C order, as many elements as x has, which an operation adds")
+            raise bad_value("old", "expected float32 in C order, as many elements as x has, which an operation adds")
         return <const float*>cnp.PyArray_DATA(old)
 
     def floats(self, cnp.ndarray x, cnp.ndarray old or None=None):
@@ -84,7 +85,7 @@ cdef class PostOpStage(PreparedStage):
         cdef float* values = <float*>cnp.PyArray_DATA(x)
         cdef Py_ssize_t i = 0, n = cnp.PyArray_SIZE(x), block = self.post_ops.block
         if not of_sums and typenum_of(x) != cnp.NPY_FLOAT32:
-            raise TypeError(f"x: expected int32 or float32, got {(<object>x).dtype}")
+            raise bad_type("x", f"expected int32 or float32, got {(<object>x).dtype}")
         with nogil:
             while i < n and (of_sums or self.post_ops.count):
                 run_float_ops(self.post_ops.float_ops, self.post_ops.count, sums + i if of_sums else NULL,
@@ -104,13 +105,13 @@ cdef class PostOpStage(PreparedStage):
         cdef int typenum = typenum_of(out)
         cdef Py_ssize_t n = cnp.PyArray_SIZE(x)
         if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT32:
-            raise TypeError(f"out: expected uint8, int8 or int32, got {(<object>out).dtype}")
+            raise bad_type("out", f"expected uint8, int8 or int32, got {(<object>out).dtype}")
         if typenum_of(x) != cnp.NPY_INT32:
-            raise TypeError(f"x: expected int32, got {(<object>x).dtype}")
+            raise bad_type("x", f"expected int32, got {(<object>x).dtype}")
         if not cnp.PyArray_ISCARRAY(out) or cnp.PyArray_SIZE(out) != n:
-            raise ValueError("out: expected an array in C order with as many elements as x")
+            raise bad_value("out", "expected an array in C order with as many elements as x")
         if not self.is_finite:
-            raise ValueError("float_ops: a float might not be finite")
+            raise bad_value("float_ops", "a float might not be finite")
         with nogil:
             if before != NULL or made == sums:  # only this one reads a whole block before it writes
                 stage_post_ops(&self.stage, sums, before, made, typenum, n)

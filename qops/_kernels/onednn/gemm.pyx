@@ -13,6 +13,7 @@ from qops._kernels.machine.tiers cimport tier
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.checks import put
 from qops._kernels.gemm.packed import pack_b
 
@@ -23,7 +24,7 @@ cdef cnp.ndarray matrix(x, str name, int typenum):
     """Give x as a matrix of this dtype."""
     cdef cnp.ndarray a = array(x, name, typenum)
     if cnp.PyArray_NDIM(a) != 2:
-        raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
+        raise bad_value(name, f"expected 2 dimensions, got shape {(<object>a).shape}")
     return a
 
 
@@ -77,7 +78,7 @@ cdef class Gemm:
 
     cdef int fit(self, cnp.ndarray co, Py_ssize_t size) except -1:
         if cnp.PyArray_SIZE(co) != size:
-            raise ValueError(f"co: expected {size} values, as offsetc is {self.offsetc!r}, got {co.size}")
+            raise bad_value("co", f"expected {size} values, as offsetc is {self.offsetc!r}, got {co.size}")
         return 0
 
     cdef old_c(self, c, Py_ssize_t rows, Py_ssize_t columns):
@@ -85,10 +86,10 @@ cdef class Gemm:
         if self.beta == 0:
             return None
         if c is None:
-            raise ValueError(f"c: expected the matrix that beta = {self.beta} multiplies, got None")
+            raise bad_value("c", f"expected the matrix that beta = {self.beta} multiplies, got None")
         old = np.asarray(array(c, "c", cnp.NPY_INT32), np.int32)
         if old.shape != (rows, columns):
-            raise ValueError(f"c: expected shape {(rows, columns)}, got {old.shape}")
+            raise bad_value("c", f"expected shape {(rows, columns)}, got {old.shape}")
         return old
 
     def pack(self):
@@ -109,7 +110,7 @@ cdef class Gemm:
             left = (<object>left).T
         if cnp.PyArray_DIM(left, 1) != cnp.PyArray_DIM(self.codes, 0):
             shapes = f"{(<object>left).shape} and {(<object>self.codes).shape}"
-            raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
+            raise bad_value("a, b", f"expected op(a) and op(b) to agree in k, got shapes {shapes}")
         cdef Py_ssize_t rows = cnp.PyArray_DIM(left, 0), columns = cnp.PyArray_DIM(self.codes, 1)
         old = self.old_c(c, rows, columns)
         if self.co is not None and self.offsetc == "C":

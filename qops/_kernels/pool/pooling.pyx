@@ -15,16 +15,17 @@ cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
+from qops._kernels.arrays.axis cimport taps_on_image
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.window cimport Window
 from qops._kernels.pool.means cimport HALF_AWAY, Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
 from qops._kernels.pool.run cimport (
     MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32, Pool, run, size_of,
-    taps_on_image,
 )
 from qops._kernels.stage.prepared cimport PreparedStage
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -39,7 +40,7 @@ cdef cnp.ndarray checked(image, bint or_int16=False):
     cdef bint is_int16 = or_int16 and cnp.PyArray_TYPE(image) == cnp.NPY_INT16
     cdef cnp.ndarray x = image if is_int16 else array(image, "image", cnp.NPY_UINT8, cnp.NPY_INT8)
     if cnp.PyArray_NDIM(x) != 4:
-        raise ValueError(f"image: expected 4 dimensions, got shape {(<object>x).shape}")
+        raise bad_value("image", f"expected 4 dimensions, got shape {(<object>x).shape}")
     return x
 
 
@@ -62,11 +63,10 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
     if p.down == SUM_S32 or not cnp.PyArray_IS_C_CONTIGUOUS(x):
         x = np.ascontiguousarray(x, np.int32 if p.down == SUM_S32 else None)
     p.image_bytes, p.combined_bytes = cnp.PyArray_ITEMSIZE(x), size_of(p.across)
-    p.rows, p.columns = window.down, window.across
-    p.kh, p.kw = kernel
-    p.height, p.width, p.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
+    cdef Window over = window.over(cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), kernel[0], kernel[1])
+    p.rows, p.columns, p.channels = over.down, over.across, cnp.PyArray_DIM(x, 3)
     p.result_bytes = 2 if typenum == cnp.NPY_INT16 else 4 if typenum == cnp.NPY_INT32 else 1
-    window.places(p.height, p.width, p.kh, p.kw, &p.oh, &p.ow, names)
+    window.places(p.rows.size, p.columns.size, p.rows.kernel, p.columns.kernel, &p.oh, &p.ow, names)
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), p.oh, p.ow, p.channels]
     if out is None:
         y = cnp.PyArray_EMPTY(4, shape, typenum, 0)
@@ -120,7 +120,7 @@ def means(image, tuple kernel not None, Window window not None, str rule not Non
     cdef Means how
     cdef Pool p
     if rule not in RULES or rule == "q15" and typenum == cnp.NPY_INT8:
-        raise ValueError(f"rule: expected one of {', '.join(RULES)}, the last for uint8 only, got {rule!r}")
+        raise bad_value("rule", f"expected one of {', '.join(RULES)}, the last for uint8 only, got {rule!r}")
     how.rule, how.is_signed, how.padding = RULES[rule], typenum == cnp.NPY_INT8, padding
     how.is_wide = rule != "q15" and kernel[0] * kernel[1] > FEW
     set_sums(&p, typenum, 4 if how.is_wide else 2, kernel[0])
@@ -142,7 +142,7 @@ def coded(cnp.ndarray image not None, tuple kernel not None, Window window not N
     cdef Means how
     cdef Pool p
     if not window.has_no_padding() or scale and window.across.stride != 1:
-        raise ValueError("window: expected no padding, and beside a scale no stride across")
+        raise bad_value("window", "expected no padding, and beside a scale no stride across")
     how.rule, how.is_signed = VALUES if scale else STAGE, typenum == cnp.NPY_INT8
     how.stage, how.typenum = stage.stage, typenum
     how.values = RealMean(how.is_signed, zero, scale, kernel[0], kernel[1], cnp.PyArray_DIM(x, 2) * channels, channels)
@@ -157,8 +157,9 @@ def counts(size, kernel, Window window not None, *, bint padding=False):
     oh, ow = window.out_size(size, kernel)
     if padding:
         return np.full((oh, ow), kernel[0] * kernel[1], np.int32)
-    down = [taps_on_image(&window.down, i, size[0], kernel[0]).count for i in range(oh)]
-    across = [taps_on_image(&window.across, i, size[1], kernel[1]).count for i in range(ow)]
+    cdef Window over = window.over(size[0], size[1], kernel[0], kernel[1])
+    down = [taps_on_image(&over.down, i).count for i in range(oh)]
+    across = [taps_on_image(&over.across, i).count for i in range(ow)]
     return np.multiply.outer(np.int32(down), np.int32(across))
 
 
@@ -191,7 +192,7 @@ cdef class Clamped:
         cdef Pool p
         take(data, "x", self.typenum)
         if cnp.PyArray_NDIM(data) != 4:
-            raise ValueError(f"x: expected images (N, H, W, C), got shape {(<object>data).shape}")
+            raise bad_value("x", f"expected images (N, H, W, C), got shape {(<object>data).shape}")
         if self.same:
             window = window.with_same(cnp.PyArray_DIM(data, 1), cnp.PyArray_DIM(data, 2), self.kernel[0],
                                       self.kernel[1])

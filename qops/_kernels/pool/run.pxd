@@ -1,7 +1,7 @@
 """The struct of a pool over images: its kind, where its windows lie, and its scratch memory."""
 from libc.stdint cimport int32_t
 
-from qops._kernels.arrays.window cimport Axis
+from qops._kernels.arrays.axis cimport AxisWindow
 from qops._kernels.pool.means cimport Means
 
 cdef extern from "pool/taps.h" nogil:
@@ -19,17 +19,13 @@ cdef extern from "pool/taps.h" nogil:
         int32_t start
 
 
-cdef struct TapRange:  # the taps of a window that lie on the image, along one axis
-    Py_ssize_t begin, count  # the pixel of the first, and their number
-
-
 cdef struct Pool:
     PoolKind down, across  # how a window is combined, first vertically, then horizontally
     int32_t down_start, across_start  # what these begin with: see `start` in taps.h
     Py_ssize_t image_bytes, combined_bytes  # bytes of an element of the image, and of a result before a mean is made
     Py_ssize_t result_bytes  # bytes of an element of the result
-    Axis rows, columns  # vertical and horizontal
-    Py_ssize_t height, width, channels, kh, kw, oh, ow
+    AxisWindow rows, columns  # vertical and horizontal
+    Py_ssize_t channels, oh, ow
     Py_ssize_t whole_begin, whole_end  # the range of windows in a row whose taps all lie on the image
     bint is_padded  # whether rows of `combined` include the padding of the image
     Py_ssize_t before, padded_width  # pixels of padding at the start of such a row, and of the whole row
@@ -41,5 +37,4 @@ cdef struct Pool:
 
 
 cdef Py_ssize_t size_of(PoolKind kind) noexcept nogil
-cdef TapRange taps_on_image(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil

@@ -8,8 +8,8 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
+from qops._kernels.arrays.axis cimport TapRange, taps_on_image
 from qops._kernels.arrays.concat cimport copy_rows
-from qops._kernels.arrays.window cimport Axis
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.pool.means cimport STAGE, VALUES, means_of_sums, means_of_values
 
@@ -91,27 +91,18 @@ cdef Py_ssize_t size_of(PoolKind kind) noexcept nogil:
     return 2 if kind == SUM_U8_S16 or kind == SUM_S8_S16 or kind == SUM_S16 else 4
 
 
-cdef TapRange taps_on_image(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
-    """Give the taps of the window at this place that lie on an image of this size, along one axis."""
-    cdef Py_ssize_t d = axis.dilation, at = place * axis.stride - axis.before
-    cdef Py_ssize_t first = 0 if at >= 0 else (-at - 1) // d + 1, end = kernel
-    if at + (kernel - 1) * d >= size:
-        end = 0 if at >= size else (size - at - 1) // d + 1
-    return TapRange(at + first * d, max(0, end - first))
-
-
 cdef void find_whole(Pool *p) noexcept nogil:
     """Set the range of windows in a row whose taps all lie on the image."""
     p.whole_begin, p.whole_end = 0, p.ow
-    while p.whole_begin < p.ow and taps_on_image(&p.columns, p.whole_begin, p.width, p.kw).count < p.kw:
+    while p.whole_begin < p.ow and taps_on_image(&p.columns, p.whole_begin).count < p.columns.kernel:
         p.whole_begin += 1
-    while p.whole_end > p.whole_begin and taps_on_image(&p.columns, p.whole_end - 1, p.width, p.kw).count < p.kw:
+    while p.whole_end > p.whole_begin and taps_on_image(&p.columns, p.whole_end - 1).count < p.columns.kernel:
         p.whole_end -= 1
 
 
 cdef void combine_down(const Pool *p, const char *image, TapRange taps, Py_ssize_t rows) noexcept nogil:
     """Combine taps vertically into `rows` rows of `combined`, between their padding; `taps`: those of the first row."""
-    cdef Py_ssize_t n = p.width * p.channels
+    cdef Py_ssize_t n = p.columns.size * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
         combine(p.down, image + taps.begin * n * p.image_bytes,
@@ -127,16 +118,16 @@ cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil
     If the stride is above 1 and a pixel is shorter than a vector, a window is made at every pixel, and then those at
     multiples of the stride are copied.
     """
-    cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, i
-    cdef Py_ssize_t tap_stride = p.columns.dilation * n if p.kw > 1 else 0
+    cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, kw = p.columns.kernel, i
+    cdef Py_ssize_t tap_stride = p.columns.dilation * n if kw > 1 else 0
     cdef Py_ssize_t pixels = ((p.ow - 1) * stride + 1) * n, size = n * p.combined_bytes
     if stride == 1:
-        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, p.kw, tap_stride, p.across_start),
+        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, kw, tap_stride, p.across_start),
                 y)
     elif n >= LONGEST:
-        combine(p.across, p.combined, Taps(p.ow, stride * n, n, n, p.kw, tap_stride, p.across_start), y)
+        combine(p.across, p.combined, Taps(p.ow, stride * n, n, n, kw, tap_stride, p.across_start), y)
     else:
-        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, p.kw, tap_stride, p.across_start),
+        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, kw, tap_stride, p.across_start),
                 p.at_every_pixel)
         for i in range(rows):
             copy_rows(y + i * p.ow * size, size, p.at_every_pixel + i * pixels * p.combined_bytes, stride * size,
@@ -148,7 +139,7 @@ cdef void combine_each(const Pool *p, char *y) noexcept nogil:
     cdef Py_ssize_t n = p.channels, i
     cdef TapRange taps
     for i in range(p.ow):
-        taps = taps_on_image(&p.columns, i, p.width, p.kw)
+        taps = taps_on_image(&p.columns, i)
         if taps.count:
             combine(p.across, p.combined + taps.begin * n * size_of(p.down),
                     Taps(1, 0, 0, n, taps.count, p.columns.dilation * n if taps.count > 1 else 0, p.across_start),
@@ -163,12 +154,12 @@ cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y)
     `rows` is how many taps of a window lie on the image vertically.
     """
     cdef Py_ssize_t i = 0, end
-    cdef int64_t count = <int64_t>p.kh * p.kw
+    cdef int64_t count = <int64_t>p.rows.kernel * p.columns.kernel
     while i < p.ow:
         end = p.ow
         if not p.means.padding and p.means.rule != STAGE:
             end = max(i + 1, p.whole_end if i == p.whole_begin else 0)
-            count = <int64_t>rows * taps_on_image(&p.columns, i, p.width, p.kw).count
+            count = <int64_t>rows * taps_on_image(&p.columns, i).count
         means_of_sums(p.means, sums + i * p.channels * p.combined_bytes, (end - i) * p.channels, count,
                       y + i * p.channels * p.result_bytes)
         i = end
@@ -177,7 +168,7 @@ cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y)
 cdef Py_ssize_t whole_rows(const Pool *p, Py_ssize_t begin) noexcept nogil:
     """Give how many rows of results to make at once: several only if all their taps lie on the image vertically."""
     cdef Py_ssize_t rows = 0
-    while rows < min(p.block, p.oh - begin) and taps_on_image(&p.rows, begin + rows, p.height, p.kh).count == p.kh:
+    while rows < min(p.block, p.oh - begin) and taps_on_image(&p.rows, begin + rows).count == p.rows.kernel:
         rows += 1
     return max(1, rows)
 
@@ -188,7 +179,7 @@ cdef void one_image(const Pool *p, const char *x, char *y) noexcept nogil:
     cdef TapRange taps
     cdef char *to
     while i < p.oh:
-        taps, rows = taps_on_image(&p.rows, i, p.height, p.kh), whole_rows(p, i)
+        taps, rows = taps_on_image(&p.rows, i), whole_rows(p, i)
         to = y + i * line * p.result_bytes if p.means == NULL else p.sums
         combine_down(p, x, taps, rows)
         if p.is_padded:
@@ -204,17 +195,17 @@ cdef void one_image_of_values(const Pool *p, const uint8_t *x, uint8_t *y) noexc
     """Make the results of one image by the rule VALUES: means of real values."""
     cdef Py_ssize_t i
     for i in range(p.oh):
-        means_of_values(p.means, x + i * p.rows.stride * p.width * p.channels, p.ow * p.channels,
+        means_of_values(p.means, x + i * p.rows.stride * p.columns.size * p.channels, p.ow * p.channels,
                         y + i * p.ow * p.channels)
 
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
     """Make the results of all images; -1 if there is not enough memory."""
-    cdef Py_ssize_t image = p.height * p.width * p.channels * p.image_bytes, row, size, i
+    cdef Py_ssize_t image = p.rows.size * p.columns.size * p.channels * p.image_bytes, row, size, i
     cdef Py_ssize_t result = p.oh * p.ow * p.channels * p.result_bytes
-    p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # wider padding would need too much memory
+    p.is_padded = max(p.columns.before, p.columns.after) <= p.columns.size  # wider padding would need too much memory
     p.before = p.columns.before if p.is_padded else 0
-    p.padded_width = p.before + p.width + (p.columns.after if p.is_padded else 0)
+    p.padded_width = p.before + p.columns.size + (p.columns.after if p.is_padded else 0)
     if 3.0 * max(p.padded_width, p.ow) * p.channels * p.combined_bytes + SHORT_ROWS_BYTES * 4 >= <double>PY_SSIZE_T_MAX:
         return -1
     row = max(p.padded_width, p.ow) * p.channels * p.combined_bytes

@@ -10,6 +10,7 @@ from qops._kernels.stage.given cimport row_named, row_of
 from qops._kernels.stage.binary_rules cimport RULE, TAIL, Operands
 from qops._kernels.stage.binary_stage cimport BinaryStage
 from qops._kernels.stage.rules cimport as_words
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -30,7 +31,7 @@ cpdef int check_type(cnp.dtype dtype, str name, rule, dict rules) except -1:
     row = rules.get(rule) if isinstance(rule, str) else None
     if typenum != cnp.NPY_INT16 or not dtype.isnative or row is not None and not row.takes_int16:
         wide = ", ".join([key for key, other in rules.items() if other.takes_int16])
-        raise TypeError(f"{name}: expected uint8 or int8, or int16 by {wide}, got {dtype}")
+        raise bad_type(name, f"expected uint8 or int8, or int16 by {wide}, got {dtype}")
     return 0
 
 
@@ -86,25 +87,25 @@ cdef class BinaryKernel:
                 self.stage = self.stage.with_tail(self.row.width, self.operands.stage(tail, words.get(tail.rule)))
         except ValueError as why:
             name, said = ("integers", own) if own else (", ".join(SCALES), "{}, {}, {}".format(*scales))
-            raise ValueError(f"{name}: {said} are out of the range of {rule}: {why}") from None
+            raise bad_value(name, f"{said} are out of the range of {rule}: {why}") from None
         return 0
 
     cdef object checked(self, integers, tuple scales):
         """The integers of the caller, checked."""
         for name, value in zip(SCALES, scales):
             if value is not None:
-                raise ValueError(f"{name}: given beside integers, got {value}")
+                raise bad_value(name, f"given beside integers, got {value}")
         self.check_integers()
         return self.given(integers)
 
     cdef int check_integers(self) except -1:
         if not self.row.derived:
-            raise ValueError(f"integers: {self.rule} multiplies by the scales themselves, in float32")
+            raise bad_value("integers", f"{self.rule} multiplies by the scales themselves, in float32")
         return 0
 
     cdef int take(self, cnp.ndarray x, str name) except -1:
         if x.descr is not self.dtype and x.descr != self.dtype:
-            raise TypeError(f"{name}: expected {self.dtype} data, got {x.descr}")
+            raise bad_type(name, f"expected {self.dtype} data, got {x.descr}")
         return 0
 
     @property
@@ -121,5 +122,5 @@ cdef class BinaryKernel:
         self.take(x, "a")
         self.take(y, "b")
         if not PyArray_SAMESHAPE(x, y):
-            raise ValueError(f"a, b: expected equal shapes, got {(<object>x).shape} and {(<object>y).shape}")
+            raise bad_value("a, b", f"expected equal shapes, got {(<object>x).shape} and {(<object>y).shape}")
         return self.stage.codes(x, y, out)

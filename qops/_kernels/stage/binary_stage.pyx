@@ -24,6 +24,7 @@ from qops._kernels.stage.rounding cimport fma_f32, wrap_s32
 from qops._kernels.stage.stage cimport BLOCK, INTEGER, REAL, stage_run
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_type
 
 cnp.import_array()
 
@@ -163,7 +164,7 @@ cdef class BinaryStage:
         cdef cnp.ndarray made = out
         if cnp.PyArray_TYPE(a) != p.typenum or cnp.PyArray_TYPE(b) != p.typenum or cnp.PyArray_TYPE(out) != p.typenum:
             types = ", ".join(str(x.dtype) for x in (<object>a, <object>b, <object>out))
-            raise TypeError(f"a, b, out: expected {cnp.PyArray_DescrFromType(p.typenum)}, got {types}")
+            raise bad_type("a, b, out", f"expected {cnp.PyArray_DescrFromType(p.typenum)}, got {types}")
         if cnp.PyArray_SIZE(out) % p.width == 0:
             p.tail = NULL
         else:  # the tail is at the end of all elements, in row-major order
@@ -182,7 +183,7 @@ cdef BinaryStage binary_stage(BinaryForm form, Operand a, Operand b, PreparedSta
     cdef BinaryStage made = BinaryStage.__new__(BinaryStage)
     cdef BinaryParams* p = &made.params
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
-        raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")
+        raise bad_type("typenum", f"expected that of uint8, int8 or int16, got {typenum}")
     p.form, p.a, p.b, p.typenum, p.exchanged = form, a, b, typenum, False
     p.width, p.tail, p.last, p.has_of_a = 1, NULL, last.stage, False
     made.alive = last

@@ -1,7 +1,9 @@
+from qops._kernels.arrays.refusal import bad_type
+
 cdef inline tuple row_of(row):
     """Give a row of a table, of a class that derives from tuple, as a tuple: its fields are found by their places."""
     if not isinstance(row, tuple):
-        raise TypeError(f"row: expected that of a table, got {row!r}")
+        raise bad_type("row", f"expected that of a table, got {row!r}")
     return <tuple>row
 cpdef object row_named(rule, table)
 cpdef object given_integers(integers)

@@ -9,6 +9,7 @@ from qops._kernels.arrays.checks cimport as_array
 from qops._kernels.arrays.numbers cimport choice, number, shown
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -21,7 +22,7 @@ def rule_named(rule, table):
     if isinstance(rule, str) and rule not in table:
         alone = rule.rpartition("/")[2]
         if alone in table:
-            raise ValueError(f"rule: {rule!r} is spelt {alone!r}, without its op")
+            raise bad_value("rule", f"{rule!r} is spelt {alone!r}, without its op")
     return choice(rule, "rule", table)
 
 
@@ -70,12 +71,12 @@ cpdef object given_integers(integers):
         if multiplier.shape != right_shift.shape:
             multiplier, right_shift = np.broadcast_arrays(multiplier, right_shift)
     except (TypeError, ValueError):
-        raise TypeError(f"integers: expected (multiplier, right_shift), got {shown(integers)}") from None
+        raise bad_type("integers", f"expected (multiplier, right_shift), got {shown(integers)}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
-        raise TypeError(f"integers: expected integers, one of each or one for each channel, got {shown(integers)}")
+        raise bad_type("integers", f"expected integers, one of each or one for each channel, got {shown(integers)}")
     for m, n in zip(multiplier.ravel().tolist(), right_shift.ravel().tolist()):
         if not fit(m, n):
-            raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
+            raise bad_value("integers", f"expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
     if multiplier.size == 1:
         return int(multiplier.reshape(())), int(right_shift.reshape(()))
     return copied(multiplier, cnp.NPY_INT64), copied(right_shift, cnp.NPY_INT64)
@@ -89,14 +90,14 @@ cpdef object given_scales(scale):
     cdef double* each
     cdef Py_ssize_t i
     if values.descr.kind not in (c"f", c"i", c"u"):
-        raise TypeError(f"scale: expected numbers, got {(<object>values).dtype}")
+        raise bad_type("scale", f"expected numbers, got {(<object>values).dtype}")
     if values.ndim > 1:
-        raise ValueError(f"scale: expected one number or one for each channel, got shape {(<object>values).shape}")
+        raise bad_value("scale", f"expected one number or one for each channel, got shape {(<object>values).shape}")
     own = copied(values, cnp.NPY_FLOAT64)
     each = <double*>cnp.PyArray_DATA(own)
     for i in range(cnp.PyArray_SIZE(own)):
         if not 0 <= each[i] < INFINITY:
-            raise ValueError(f"scale: expected finite numbers, not negative, got {shown(scale)}")
+            raise bad_value("scale", f"expected finite numbers, not negative, got {shown(scale)}")
         each[i] += 0.0
     if cnp.PyArray_SIZE(own) == 1:
         return each[0]
@@ -107,10 +108,10 @@ cdef double above_0(value, str name) except? -1:
     """One of the three scales of a sum or a product, checked."""
     cdef double scale
     if value is None:
-        raise ValueError(f"{name}: missing, expected all three scales, or integers")
+        raise bad_value(name, "missing, expected all three scales, or integers")
     scale = number(value, name)
     if not scale > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {scale}")
+        raise bad_value(name, f"expected a number above 0, got {scale}")
     return scale
 
 
@@ -119,13 +120,14 @@ cpdef tuple three_scales(scales):
     cdef object w, own
     names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
     if not isinstance(scales, (tuple, list)) or len(scales) != 3:
-        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(scales)}")
+        raise bad_type("scales", f"expected (in_scale, w_scale, out_scale), got {shown(scales)}")
     w = as_array(scales[1], names[1])
     if w.dtype.kind not in "fiu" or w.ndim > 1:
-        raise TypeError(f"scales: w_scale: expected one number or one for each channel, got {w.dtype}, shape {w.shape}")
+        raise bad_type("scales", f"w_scale: expected one number or one for each channel, got "
+                                 f"{w.dtype}, shape {w.shape}")
     own = float(w.reshape(())) if w.size == 1 else copied(w, cnp.NPY_FLOAT64)
     values = number(scales[0], names[0]), own, number(scales[2], names[2])
     for value, name in zip(values, names):
         if not all_above_0(value):
-            raise ValueError(f"{name}: expected finite numbers above 0, got {value}")
+            raise bad_value(name, f"expected finite numbers above 0, got {value}")
     return values

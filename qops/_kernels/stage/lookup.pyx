@@ -5,6 +5,7 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -34,11 +35,11 @@ def look_up_bytes(cnp.ndarray codes not None, cnp.ndarray table not None, cnp.nd
     """Set out to table[code], all of 8 bits and of one shape; after 127 the table goes on with 128 or -128."""
     for x, name in ((codes, "codes"), (table, "table"), (out, "out")):
         if cnp.PyArray_ITEMSIZE(x) != 1:
-            raise TypeError(f"{name}: expected codes of 8 bits, got {x.dtype}")
+            raise bad_type(name, f"expected codes of 8 bits, got {x.dtype}")
     if not cnp.PyArray_IS_C_CONTIGUOUS(table) or cnp.PyArray_SIZE(table) != 256:
-        raise ValueError(f"table: expected 256 neighbours, got shape {(<object>table).shape}")
+        raise bad_value("table", f"expected 256 neighbours, got shape {(<object>table).shape}")
     if (<object>codes).shape != (<object>out).shape:
-        raise ValueError(f"out: expected shape {(<object>codes).shape}, got {(<object>out).shape}")
+        raise bad_value("out", f"expected shape {(<object>codes).shape}, got {(<object>out).shape}")
     look_up(codes, cnp.PyArray_DATA(table), out)
 
 

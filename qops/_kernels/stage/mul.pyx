@@ -7,6 +7,7 @@ from libc.stdint cimport INT16_MAX, INT16_MIN, int32_t, int64_t, uint8_t, uint32
 from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -56,5 +57,5 @@ cpdef double product_max(float a_min, float a_max, float b_min, float b_max, str
     cdef float steps = code_type_of(False, 1).steps, half = code_type_of(True, 4).steps // 2
     cdef float top = ((a_max - a_min) / steps) * ((b_max - b_min) / steps) * half
     if not isfinite(top):
-        raise ValueError(f"{names}: the product of the ranges {(a_min, a_max)} and {(b_min, b_max)} is beyond float32")
+        raise bad_value(names, f"the product of the ranges {(a_min, a_max)} and {(b_min, b_max)} is beyond float32")
     return top

@@ -9,6 +9,7 @@ from qops._kernels.arrays.numbers cimport shown
 from qops._kernels.stage.rounding cimport truncate_x86_s64
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -217,7 +218,7 @@ cpdef tuple formed(tuple scales, str derive):
     cdef Py_ssize_t i
     cdef bint fits
     if derive == "given":
-        raise ValueError("scales: the rule makes no integers of scales, give it integers")
+        raise bad_value("scales", "the rule makes no integers of scales, give it integers")
     if derive.startswith("stepwise"):
         before, after = 1 if derive.endswith("amx") else twice_reciprocal(a), <float>1 / <float>y
     fits = 0 < before < INFINITY and 0 < after < INFINITY
@@ -225,5 +226,5 @@ cpdef tuple formed(tuple scales, str derive):
         scale[i] = formed_scale(derive, a, scale[i], y)
         fits = fits and 0 < scale[i] < INFINITY
     if not fits:
-        raise ValueError(f"scales: floats do not hold what {derive} makes of {shown(scales)}")
+        raise bad_value("scales", f"floats do not hold what {derive} makes of {shown(scales)}")
     return each if each.ndim else scale[0], (before, after)

@@ -15,6 +15,7 @@ from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, 
 from qops._kernels.stage.stage cimport (
     DOUBLE, INTEGER, LAYER, REAL, SPARE, Kind, Stage, period_of, stage_unless_nan, stage_walk, type_of_codes,
 )
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -59,7 +60,7 @@ cdef class PreparedStage:
         """
         cdef Py_ssize_t size
         if count == 0:
-            raise ValueError("scales, integers: expected one, at least")
+            raise bad_value("scales, integers", "expected one, at least")
         self.stage.kind, self.stage.count, self.stage.inner = kind, count, 1
         if count == 1:
             return <char*>&self.stage.params
@@ -112,13 +113,13 @@ cdef class PreparedStage:
         if typenum == cnp.NPY_FLOAT32 and first.kind == REAL and not is_narrow:
             return typenum
         names = "int32" if is_narrow else "int32, int64 or float32" if first.kind == REAL else "int32 or int64"
-        raise TypeError(f"x: expected {names}, got {(<object>x).dtype}")
+        raise bad_type("x", f"expected {names}, got {(<object>x).dtype}")
 
     cpdef object run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=1):
         """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel."""
         cdef int x_type = self.check_input(x)
         if self.stage.count > 1 and (inner < 1 or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(out)):
-            raise ValueError(f"x, out, inner: expected arrays of one size, and inner from 1 on, got {inner}")
+            raise bad_value("x, out, inner", f"expected arrays of one size, and inner from 1 on, got {inner}")
         self.make(x, x_type, out, type_of_codes(out), inner)
 
     cdef object make(self, cnp.ndarray x, int x_type, cnp.ndarray out, int c_type, Py_ssize_t inner):
@@ -142,7 +143,7 @@ cdef class PreparedStage:
     def run_unless_nan(self, cnp.ndarray x, cnp.ndarray out):
         """out = the codes of float32 x, by a stage of one channel. False if a value is NaN: then `out` is undefined."""
         if self.stage.kind != REAL or self.stage.count != 1 or typenum_of(x) != cnp.NPY_FLOAT32:
-            raise TypeError(f"x: expected float32 and a float stage of one channel, got {(<object>x).dtype}")
+            raise bad_type("x", f"expected float32 and a float stage of one channel, got {(<object>x).dtype}")
         return stage_unless_nan(&self.stage, x, out)
 
 

@@ -13,6 +13,7 @@ from qops._kernels.stage.prepared cimport BEYONDS, FORMS, ROUNDINGS, PreparedSta
 from qops._kernels.stage.stage cimport stage_unless_nan
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -72,7 +73,7 @@ cdef class Quantization:
         self.scale = number(scale, "scale")
         self.step = real(self.scale, "scale")
         if not self.step > 0:
-            raise ValueError(f"scale: expected a number above 0, got {scale}")
+            raise bad_value("scale", f"expected a number above 0, got {scale}")
         self.width = width or 1
         if tail:
             self.tail = Quantization(rules, codes, tail, scale, zero_point, qmin, qmax)
@@ -85,7 +86,7 @@ cdef class Quantization:
             return 0
         p = float_params(0, ROUNDINGS[rounding], self.lowest, self.highest)
         if beyond == "cast" and (qmin is not None or qmax is not None):
-            raise ValueError(f"qmin, qmax: {rule} clamps to nothing, it keeps the low bits; got {qmin}, {qmax}")
+            raise bad_value("qmin, qmax", f"{rule} clamps to nothing, it keeps the low bits; got {qmin}, {qmax}")
         if beyond == "cast":  # to int32, of which the codes are the low bits
             p.lowest, p.highest, beyond = INT32_MIN, INT32_MAX, "lowest, wraps"
         p.form, p.beyond = FORMS[product], BEYONDS[beyond]
@@ -105,10 +106,10 @@ cdef class Quantization:
         cdef cnp.ndarray source = array_of(x, "x"), values = float32s(source, "x"), made
         cdef Py_ssize_t rest
         if not (self.has_inverse or (<object>values).all()):
-            raise ValueError(f"scale: {self.scale} has no reciprocal in float32, which {self.rule} takes")
+            raise bad_value("scale", f"{self.scale} has no reciprocal in float32, which {self.rule} takes")
         made = output(out, self.typenum, source)
         if not (stage_unless_nan(&self.stage.stage, values, made) if self.stage else self.in_double(values, made)):
-            raise ValueError("x: has NaN, which has no code")
+            raise bad_value("x", "has NaN, which has no code")
         rest = cnp.PyArray_SIZE(values) % self.width
         if rest:  # `flat` of numpy takes 32 dimensions, so those of one element are left out
             (<object>made).squeeze().flat[-rest:] = self.tail((<object>values).squeeze().flat[-rest:])

@@ -7,6 +7,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t
 from qops._kernels.arrays.checks cimport real, span_of
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -98,5 +99,5 @@ cdef int completed(lo, hi, double lowest, double highest, Ends* ends) except -1:
         return span_of(lo, hi, "min, max", ends)
     if ends.min > ends.max:
         zero = 0.0  # makes 0.0 of -0.0, as tiers differ in which of the two they find
-        raise ValueError(f"min, max: min {ends.min + zero} > max {ends.max + zero}; one of them comes from the data")
+        raise bad_value("min, max", f"min {ends.min + zero} > max {ends.max + zero}; one of them comes from the data")
     return 0

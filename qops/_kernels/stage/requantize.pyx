@@ -13,6 +13,7 @@ from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, Integ
 from qops._kernels.stage.rules cimport NO_SCALES, Numbers
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -46,7 +47,7 @@ cdef class Tail:
     def __init__(self, blocks, rule, Numbers numbers):
         channels, factor = numbers.channels, numbers.factor
         if channels is not None and blocks.of == "elements":
-            raise ValueError(f"scale, integers, scales: blocks of {blocks.size} elements have one, got {channels}")
+            raise bad_value("scale, integers, scales", f"blocks of {blocks.size} elements have one, got {channels}")
         rest = (channels or 0) % blocks.size
         if rest:
             factor = tuple([x[-rest:] for x in factor]) if numbers.has_integers else factor[-rest:]
@@ -101,7 +102,7 @@ cdef class Requantization:
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = named
         if missing != 2:
-            raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
+            raise bad_value("scale, integers, scales", f"expected one of the three, got {3 - missing}")
         self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
         lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
         hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
@@ -152,8 +153,9 @@ cdef class Requantization:
         if not self.numbers.by_channel:
             return 1
         if (x.shape[axis] if x.ndim else 0) != self.numbers.count:
-            raise ValueError(
-                f"{self.given}: {self.numbers.count} of them do not fit axis {self.axis} of acc, "
+            raise bad_value(
+                self.given,
+                f"{self.numbers.count} of them do not fit axis {self.axis} of acc, "
                 f"shape {(<object>x).shape}"
             )
         for i in range(axis + 1, x.ndim):
@@ -164,7 +166,7 @@ cdef class Requantization:
         """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""
         cdef bint is_single = FLOAT_32 <= self.numbers.kind < FLOAT_64
         if x.dtype.kind not in "iu":
-            raise TypeError(f"acc: expected integers, got {x.dtype}")
+            raise bad_type("acc", f"expected integers, got {x.dtype}")
         if x.size == 0:
             return x.astype(np.int32)
         cdef IntegerRule s = self.numbers.words.integer_rule
@@ -173,13 +175,13 @@ cdef class Requantization:
         if wraps and is_int32 or min(least, -most - 1) >= -(1 << 31):
             return np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
         if self.numbers.kind >= FLOAT_64 or s.split == INTO_16 or self.numbers.words.is_in_sum:
-            raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
+            raise bad_value("acc", f"int32 does not hold its values, {least} to {most}")
         if max(-least, most) >= 1 << 48:
-            raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
+            raise bad_value("acc", f"48 bits do not hold its values, {least} to {most}")
         wide = np.asarray(np.subtract(x, moved, dtype=np.int64, casting="unsafe"))
         if is_single:
             return wide.astype(np.float32)
         if not wraps and int(np.max(np.abs(self.numbers.integers_of_loop[0]))) * max(-least, most) >= 1 << 62:
             name = self.numbers.words.name
-            raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {name}")
+            raise bad_value("acc", f"64 bits do not hold {least} to {most} times the multiplier of {name}")
         return wide

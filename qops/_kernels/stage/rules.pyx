@@ -19,6 +19,7 @@ from qops._kernels.stage.prepared cimport (
     two_stages,
 )
 from qops._kernels.stage.rounding cimport FLOOR, Rounding
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -33,7 +34,7 @@ cdef class Words:
 
     def __init__(self, rule not None):
         if not isinstance(rule, tuple):
-            raise TypeError(f"rule: expected a row, got {rule!r}")
+            raise bad_type("rule", f"expected a row, got {rule!r}")
         self.rule = rule
         self.name, kind, first, second, split, zero_point, wraps, beyond = rule[:8]
         self.kind, self.is_inside = KINDS[kind], zero_point == "inside"
@@ -44,11 +45,11 @@ cdef class Words:
     cdef int multiplier_of(self, double scale, Multiplier* p) except -1:
         """Set p to the multiplier of a real scale; ValueError where the rule makes none that the loops take."""
         if self.kind == GIVEN:
-            raise ValueError(f"scale: {self.name} makes no integers of a scale, give it integers")
+            raise bad_value("scale", f"{self.name} makes no integers of a scale, give it integers")
         p[0] = multiplier(scale, self.kind)
         if not fits(p[0]):
             made = p.m, p.right_shift
-            raise ValueError(f"scale: {scale} is out of the range of {self.name}, its integers are {made}")
+            raise bad_value("scale", f"{scale} is out of the range of {self.name}, its integers are {made}")
         return 0
 
 
@@ -60,7 +61,7 @@ cdef Words as_words(rule):
 cdef cnp.ndarray of_channels(cnp.ndarray each, Py_ssize_t count, int typenum):
     """Give numbers, one for each channel, in one piece and of one of numpy's types."""
     if each.ndim != 1 or cnp.PyArray_SIZE(each) != count:
-        raise ValueError(f"factor: expected one for each channel, got shape {(<object>each).shape}")
+        raise bad_value("factor", f"expected one for each channel, got shape {(<object>each).shape}")
     if cnp.PyArray_TYPE(each) == typenum and PyArray_ISCARRAY_RO(each):
         return each
     return cnp.PyArray_FROM_OTF(each, typenum, cnp.NPY_ARRAY_CARRAY_RO)
@@ -136,9 +137,7 @@ cdef class Numbers:
         self.at(channel, p)
         if p.right_shift < least:
             name = "integers" if self.has_integers else "scale"
-            raise ValueError(
-                f"{name}: {self.words.name} shifts by {least} at least, got a right shift of {p.right_shift}"
-            )
+            raise bad_value(name, f"{self.words.name} shifts by {least} at least, got a right shift of {p.right_shift}")
         if self.kind == REDUCED_LATER:
             p[0] = Multiplier(reduced(p.m), p.right_shift - 16)
         return 0
@@ -150,10 +149,10 @@ cdef class Numbers:
         if self.zero_point == 0:
             return 0
         if <float>scale == 0:
-            raise ValueError(f"zero_point: {self.zero_point} is nowhere in sums whose scale is 0 in float32")
+            raise bad_value("zero_point", f"{self.zero_point} is nowhere in sums whose scale is 0 in float32")
         found = rintf(<float>self.zero_point / <float>scale)
         if not -ldexp(1, 31) < found < ldexp(1, 31):
-            raise ValueError(f"zero_point: {self.zero_point} is {found:.6g} steps of the sums, beyond int32")
+            raise bad_value("zero_point", f"{self.zero_point} is {found:.6g} steps of the sums, beyond int32")
         return <int>found
 
     @property
@@ -269,5 +268,5 @@ cdef class Numbers:
         if self.kind == FLOAT_64:
             return scale
         if not isfinite(<float>scale):
-            raise ValueError(f"scale: {scale} is beyond float32")
+            raise bad_value("scale", f"{scale} is beyond float32")
         return <float>scale

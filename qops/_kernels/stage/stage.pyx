@@ -12,6 +12,7 @@ from qops._kernels.stage.integer_stage cimport integer_codes, integer_each
 from qops._kernels.stage.layer_stage cimport layer_codes
 from qops._kernels.stage.post_ops cimport float_ops_8__simd, run_float_ops
 from qops._kernels.stage.range cimport has_nan
+from qops._kernels.arrays.refusal import bad_type
 
 cnp.import_array()
 
@@ -236,7 +237,7 @@ cdef object stage_walk(const Stage* s, cnp.ndarray x, int x_type, cnp.ndarray ou
 cdef int type_of_codes(cnp.ndarray out) except -1:
     """Give numpy's number of the dtype of `out`; TypeError if it is no code type."""
     if code_type(out).steps == 0:
-        raise TypeError(f"out: expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
+        raise bad_type("out", f"expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
     return typenum_of(out)
 
 

@@ -5,6 +5,7 @@ from libc.math cimport fabs, isfinite
 
 from qops._kernels.arrays.codes cimport Tensor
 from qops._kernels.machine.host cimport check_rounding
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -26,7 +27,7 @@ cpdef tuple checked(double low, double high, str names, double steps=0):
     cdef double width = fabs(high - low)
     if not fits(width, steps):
         why = "is wider than float32" if width >= widest else "has steps too small for float32"
-        raise ValueError(f"{names}: the range ({low}, {high}) {why}")
+        raise bad_value(names, f"the range ({low}, {high}) {why}")
     return low, high
 
 
@@ -75,4 +76,4 @@ def in_order(**tensors):
     """Raise ValueError, in TensorFlow's words, if the max of a checked tensor is not above its min."""
     for name, (_, lo, hi) in tensors.items():
         if not lo < hi:
-            raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {lo}, max {hi}")
+            raise bad_value(name, f"max_{name} must be larger than min_{name}, got min {lo}, max {hi}")

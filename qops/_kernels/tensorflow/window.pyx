@@ -4,6 +4,7 @@ cimport numpy as cnp
 
 from qops._kernels.arrays.numbers cimport integers
 from qops._kernels.arrays cimport window as windows
+from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
@@ -11,7 +12,7 @@ cnp.import_array()
 cpdef tuple four(values, str name):
     """Give an attribute as four integers, each at least 1, for the axes (N, H, W, C)."""
     if isinstance(values, (tuple, list)) and len(values) != 4:
-        raise ValueError(f"{name}: Sliding window {name} field must specify 4 dimensions, got {len(values)}")
+        raise bad_value(name, f"Sliding window {name} field must specify 4 dimensions, got {len(values)}")
     return integers(values, name, 4, 1)
 
 
@@ -19,12 +20,12 @@ def of_pool(cnp.ndarray image not None, ksize, strides):
     """Give the (height, width) of the windows of a pool, and their strides."""
     cdef tuple taps = four(ksize, "ksize"), apart = four(strides, "strides")
     if cnp.PyArray_NDIM(image) != 4:
-        raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {(<object>image).shape}")
+        raise bad_value("input", f"tensor_in_shape must have 2 spatial dimensions, got shape {(<object>image).shape}")
     if taps[0] != 1 or apart[0] != 1:
         name, lengths = ("ksize", taps) if taps[0] != 1 else ("strides", apart)
-        raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
+        raise bad_value(name, f"Pooling is not yet supported on the batch dimension, got {lengths}")
     if taps[3] != 1:
-        raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
+        raise bad_value("ksize", f"Non-spatial pooling is not yet supported, got {taps}")
     return taps[1:3], apart[1:3]
 
 

@@ -14,6 +14,7 @@ from qops._kernels.machine.host cimport check_rounding
 from qops._kernels.stage.rounding cimport clamp_s64, half_up_high_s32, shifted_half_away, wrap_s32
 
 import numpy as np
+from qops._kernels.arrays.refusal import bad_type, bad_value
 
 cnp.import_array()
 
@@ -115,7 +116,7 @@ cdef class RowShares:
     def __init__(self, int typenum, int result_typenum, cnp.ndarray table not None, float scale, *, bint half_up=False):
         self.typenum, self.result_typenum, self.table = typenum, result_typenum, np.array(table)
         if cnp.PyArray_SIZE(self.table) != CODES:
-            raise ValueError(f"table: expected {CODES} numbers, got {cnp.PyArray_SIZE(self.table)}")
+            raise bad_value("table", f"expected {CODES} numbers, got {cnp.PyArray_SIZE(self.table)}")
         self.shares.scale = scale
         self.shares.floats, self.shares.parts, self.shares.half_up = NULL, NULL, half_up
         if cnp.PyArray_TYPE(self.table) == cnp.NPY_FLOAT32:
@@ -123,7 +124,7 @@ cdef class RowShares:
         elif cnp.PyArray_TYPE(self.table) == cnp.NPY_INT32:
             self.shares.parts = <const int32_t *>cnp.PyArray_DATA(self.table)
         else:
-            raise TypeError(f"table: expected float32 or int32, got {self.table.dtype}")
+            raise bad_type("table", f"expected float32 or int32, got {self.table.dtype}")
         self.shares.bits = 16 if result_typenum == cnp.NPY_INT16 else 8
         self.shares.lowest = 0 if result_typenum == cnp.NPY_UINT8 else -(1 << (self.shares.bits - 1))
 
@@ -135,7 +136,7 @@ cdef class RowShares:
         check_rounding()
         take(data, "x", self.typenum)
         if ndim == 0 or shape[ndim - 1] == 0:
-            raise ValueError(f"x: expected rows of at least 1 code, got shape {(<object>data).shape}")
+            raise bad_value("x", f"expected rows of at least 1 code, got shape {(<object>data).shape}")
         if out is not None:
             writable(out, self.result_typenum, ndim, shape)
             apart(out, data, None)

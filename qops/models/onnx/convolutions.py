@@ -106,8 +106,7 @@ def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) 
     first = o // (len(w) // moves.group) * each
     seen = x[index[0], first : first + each]
     for axis, (at, along) in enumerate(zip(index[2:], moves.axes(x.shape[2:]), strict=True), 1):
-        kernel, stride, dilation, before = along[:4]
-        taps = at * stride - before + np.arange(kernel) * dilation
+        taps = at * along.stride - along.before + np.arange(along.kernel) * along.dilation
         inside = (taps >= 0) & (taps < seen.shape[axis])
         taken = np.take(seen, np.clip(taps, 0, seen.shape[axis] - 1), axis)
         shape = [-1 if i == axis else 1 for i in range(taken.ndim)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.models.code.places import c_of_moves, c_of_place, size_of
 from qops.models.graph import Graph
 from qops.models.onnx.code import WORDS
@@ -41,7 +42,7 @@ def _extreme(find: Callable[..., Any]) -> Callable[[Node, Given], Array]:
 def _places(indices: Array, shape: tuple[int, ...]) -> tuple[Array, ...]:
     """Give the last axis of indices as an index of each axis; those below 0 count from the end."""
     if indices.ndim == 0 or indices.shape[-1] > len(shape):
-        raise ValueError(f"indices: expected at most {len(shape)} in the last axis, got shape {indices.shape}")
+        raise bad_value("indices", f"expected at most {len(shape)} in the last axis, got shape {indices.shape}")
     return tuple(_within(indices[..., i], n) for i, n in enumerate(shape[: indices.shape[-1]]))
 
 
@@ -49,7 +50,7 @@ def _within(at: Array, count: int) -> Array:
     """Give indices as integers, which they are in real numbers too."""
     at = at.astype(np.int64)
     if at.size and not (at.min() >= -count and at.max() < count):
-        raise ValueError(f"indices: expected {-count} to {count - 1}, got {at.min()} to {at.max()}")
+        raise bad_value("indices", f"expected {-count} to {count - 1}, got {at.min()} to {at.max()}")
     return np.where(at < 0, at + count, at)
 
 
@@ -77,7 +78,7 @@ def _scatter_nd(node: Node, given: Given) -> Array:
     data, indices, updates = given
     at = _places(np.asarray(indices), data.shape)
     if updates.shape != (*indices.shape[:-1], *data.shape[indices.shape[-1] :]):
-        raise ValueError(f"updates: shape {updates.shape} does not fit indices of shape {indices.shape}")
+        raise bad_value("updates", f"shape {updates.shape} does not fit indices of shape {indices.shape}")
     return _put(node, np.array(data), at, updates)
 
 
@@ -88,7 +89,7 @@ def _along(node: Node, indices: Array, shape: tuple[int, ...]) -> tuple[Array, .
         n <= m for i, (n, m) in enumerate(zip(indices.shape, shape, strict=True)) if i != axis
     )
     if not fits:
-        raise ValueError(f"indices: shape {indices.shape} does not fit data of shape {shape}")
+        raise bad_value("indices", f"shape {indices.shape} does not fit data of shape {shape}")
     at: list[Array] = list(np.indices(indices.shape, sparse=True))
     at[axis] = _within(indices, shape[axis])
     return tuple(at)
@@ -97,7 +98,7 @@ def _along(node: Node, indices: Array, shape: tuple[int, ...]) -> tuple[Array, .
 def _scatter_elements(node: Node, given: Given) -> Array:
     data, indices, updates = given
     if updates.shape != indices.shape:
-        raise ValueError(f"updates: shape {updates.shape} is not that of indices, {indices.shape}")
+        raise bad_value("updates", f"shape {updates.shape} is not that of indices, {indices.shape}")
     return _put(node, np.array(data), _along(node, indices, data.shape), updates)
 
 
@@ -109,7 +110,7 @@ def _gather_nd(node: Node, given: Given) -> Array:
     data, indices = given
     batch = node.get("batch_dims", 0)
     if not 0 <= batch < min(data.ndim, indices.ndim) or data.shape[:batch] != indices.shape[:batch]:
-        raise ValueError(f"batch_dims: {batch} does not fit shapes {data.shape} and {indices.shape}")
+        raise bad_value("batch_dims", f"{batch} does not fit shapes {data.shape} and {indices.shape}")
     at = _places(indices, data.shape[batch:])
     bounded([*indices.shape[:-1], *data.shape[batch + indices.shape[-1] :]])
     before = np.indices(indices.shape[:-1], sparse=True)[:batch]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
@@ -63,7 +64,7 @@ def _axes_of(node: Node, given: Given, own_type: Any) -> list[_Axis]:
     else:
         factors = [*map(F32, np.ravel(scales))]
         if not all(np.isfinite(f) and f > 0 for f in factors):
-            raise ValueError(f"scales: expected numbers above 0, got {factors!s:.80}")
+            raise bad_value("scales", f"expected numbers above 0, got {factors!s:.80}")
         results = [floor(F32(x.shape[place]) * f) for f, place in zip(factors, places, strict=True)]
     if len(factors) != count or len(results) != count:
         raise ValueError(f"expected {count} scales or sizes, got {len(results)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qops._kernels.conv.axes import Axis
+from qops._kernels.arrays.axis import Axis
 from qops.models.onnx.file import Node
 from qops.models.onnx.shapes import bounded
 from qops.models.tensor import Values

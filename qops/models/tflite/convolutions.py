@@ -20,8 +20,8 @@ from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
-from qops.models.tflite.site import MOST, PADDINGS, Made, Site, activated
-from qops.models.tflite.windows import taps_of, windows_of
+from qops.models.tflite.site import MOST, Made, Site, activated
+from qops.models.tflite.windows import padding_of, taps_of, windows_of
 
 __all__ = ["KINDS"]
 
@@ -106,8 +106,7 @@ def _transposed_sums(op: Operator, x: Values, w: Values, shape: Sequence[int]) -
     (_, height, width, _), (o, kh, kw, _) = shape, w.shape
     strides = op.options["StrideH"], op.options["StrideW"]
     full = [(n - 1) * s + k for n, s, k in zip(x.shape[1:3], strides, (kh, kw), strict=True)]
-    total = [max(f - n, 0) for f, n in zip(full, (height, width), strict=True)]
-    before = [t // 2 if PADDINGS[op.options["Padding"]] == "SAME" else 0 for t in total]
+    before = padding_of(op, tuple(shape), (kh, kw))
     sums = np.zeros((x.shape[0], max(full[0], before[0] + height), max(full[1], before[1] + width), o))
     for i in range(kh):
         for j in range(kw):
@@ -144,7 +143,7 @@ def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> C
     size, w, x = given[:3]
     o, (height, width) = index[3], w.shape[1:3]
     stride = operator.options["StrideH"], operator.options["StrideW"]
-    pads = _pads_of(operator, [int(n) for n in np.ravel(size)[1:3]], stride, (height, width))
+    pads = padding_of(operator, tuple(np.ravel(size).tolist()), (height, width))
     pixels, filters = [], []
     for i, j in np.ndindex(height, width):
         (row, above), (column, before) = (divmod(index[1 + n] + pads[n] - k, stride[n]) for n, k in ((0, i), (1, j)))
@@ -165,14 +164,6 @@ def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> C
     arrays = [one.data, small, image, *(None if t is None else t.data for t in rest)]
     how = f"one output channel at one place, its {image.size} products that are not 0 as channels of one pixel"
     return Cut(made, arrays, [(1, 1, 1, 1)], (0, 0, 0, 0), how)
-
-
-def _pads_of(operator: Operator, result: list[int], stride: Any, kernel: Any) -> list[int]:
-    """How many rows and columns of the full result are cut off in front."""
-    if PADDINGS[operator.options["Padding"]] == "VALID":
-        return [0, 0]
-    counts = (-(-n // s) for n, s in zip(result, stride, strict=True))
-    return [max(0, (c - 1) * s + k - n) // 2 for c, s, k, n in zip(counts, stride, kernel, result, strict=True)]
 
 
 KINDS = {

@@ -18,9 +18,8 @@ from qops.models.tensor import Values
 from qops.models.tflite.cut import Cut
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
-from qops.models.tflite.site import PADDINGS, Made, Maker, Site, activated
-from qops.models.tflite.windows import windows_of
-from qops.tflite.window import Moves
+from qops.models.tflite.site import Made, Maker, Site, activated
+from qops.models.tflite.windows import padding_of, windows_of
 
 __all__ = ["KINDS"]
 
@@ -43,8 +42,8 @@ def _cut_pooled(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
     """The pixels of a window that are inside of the image."""
     (x,), o = given, operator.options
     stride, size = (o["StrideH"], o["StrideW"]), (o["FilterHeight"], o["FilterWidth"])
-    pads = Moves(stride, (1, 1), PADDINGS[o["Padding"]]).over(x.shape, size).padding
-    starts = [index[1 + i] * stride[i] - pads[i][0] for i in range(2)]
+    pads = padding_of(operator, x.shape, size)
+    starts = [index[1 + i] * stride[i] - pads[i] for i in range(2)]
     rows, columns = (slice(max(s, 0), s + k) for s, k in zip(starts, size, strict=True))
     image = x[index[0], rows, columns, index[3], None][None]
     fits = {"FilterHeight": image.shape[1], "FilterWidth": image.shape[2], "StrideH": 1, "StrideW": 1, "Padding": 1}

@@ -9,6 +9,7 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.models import Graph
@@ -105,10 +106,10 @@ def debug(
     graph = graph_of(model, "model", runtime, gaps=True)
     twin = None if float_model is None else graph_of(float_model, "float_model", gaps=True)
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):
-        raise TypeError(f"client: expected a client of dask, got {shown(client)}")
+        raise bad_type("client", f"expected a client of dask, got {shown(client)}")
     steps = _steps(data, device)
     if twin is not None and len(steps) > 1:
-        raise ValueError(f"float_model: expected none for {len(steps)} steps")
+        raise bad_value("float_model", f"expected none for {len(steps)} steps")
     states = States({}, {}, {})
     with Progress() as progress:
         path = None if isinstance(model, Graph) else Path(model)
@@ -130,11 +131,11 @@ def _steps(data: Any, device: Any) -> list[tuple[Any, Any]]:
     if not isinstance(device, list | tuple):
         return [(data, device)]
     if not device:
-        raise ValueError("device: expected a dump for each step, got an empty list")
+        raise bad_value("device", "expected a dump for each step, got an empty list")
     if data is None:
         return [(None, dump) for dump in device]
     if not isinstance(data, list | tuple) or len(data) != len(device):
-        raise ValueError(f"data: expected a list of {len(device)}, one for each dump, got {shown(data)}")
+        raise bad_value("data", f"expected a list of {len(device)}, one for each dump, got {shown(data)}")
     return list(zip(data, device, strict=True))
 
 
@@ -168,7 +169,7 @@ class _Debugger:
                 shape, array = [1 if n is None else n for n in self.graph.tensors[name].shape], self.dumped[name]
                 each = int(np.prod(shape[1:], dtype=np.int64)) or 1
                 if array.size % each:
-                    raise ValueError(f"device[{name!r}]: {array.size:,} elements, the model has {each:,} an item")
+                    raise bad_value(f"device[{name!r}]", f"{array.size:,} elements, the model has {each:,} an item")
                 like = np.zeros([array.size // each, *shape[1:]] if shape else [], array.dtype)
                 fed[name], fault = as_wanted(array, like)
                 if fault is not None:
@@ -182,7 +183,7 @@ class _Debugger:
             if self.has_device:
                 for name in graph.inputs:
                     if name not in self.fed:
-                        raise ValueError(f"data: missing, and the dump has no tensor {name!r}, which the device read")
+                        raise bad_value("data", f"missing, and the dump has no tensor {name!r}, which the device read")
                 return self.fed
             self.notes.append(_NOISE)
             return noise(graph)

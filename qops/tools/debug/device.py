@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.models import Graph, Tensor
 from qops.tools.debug.device_tensors import Bytes
 
@@ -49,11 +50,11 @@ def named(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> tuple[dict[str, N
     found: dict[str, str] = {}
     for key, name in (_by_name(graph, dumped) or _by_number(graph, dumped)).items():
         if name in found:
-            raise ValueError(f"device: {found[name]!r} and {key!r} both stand for {name!r}")
+            raise bad_value("device", f"{found[name]!r} and {key!r} both stand for {name!r}")
         found[name] = key
     if dumped and not found:
         few = ", ".join(repr(name) for name in list(dumped)[:3])
-        raise ValueError(f"device: it has no tensor of {graph.name}; it has {few}")
+        raise bad_value("device", f"it has no tensor of {graph.name}; it has {few}")
     unknown = [key for key in dumped if key not in found.values()]
     return {name: typed(dumped[key], graph.tensors[name], f"device[{key!r}]") for name, key in found.items()}, unknown
 
@@ -121,12 +122,12 @@ def typed(array: NDArray[Any], tensor: Tensor, name: str) -> NDArray[Any]:
         info = np.iinfo(dtype)
         if array.size == 0 or info.min <= array.min() <= array.max() <= info.max:
             return array.astype(dtype)
-        raise ValueError(f"{name}: it has numbers from {array.min()} to {array.max()}, the model {dtype}")
+        raise bad_value(name, f"it has numbers from {array.min()} to {array.max()}, the model {dtype}")
     if array.dtype.kind == "f" and tensor.scale is not None and np.isfinite(array).all():
         return tensor.codes(array)
     if array.dtype.kind in "iuf" and dtype.kind == "f":
         return array.astype(dtype)
-    raise ValueError(f"{name}: it is of {array.dtype}, the model of {dtype}")
+    raise bad_value(name, f"it is of {array.dtype}, the model of {dtype}")
 
 
 def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str) -> NDArray[Any]:
@@ -136,7 +137,5 @@ def _values(array: NDArray[Any], tensor: Tensor, dtype: np.dtype[Any], name: str
     if tensor.scale is not None and len(raw) == _FLOAT * count != dtype.itemsize * count:
         return np.frombuffer(raw, "<f4")
     if len(raw) % (count * dtype.itemsize or 1):
-        raise ValueError(
-            f"{name}: {len(raw):,} bytes, but {count:,} elements of {dtype} have {count * dtype.itemsize:,}"
-        )
+        raise bad_value(name, f"{len(raw):,} bytes, but {count:,} elements of {dtype} have {count * dtype.itemsize:,}")
     return np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype)

@@ -11,6 +11,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, shown
 from qops.models.tflite.layer_by_layer import layers_of
 from qops.tools.debug.printed_tensors import log_of, numbers_in
@@ -48,7 +49,7 @@ def tensors_of(given: Any, name: str) -> dict[str, NDArray[Any]]:
     if isinstance(given, Mapping):
         return {str(key): as_array(value, f"{name}[{str(key)!r}]") for key, value in given.items()}
     if not isinstance(given, str | Path):
-        raise TypeError(f"{name}: expected a file, a folder or a dict, got {shown(given)}")
+        raise bad_type(name, f"expected a file, a folder or a dict, got {shown(given)}")
     path = Path(given)
     if isdir(path):  # unlike Path.is_dir, it takes names that no file can have
         return _folder(path, name)
@@ -58,21 +59,21 @@ def tensors_of(given: Any, name: str) -> dict[str, NDArray[Any]]:
                 layers_of(path.read_bytes()) if path.suffix == ".tflm" else log_of(path.read_text("utf-8", "replace"))
             )
         except ValueError as why:
-            raise ValueError(f"{name}: {path.name}: {why}") from None
+            raise bad_value(name, f"{path.name}: {why}") from None
         if not found:
-            raise ValueError(f"{name}: {path.name}: no tensor is printed in it, as in 'NAME: 1, 2, 3'")
+            raise bad_value(name, f"{path.name}: no tensor is printed in it, as in 'NAME: 1, 2, 3'")
         return found
     if path.suffix != ".npz":
-        raise ValueError(f"{name}: expected a folder, or a file .npz, .log, .txt or .tflm, got {shown(str(given))}")
+        raise bad_value(name, f"expected a folder, or a file .npz, .log, .txt or .tflm, got {shown(str(given))}")
     with path.open("rb") as file:
         if not is_zipfile(file):
-            raise ValueError(f"{name}: {path.name}: not a zip archive, which every .npz file is")
+            raise bad_value(name, f"{path.name}: not a zip archive, which every .npz file is")
         file.seek(0)
         try:
             with np.load(file, allow_pickle=False) as arrays:
                 return {key: as_array(arrays[key], key) for key in arrays.files}
         except Exception as why:  # zipfile, zlib and numpy each have kinds of their own for a damaged file
-            raise ValueError(f"{name}: {path.name}: {why or repr(why)}") from None
+            raise bad_value(name, f"{path.name}: {why or repr(why)}") from None
 
 
 def _folder(path: Path, name: str) -> dict[str, NDArray[Any]]:
@@ -83,12 +84,12 @@ def _folder(path: Path, name: str) -> dict[str, NDArray[Any]]:
         try:
             key, array = _READERS[file.suffix](file)
         except (ValueError, EOFError) as why:
-            raise ValueError(f"{name}: {file.name}: {why}") from None
+            raise bad_value(name, f"{file.name}: {why}") from None
         if key in found:
-            raise ValueError(f"{name}: {file.name}: another file of {path} is of the tensor {key!r} too")
+            raise bad_value(name, f"{file.name}: another file of {path} is of the tensor {key!r} too")
         found[key] = array
     if not found:
-        raise ValueError(f"{name}: no {', '.join(_READERS)} files in {path}")
+        raise bad_value(name, f"no {', '.join(_READERS)} files in {path}")
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.models import Graph, Op
 
 __all__ = ["matched", "unmatched"]
@@ -49,7 +50,7 @@ def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]
         Another number of inputs, or a tensor of other shape.
     """
     if len(twin.inputs) != len(graph.inputs):
-        raise ValueError(f"float_model: {twin.name} has {len(twin.inputs)} inputs, {graph.name} {len(graph.inputs)}")
+        raise bad_value("float_model", f"{twin.name} has {len(twin.inputs)} inputs, {graph.name} {len(graph.inputs)}")
     run = twin.real(dict(zip(twin.inputs, (values[name] for name in graph.inputs), strict=True)), keep="all")
     found = {}
     for name in graph.tensors:

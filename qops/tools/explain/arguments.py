@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, choice, integer, number, shown
 from qops.rules.numbers import given_integers
 from qops.rules.operands import of_add, of_mul
@@ -63,13 +64,13 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     known = (*NEEDED[kind], *OPTIONAL[kind])
     for word in given:
         if word not in known:
-            raise TypeError(f"{word}: {kind} has no such number, only {', '.join(known)}")
+            raise bad_type(word, f"{kind} has no such number, only {', '.join(known)}")
     for word in NEEDED[kind]:
         if word not in given and not ("integers" in given and word in _PAIR_SCALES):
-            raise ValueError(f"{word}: missing, {kind} cannot be explained without it")
+            raise bad_value(word, f"missing, {kind} cannot be explained without it")
     scales = [word for word in _SCALES if word in given]
     if "integers" in given and scales:
-        raise ValueError(f"integers: given beside {', '.join(scales)}; expected the integers, or scales")
+        raise bad_value("integers", f"given beside {', '.join(scales)}; expected the integers, or scales")
     if kind == "requantize":
         given = _with_range(given)
         if "integers" not in given:
@@ -79,7 +80,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     if kind == "average_pool" and ("y_scale" in given or "y_zero_point" in given):
         for word in ("x_scale", "y_scale", "y_zero_point"):
             if word not in given:
-                raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zero_point")
+                raise bad_value(word, "missing, a pool that rescales has x_scale, y_scale and y_zero_point")
     source, result = as_array(x, name), as_array(y, "y")
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
@@ -87,22 +88,22 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     _check_codes(checked, np.iinfo(result.dtype))
     dump = Dump(kind, data, result, second, checked)
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
-        raise ValueError("in_scale, w_scale, out_scale: in_scale * w_scale / out_scale is beyond every float")
+        raise bad_value("in_scale, w_scale, out_scale", "in_scale * w_scale / out_scale is beyond every float")
     return dump
 
 
 def _with_range(given: dict[str, Any]) -> dict[str, Any]:
     """The numbers of a requantization with a range, or a real bias; a range also has a scale and a zero point."""
     if "bias" in given and "in_scale" not in given:
-        raise ValueError("bias: a real bias is added between scales, expected in_scale, w_scale and out_scale as well")
+        raise bad_value("bias", "a real bias is added between scales, expected in_scale, w_scale and out_scale as well")
     if "rmin" not in given and "rmax" not in given:
         return given
     for word in ("rmin", "rmax", "in_scale", "w_scale"):
         if word not in given:
-            raise ValueError(f"{word}: missing beside a range")
+            raise bad_value(word, "missing beside a range")
     lo, hi = number(given["rmin"], "rmin"), number(given["rmax"], "rmax")
     if not lo < hi:
-        raise ValueError(f"rmin: {lo} is not below rmax, {hi}")
+        raise bad_value("rmin", f"{lo} is not below rmax, {hi}")
     step = (hi - lo) / 255
     return {"out_scale": step, "zero_point": min(max(round(-lo / step), 0), 255)} | given
 
@@ -111,7 +112,7 @@ def _spread_bias(numbers: dict[str, Any]) -> dict[str, Any]:
     """Where each channel has a bias or a sum of weights, each has a scale as well."""
     sizes = {np.size(numbers[name]) for name in ("bias", "w_sums", "w_scale") if np.ndim(numbers.get(name, 0))}
     if len(sizes) > 1:
-        raise ValueError(f"bias, w_sums, w_scale: expected one for each channel, got {sorted(sizes)} of them")
+        raise bad_value("bias, w_sums, w_scale", f"expected one for each channel, got {sorted(sizes)} of them")
     if sizes and "w_scale" in numbers and np.ndim(numbers["w_scale"]) == 0:
         return {**numbers, "w_scale": np.full(sizes.pop(), numbers["w_scale"])}
     return numbers
@@ -135,7 +136,7 @@ def checked_kind(word: str) -> str:
         It is no kind.
     """
     if isinstance(word, str) and word == "avgpool":
-        raise ValueError("kind: 'avgpool' is spelt 'average_pool'")
+        raise bad_value("kind", "'avgpool' is spelt 'average_pool'")
     return choice(word, "kind", KINDS)
 
 
@@ -154,60 +155,59 @@ def check_spelling(names: Iterable[str]) -> None:
     """
     for name in names:
         if name in _OLD:
-            raise TypeError(f"{name}: is spelt {name[0]}_zero_point")
+            raise bad_type(name, f"is spelt {name[0]}_zero_point")
 
 
 def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
     """Check that zero points and ends are codes, and that no range has min > max."""
     for word in _CODES:
         if word in numbers and not info.min <= numbers[word] <= info.max:
-            raise ValueError(f"{word}: {numbers[word]} is no code of y, {info.dtype}")
+            raise bad_value(word, f"{numbers[word]} is no code of y, {info.dtype}")
     for low, high in (_ENDS, ("rmin", "rmax")):
         if low in numbers and high in numbers and numbers[low] > numbers[high]:
-            raise ValueError(f"{low}: {numbers[low]} is above {high}, {numbers[high]}")
+            raise bad_value(low, f"{numbers[low]} is above {high}, {numbers[high]}")
     if "rmin" in numbers and info.bits != 8:
-        raise TypeError(f"y: rmin and rmax are of codes of 8 bits, got {info.dtype}")
+        raise bad_type("y", f"rmin and rmax are of codes of 8 bits, got {info.dtype}")
 
 
 def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ...]) -> None:
     """Check that all numbers of one of two groups are given, and none of the other."""
     groups = [[name for name in names if name in given] for names in (first, second)]
     if groups[0] and groups[1]:
-        raise ValueError(
-            f"{groups[0][0]}: given beside {', '.join(groups[1])}; expected {' and '.join(first)}, or the others"
-        )
+        reason = f"given beside {', '.join(groups[1])}; expected {' and '.join(first)}, or the others"
+        raise bad_value(groups[0][0], reason)
     for name in second if groups[1] else first:
         if name not in given:
-            raise ValueError(f"{name}: missing, expected {' and '.join(first)}, or {', '.join(second)}")
+            raise bad_value(name, f"missing, expected {' and '.join(first)}, or {', '.join(second)}")
 
 
 def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
     if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
         more = "; a json dump names the type as dtype" if y.dtype == np.int64 else ""
-        raise TypeError(f"y: expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
+        raise bad_type("y", f"expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
     if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
-        raise TypeError(f"{name}: expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
+        raise bad_type(name, f"expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
     if y.size == 0:
-        raise ValueError("y: has no elements, so nothing to explain")
+        raise bad_value("y", "has no elements, so nothing to explain")
     if (b is None) != (kind not in ("add", "mul")):
-        raise ValueError(
-            f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
+        raise bad_value(
+            "b", f"{'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
         )
     if kind in ("add", "mul", "average_pool"):
         types = (np.int8, np.uint8) if kind == "average_pool" else (np.int8, np.uint8, np.int16)
         if x.dtype not in types:
-            raise TypeError(f"{name}: expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
+            raise bad_type(name, f"expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
         for codes, word in ((y, "y"), (b, "b")):
             if codes is not None and codes.dtype != x.dtype:
-                raise TypeError(f"{word}: expected {x.dtype} codes as {name}, got {codes.dtype}")
+                raise bad_type(word, f"expected {x.dtype} codes as {name}, got {codes.dtype}")
     if kind != "average_pool" and x.size != y.size:
-        raise ValueError(f"y: {y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
+        raise bad_value("y", f"{y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
 
 
 def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
     if kind == "quantize":
         if np.isnan(x).any():
-            raise ValueError(f"{name}: has NaN, for which no rule has a code")
+            raise bad_value(name, "has NaN, for which no rule has a code")
         with np.errstate(over="ignore"):
             return x.astype(np.float32, copy=False)
     if kind != "requantize":
@@ -216,7 +216,7 @@ def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
     if min(least, -most - 1) >= -(2**31):
         return x.astype(np.int32, copy=False)
     if max(-least, most) >= 2**48:
-        raise ValueError(f"{name}: 48 bits do not hold its values, {least} to {most}")
+        raise bad_value(name, f"48 bits do not hold its values, {least} to {most}")
     return x.astype(np.int64)
 
 
@@ -254,15 +254,15 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
     if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
         one = number(value, name)
         if not one > 0:
-            raise ValueError(f"{name}: expected a number above 0, got {one}")
+            raise bad_value(name, f"expected a number above 0, got {one}")
         return one
     values = as_array(value, name)
     if values.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected numbers, got {values.dtype}")
+        raise bad_type(name, f"expected numbers, got {values.dtype}")
     if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"{name}: expected finite numbers, not negative, got {shown(value)}")
+        raise bad_value(name, f"expected finite numbers, not negative, got {shown(value)}")
     if not values.any():
-        raise ValueError(f"{name}: expected a number above 0, got {shown(value)}")
+        raise bad_value(name, f"expected a number above 0, got {shown(value)}")
     return values.astype(np.float64)
 
 
@@ -278,13 +278,12 @@ def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any],
     if name != "integers" and scales.size == x.size and "axis" not in numbers:
         return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
     if scales.ndim > 1:
-        raise ValueError(f"{name}: expected one number, or one per channel or element, got shape {scales.shape}")
+        raise bad_value(name, f"expected one number, or one per channel or element, got shape {scales.shape}")
     if "axis" not in numbers:  # the last axis that has as many elements as there are scales
         fitting = [i for i, size in enumerate(x.shape) if size == scales.size]
         axis = fitting[-1] - x.ndim if fitting else -1
         numbers = {**numbers, "axis": axis} if fitting else numbers
     if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
-        raise ValueError(
-            f"{'axis' if 'axis' in numbers else name}: {scales.size} of them do not fit axis {axis} of shape {x.shape}"
-        )
+        reason = f"{scales.size} of them do not fit axis {axis} of shape {x.shape}"
+        raise bad_value("axis" if "axis" in numbers else name, reason)
     return x, numbers

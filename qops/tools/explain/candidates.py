@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS, BiasRule
@@ -145,9 +146,9 @@ def _in_floats(row: Rule, scale: Any, x: NDArray[Any], zero: int) -> NDArray[Any
 
 def _in_integers(row: Rule, m: Any, n: Any, x: NDArray[Any], zero: int) -> NDArray[Any]:
     if int(np.max(n)) + zero.bit_length() > 61:
-        raise ValueError("zero_point: 64 bits do not hold it times 2**right_shift")
+        raise bad_value("zero_point", "64 bits do not hold it times 2**right_shift")
     if row.second and (x.min() < -(2**31) or x.max() >= 2**31):
-        raise ValueError(f"x: 32 bits do not hold its values, {x.min()} to {x.max()}")
+        raise bad_value("x", f"32 bits do not hold its values, {x.min()} to {x.max()}")
     left, rest = (np.maximum(31 - n, 0), np.maximum(n - 31, 0)) if row.second else (0, n)
     high = (x << left).astype(np.int32).astype(np.int64) * m if row.second else x * m
     total = ((high + 2**30) >> 31 if row.second else high) + (np.int64(zero) << rest)
@@ -320,7 +321,7 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
                 how |= {"y_scale": n["y_scale"], "y_zero_point": n["y_zero_point"]}
             found = average_pool(d.x, rule, **how)
             if found.size != d.y.size:
-                raise ValueError(f"y: shape {d.y.shape}, a kernel of {n['kernel']} makes {found.shape} of NHWC")
+                raise bad_value("y", f"shape {d.y.shape}, a kernel of {n['kernel']} makes {found.shape} of NHWC")
             return found
 
         return codes

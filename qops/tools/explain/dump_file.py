@@ -8,6 +8,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import as_array, choice
 from qops.tools.explain.arguments import NEEDED, OPTIONAL, check_spelling, checked_kind, dump_of
 from qops.tools.explain.op_dump import KINDS, Dump
@@ -67,7 +68,7 @@ def read_dump(path: Path) -> Dump:
         parts = {"w_scale": 1.0} | {_RECODED.get(name, name): value for name, value in parts.items()}
     dtype = parts.pop("dtype", None)
     if "kind" not in parts and "acc" not in parts and "x" not in parts:
-        raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")
+        raise bad_value("kind", f"missing in {path.name}, one of {', '.join(KINDS)}")
     kind = checked_kind(str(np.asarray(parts.pop("kind", "requantize"))))
     for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
         parts.pop(name, None)
@@ -78,7 +79,7 @@ def read_dump(path: Path) -> Dump:
         source = "x"
     for name in (source, *others):
         if name not in parts:
-            raise ValueError(f"{name}: missing in {path.name}, a dump of {kind}")
+            raise bad_value(name, f"missing in {path.name}, a dump of {kind}")
     x, y, b = as_array(parts.pop(source), source), as_array(parts.pop("y"), "y"), parts.pop("b", None)
     if dtype is not None:
         word = choice(str(dtype), "dtype", (*_SHORT, *_SHORT.values()))
@@ -93,7 +94,7 @@ def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
     """Give whole numbers as a type, if it holds them."""
     info = np.iinfo(dtype)
     if values.dtype.kind not in "iu" or (values.size and not info.min <= values.min() <= values.max() <= info.max):
-        raise ValueError(f"{name}: {info.dtype} does not hold its values")
+        raise bad_value(name, f"{info.dtype} does not hold its values")
     return values.astype(dtype)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import flag
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS
@@ -213,7 +214,7 @@ def _by_names_given(dump: Dump, why: Exception) -> Exception:
     if "rmin" not in dump.numbers:
         return why
     lo, hi = dump.numbers["rmin"], dump.numbers["rmax"]
-    return ValueError(f"rmin, rmax: no range rule gives {lo} to {hi} a scale that float32 holds")
+    return bad_value("rmin, rmax", f"no range rule gives {lo} to {hi} a scale that float32 holds")
 
 
 def explained(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.rules.fitted import FittedRule, codes_of, multiplier_of
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import boundaries, separating
@@ -73,11 +74,13 @@ def scale_seen(x: NDArray[Any], y: NDArray[Any], zero_point: int) -> float:
     info = np.iinfo(y.dtype)
     inside = (y > max(info.min, y.min())) & (y < min(info.max, y.max())) & (x.reshape(y.shape) != 0)
     if np.count_nonzero(inside) < _LEAST:
-        raise ValueError(f"scale: missing, and {np.count_nonzero(inside)} codes between the ends are too few to see it")
+        raise bad_value(
+            "scale", f"missing, and {np.count_nonzero(inside)} codes between the ends are too few to see it"
+        )
     value = x.reshape(y.shape)[inside].astype(np.float64)
     scale = float((value * (y[inside].astype(np.float64) - zero_point)).sum() / (value * value).sum())
     if scale <= 0:
-        raise ValueError("scale: missing, and the codes do not rise with the accumulators")
+        raise bad_value("scale", "missing, and the codes do not rise with the accumulators")
     return scale
 
 

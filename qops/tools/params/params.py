@@ -12,6 +12,7 @@ from typing import Any, Never
 import numpy as np
 
 from qops import tflite
+from qops._kernels.arrays.refusal import bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._pages.html import in_notebook, table
 from qops._readable import fitted
@@ -233,7 +234,7 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
     has = PORTS[own].runtime
     if graph.runtime.startswith(f"{has}_") and graph.runtime.endswith(_OTHER_CPUS):
         says = f"{own} has the constants and the C of {has!r}, which another CPU computes otherwise"
-        raise ValueError(f"model: read as runtime {graph.runtime!r}, and {says}; read it as {has!r}")
+        raise bad_value("model", f"read as runtime {graph.runtime!r}, and {says}; read it as {has!r}")
     ops, missing = [], []
     for op in graph.ops:
         try:
@@ -241,7 +242,7 @@ def params(model: str | Path | Graph, port: str = "tflm", **unknown: Never) -> P
         except ValueError as why:
             missing.append(f"{op.name} ({op.kind}): {why}")
     if missing:
-        raise ValueError(f"model: {own} does not have all of {graph.name}:\n  " + "\n  ".join(missing))
+        raise bad_value("model", f"{own} does not have all of {graph.name}:\n  " + "\n  ".join(missing))
     whole = replace(_sized(graph), ops=tuple(ops), runtime=PORTS[own].runtime)
     names = c_text.names(op.name for op in ops)
     return Params(graph.name, own, [ported(op, whole, own, name) for op, name in zip(ops, names, strict=True)])

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.tools.saturation.route import Route, route
 from qops.tools.saturation.sums import Sums
@@ -82,15 +83,15 @@ def repaired(
     """
     make = REPAIRS[choice(name, "how", REPAIRS)]
     if not unsafe.any():
-        raise ValueError(f"layer: no lane of {sums.name!r} can be left, there is nothing to repair")
+        raise bad_value("layer", f"no lane of {sums.name!r} can be left, there is nothing to repair")
     if how.machine.bits == how.machine.acc_bits or how.machine.magnitudes:
-        raise ValueError(f"how: {name!r} repairs narrow lanes of plain products, not those of {how.machine.name}")
+        raise bad_value("how", f"{name!r} repairs narrow lanes of plain products, not those of {how.machine.name}")
     made = make(sums, how, unsafe, rows)
     new = replace(sums, weights=made.weights, w_zero=made.zero_point)
     left = worst(new, route(new, how.machine, runtime)).unsafe.any(axis=1) & rows
     if left.any():
-        raise ValueError(
-            f"how: {name!r} leaves {np.count_nonzero(left)} channels of {sums.name!r} unsafe on {runtime!r}"
+        raise bad_value(
+            "how", f"{name!r} leaves {np.count_nonzero(left)} channels of {sums.name!r} unsafe on {runtime!r}"
         )
     return made
 
@@ -127,7 +128,7 @@ def _widened(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np
     while wrong.any():
         scale[wrong] *= _STEP
         if scale.max() > sums.length * 256:
-            raise ValueError("how: no scale makes these weights safe, as their zero points are not 0")
+            raise bad_value("how", "no scale makes these weights safe, as their zero points are not 0")
         w = _at(sums.weights.reshape(sums.outputs, -1), np.reshape(sums.w_zero, (-1, 1)), scale)
         wrong = worst(replace(sums, weights=w.reshape(sums.weights.shape)), how).unsafe.any(axis=1) & rows
     return _narrowed(sums, scale, "widen")
@@ -136,7 +137,7 @@ def _widened(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np
 def _paired(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Repair:
     """Channels of the data in an order in which no two neighbours can leave the lane, 0 beside those left over."""
     if len(sums.weights) > 1 or (how.machine.group, how.machine.distance) != (2, 1) or how.order == "channels, taps":
-        raise ValueError("how: 'pairs' needs lanes of two neighbours, and a layer of one group")
+        raise bad_value("how", "'pairs' needs lanes of two neighbours, and a layer of one group")
     w = sums.weights[0].astype(np.int64) + how.w_shift  # (outputs, channels, taps)
     low, high = (reach(w * (end + how.x_shift) for end in sums.x_ends) for reach in (_least, _most))
     left, order = [int(c) for c in np.argsort(-np.abs(w).max(axis=(0, 2)), kind="stable")], []

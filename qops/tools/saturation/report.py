@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_value
 from qops._pages.html import table, whole_page
 from qops._pages.svg import bars
 from qops._readable import fitted, shows_fields
@@ -177,14 +178,14 @@ class Saturation:
         ([[64, 1, 64, 64], [64, 64, -64, 127]], [1.973, 1.0])
         """
         if layer is None and len(self.layers) != 1:
-            raise ValueError(f"layer: expected one of {', '.join(x.name for x in self.layers)}")
+            raise bad_value("layer", f"expected one of {', '.join(x.name for x in self.layers)}")
         own = self.layers[0] if layer is None else self[layer]
         assert own._sums is not None
         assert own._route is not None
         rows = np.ones(own._sums.outputs, np.bool_)
         if seen:
             if own.seen is None or how != "widen":
-                raise ValueError("seen: only for 'widen', and it needs a report with data")
+                raise bad_value("seen", "only for 'widen', and it needs a report with data")
             rows = own.seen.per_channel > 0
         return repaired(own._sums, own._route, own.unsafe, rows, how, self.runtime)
 
@@ -211,10 +212,10 @@ class Saturation:
             The file is there, or cannot be written.
         """
         if self._path is None or self.runtime != "ort":
-            raise ValueError("path: only the report of an .onnx file for runtime 'ort' can be written")
+            raise bad_value("path", "only the report of an .onnx file for runtime 'ort' can be written")
         unsafe = [layer.name for layer in self.layers if layer.unsafe_groups]
         if not unsafe:
-            raise ValueError(f"path: no lane of {self.name} can be left, there is nothing to repair")
+            raise bad_value("path", f"no lane of {self.name} can be left, there is nothing to repair")
         for name in unsafe:
             self.repair("types", name)
         made, place = retyped(self._path, dict.fromkeys(self._weights[name] for name in unsafe)), Path(path)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from qops._kernels.arrays.refusal import bad_value
+
 __all__ = ["retyped"]
 
 _PLACES = {
@@ -49,7 +51,7 @@ def retyped(path: Path, names: Iterable[str]) -> bytes:
     replaced: set[str] = set()
     for name in names:
         if name not in constants:
-            raise ValueError(f"path: the weights {name!r} are no initializer of the file")
+            raise bad_value("path", f"the weights {name!r} are no initializer of the file")
         codes = onnx.numpy_helper.to_array(constants[name])
         for node in model.graph.node:
             if name in node.input:
@@ -81,11 +83,11 @@ def _graphs(graph: Any) -> Iterator[Any]:
 def _move(onnx: Any, model: Any, constants: dict[str, Any], node: Any, name: str, dtype: Any) -> str:
     """Give a node a zero point of its own for weights that it reads; the name of the one that it had."""
     if node.op_type not in _PLACES or list(node.input).index(name) != _PLACES[node.op_type][0]:
-        raise ValueError(f"path: {node.op_type} {node.name!r} reads the weights {name!r} too")
+        raise bad_value("path", f"{node.op_type} {node.name!r} reads the weights {name!r} too")
     _, scale, zero = _PLACES[node.op_type]
     given = node.input[zero] if zero < len(node.input) else ""
     if given and given not in constants:
-        raise ValueError(f"path: the zero point {given!r} is no initializer of the file")
+        raise bad_value("path", f"the zero point {given!r} is no initializer of the file")
     if given:
         old = onnx.numpy_helper.to_array(constants[given])
     else:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import codes
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.isa import MACHINES, Machine
 from qops.tools.saturation.sums import Sums
@@ -97,7 +98,7 @@ def _shift(have: str, wanted: str, what: str, machine: Machine) -> int:
     if have == wanted:
         return 0
     if {have, wanted} != {"u8", "s8"}:
-        raise ValueError(f"machine: {machine.name} multiplies {wanted}, and the {what} are {have}")
+        raise bad_value("machine", f"{machine.name} multiplies {wanted}, and the {what} are {have}")
     return codes.TABLE[wanted].lowest - codes.TABLE[have].lowest
 
 
@@ -136,7 +137,7 @@ def _openvino(sums: Sums, machine: Machine) -> Route:
     if sums.is_depthwise:
         return _exact(sums, "depthwise is exact")
     if not sums.is_convolution and 256 < sums.length < 768 and -(-sums.length // 2) % 2:
-        raise ValueError(f"runtime: openvino splits sums of {sums.length} products at an odd place, which is not read")
+        raise bad_value("runtime", f"openvino splits sums of {sums.length} products at an odd place, which is not read")
     found = _plain(sums, machine)
     return found._replace(order="channels of a tap") if sums.is_convolution else found
 
@@ -181,5 +182,5 @@ def route(sums: Sums, machine: Machine, runtime: str) -> Route:
     how, machines = ROUTES[choice(runtime, "runtime", ROUTES)]
     if machines and machine.name not in machines:
         known = ", ".join(machines)
-        raise ValueError(f"machine: {runtime!r} is known on {known}, got {machine.name!r}; runtime='plain' takes any")
+        raise bad_value("machine", f"{runtime!r} is known on {known}, got {machine.name!r}; runtime='plain' takes any")
     return how(sums, machine)

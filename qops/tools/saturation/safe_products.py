@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Never
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import shows_fields
 from qops.checks import int32, shown
@@ -98,8 +99,8 @@ def _two(ends: Any, name: str) -> tuple[int, int]:
     try:
         lo, hi = ends
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected two codes, got {shown(ends)}") from None
+        raise bad_type(name, f"expected two codes, got {shown(ends)}") from None
     lo, hi = int32(lo, name), int32(hi, name)
     if lo > hi:
-        raise ValueError(f"{name}: {lo} > {hi}")
+        raise bad_value(name, f"{lo} > {hi}")
     return lo, hi

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes, onnx
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, choice, int32, shown
 from qops.isa.machines import Machine
@@ -117,7 +118,7 @@ def saturation(
         choice(runtime, "runtime", ROUTES)
     if isinstance(what, str | Path | Graph):
         if ends is not None:
-            raise ValueError(f"ends: a model has its own, got {shown(ends)}")
+            raise bad_value("ends", f"a model has its own, got {shown(ends)}")
         return _of_graph(what, data, machine, runtime)
     is_tflite = type(what).__module__.startswith("qops.tflite")
     own, name = _where(machine, runtime, is_tflite, type(what).__module__.startswith("qops.onnx"))
@@ -142,7 +143,7 @@ def _where(machine: Any, runtime: str | None, is_tflite: bool, is_onnx: bool) ->
 def _codes_of(x: Any, name: str) -> NDArray[Any]:
     found = as_array(getattr(x, "data", x) if hasattr(x, "zero_point") else x, name)
     if found.dtype.name not in _CODES:
-        raise TypeError(f"{name}: expected codes of {', '.join(_CODES)}, got {found.dtype}")
+        raise bad_type(name, f"expected codes of {', '.join(_CODES)}, got {found.dtype}")
     return found
 
 
@@ -151,10 +152,10 @@ def _given_ends(ends: Any, found: Sums) -> tuple[int, int]:
     try:
         lo, hi = ends
     except (TypeError, ValueError):
-        raise TypeError(f"ends: expected two codes, got {shown(ends)}") from None
+        raise bad_type("ends", f"expected two codes, got {shown(ends)}") from None
     lo, hi = (int32(end, "ends", row.lowest, row.highest) for end in (lo, hi))
     if lo > hi:
-        raise ValueError(f"ends: {lo} > {hi}")
+        raise bad_value("ends", f"{lo} > {hi}")
     return lo, hi
 
 
@@ -166,12 +167,12 @@ def _sums_of(what: Any, x_type: str) -> Sums:
         return found
     if not isinstance(what, np.ndarray):
         known = ", ".join(kind.__name__ for kind in MADE)
-        raise TypeError(f"what: expected a model, a graph, weights, or one of {known}; got {shown(what)}")
+        raise bad_type("what", f"expected a model, a graph, weights, or one of {known}; got {shown(what)}")
     what = as_array(what, "what")
     if what.dtype.name not in ("int8", "uint8"):
-        raise TypeError(f"what: expected weights of int8 or uint8, got {what.dtype}")
+        raise bad_type("what", f"expected weights of int8 or uint8, got {what.dtype}")
     if what.ndim < 2 or not what.size:
-        raise ValueError(f"what: expected weights (outputs, k) or (outputs, channels, taps...), got {what.shape}")
+        raise bad_value("what", f"expected weights (outputs, k) or (outputs, channels, taps...), got {what.shape}")
     cells = what.reshape(1, *what.shape[:2], -1)
     row = codes.TABLE[x_type]
     return Sums("weights", "weights", cells, x_type, (row.lowest, row.highest), is_convolution=what.ndim > 2)
@@ -194,10 +195,10 @@ def _layer(
         return layer, None
     if sums.moves is None and (sums.is_convolution or not x.ndim or x.size % sums.length):
         if sums.is_convolution:
-            raise ValueError("data: filters alone do not say how windows move; give a prepared layer")
-        raise ValueError(f"data: expected rows of {sums.length} codes, got shape {x.shape}")
+            raise bad_value("data", "filters alone do not say how windows move; give a prepared layer")
+        raise bad_value("data", f"expected rows of {sums.length} codes, got shape {x.shape}")
     if type_of(x.dtype) != sums.x_type:
-        raise TypeError(f"data: expected {sums.x_type}, got {x.dtype}")
+        raise bad_type("data", f"expected {sums.x_type}, got {x.dtype}")
     found = measured(sums, how, bad.unsafe, x, acc.has)
     return replace(layer, seen=found.seen), found
 
@@ -221,7 +222,7 @@ def _of_graph(what: Any, data: Any, machine: Any, runtime: str | None) -> Satura
     own, name = _where(machine, runtime, not is_onnx, is_onnx)
     layers, unread = _read(graph)
     if not layers and not unread:
-        raise ValueError(f"what: {graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
+        raise bad_value("what", f"{graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
     file: dict[str, Any] = {}
     if is_onnx and not isinstance(what, Graph):
         file = {"_path": Path(what), "_weights": {key: _weights(graph, key, sums) for key, sums in layers.items()}}
@@ -294,7 +295,7 @@ def _ran(
     stage = None if op.layer is None else op.layer.requantize
     made = result_there(op.prepared, sums, found, x, y, stage)
     if made is None:
-        raise ValueError(f"data: it is not known how {op.name} ({op.kind}) goes on from its sums; give no data")
+        raise bad_value("data", f"it is not known how {op.name} ({op.kind}) goes on from its sums; give no data")
     if y.dtype.kind in "iu" and layer.seen is not None:
         apart = np.abs(made.astype(np.int64) - y.astype(np.int64))
         seen = layer.seen._replace(codes=int(np.count_nonzero(apart)), code=int(apart.max(initial=0)))

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Never
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value, renamed
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._pages.html import in_notebook, table
 from qops._readable import fitted, shows_fields
@@ -234,24 +235,24 @@ def sweep(
     ops = op if isinstance(op, Mapping) else {"": op}
     for function, name in (*((each, "op") for each in ops.values()), (exact, "exact")):
         if not callable(function):
-            raise TypeError(f"{name}: expected a function, got {shown(function)}")
+            raise bad_type(name, f"expected a function, got {shown(function)}")
     if not (executor is None or isinstance(executor, Executor) or callable(executor)):
-        raise TypeError(f"executor: expected a concurrent.futures.Executor, or what opens one, got {shown(executor)}")
+        raise bad_type("executor", f"expected a concurrent.futures.Executor, or what opens one, got {shown(executor)}")
     if isinstance(codes, str):
         if codes != "all":
-            raise ValueError(f"codes: expected 'all' or a number, got {shown(codes)}")
+            raise bad_value("codes", f"expected 'all' or a number, got {shown(codes)}")
     else:
         codes = integer(codes, "codes", 1, 2**31 - 1)
     for given in chosen:
         if codes == "all" and (len(given) > 2 or row.dtype.itemsize > 1):
-            raise ValueError(
-                f"codes: 'all' is for one or two operands of 8 bits, got {len(given)} of {row.dtype}; give a number"
+            raise bad_value(
+                "codes", f"'all' is for one or two operands of 8 bits, got {len(given)} of {row.dtype}; give a number"
             )
         for lo, hi in given:
             try:
                 QTensor(np.empty(0, row.dtype), lo, hi)
             except ValueError as refused:
-                raise ValueError(f"ranges: {str(refused).removeprefix('min, max: ')}") from None
+                raise renamed(refused, "ranges") from None
     start = monotonic()
     with Progress() as show:
 
@@ -267,7 +268,7 @@ def _listed(ranges: Any) -> list[Any]:
     try:
         return list(ranges)
     except TypeError:
-        raise TypeError(f"ranges: expected one (min, max) or several for each row, got {shown(ranges)}") from None
+        raise bad_type("ranges", f"expected one (min, max) or several for each row, got {shown(ranges)}") from None
 
 
 def _operands(given: Any) -> tuple[Range, ...]:
@@ -276,7 +277,7 @@ def _operands(given: Any) -> tuple[Range, ...]:
         several = [tuple(ends) for ends in given] if np.ndim(given[0]) else [tuple(given)]
         found = tuple((float(lo), float(hi)) for lo, hi in several)
     except (TypeError, ValueError, IndexError):
-        raise TypeError(f"ranges: expected (min, max), or one for each operand, got {shown(given)}") from None
+        raise bad_type("ranges", f"expected (min, max), or one for each operand, got {shown(given)}") from None
     return found
 
 
@@ -307,12 +308,12 @@ def _measured(
 def _row(t: Any, true: Any, data: list[NDArray[Any]], ranges: tuple[Range, ...]) -> SweepRow:
     """Compare the result of an op with the true values, and give the row of it."""
     if not (isinstance(t, QTensor) or (isinstance(t, tuple | list) and len(t) == 3)):
-        raise TypeError(f"op: expected it to give (data, min, max), got {shown(t)}")
+        raise bad_type("op", f"expected it to give (data, min, max), got {shown(t)}")
     try:
         report = report_on(t, true, counts=False)
     except (TypeError, ValueError) as wrong:
-        what, _, why = str(wrong).partition(": ")
-        raise type(wrong)(f"{'exact' if what == 'reference' else 'op'}: {why}") from None
+        is_exact = getattr(wrong, "argument", "") == "reference"
+        raise renamed(wrong, "exact" if is_exact else "op") from None
     lo: Any
     hi: Any
     lo, hi = (t.min, t.max) if isinstance(t, QTensor) else t[1:]

@@ -5,6 +5,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import suppress
 from typing import TypeVar
 
+from qops._kernels.arrays.refusal import bad_type
+
 __all__ = ["Open", "run"]
 
 P = TypeVar("P")
@@ -52,8 +54,8 @@ def run(
         before = len(done)
         made = executor()
         if not isinstance(made, Executor):
-            raise TypeError(
-                f"executor: expected what opens a concurrent.futures.Executor, it opened {type(made).__name__}"
+            raise bad_type(
+                "executor", f"expected what opens a concurrent.futures.Executor, it opened {type(made).__name__}"
             )
         with suppress(*_DIED), made as opened:
             _fill(done, opened, work, pieces, tell)

@@ -9,6 +9,7 @@ from typing import Any, Never, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import fitted
 from qops.checks import choice, shown, span
@@ -166,7 +167,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range, **
     integers = _integers(rule, ranges[0], ranges[1], ends)
     x, y = FORMS[rule].run(integers, a, b)
     if not np.array_equal(y, made.data):  # the op took another loop
-        raise ValueError(f"y_range: {rule} has no such integers for {ends}")
+        raise bad_value("y_range", f"{rule} has no such integers for {ends}")
     both = _both(x, y)
     others = list(_others(rule, integers, a, b, ranges, x))
     always = _always(x, _exact(a, b, ranges[0], ranges[1], ends))
@@ -180,11 +181,11 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range, **
 
 def _range(given: Any, name: str) -> Range:
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TypeError(f"{name}: expected (min, max), got {shown(given)}")
+        raise bad_type(name, f"expected (min, max), got {shown(given)}")
     first, last = given
     lo, hi = span(first, last, name)
     if not lo < hi:
-        raise ValueError(f"{name}: ({lo}, {hi}) is 0 wide")
+        raise bad_value(name, f"({lo}, {hi}) is 0 wide")
     return lo, hi
 
 
@@ -201,17 +202,17 @@ def _integers(rule: str, a: Range, b: Range, y: Range) -> Integers:
         try:
             p = add_8p8to8_integers(a, b, y)
         except ValueError:
-            raise ValueError(f"y_range: {y} is too narrow for the 16-bit loop") from None
+            raise bad_value("y_range", f"{y} is too narrow for the 16-bit loop") from None
         return {"ka": p["ka"], "kb": p["kb"], "offset": p["offset"], "right_shift": 5}
     if rule == "nnlib-flat":
         flat = nnlib_integers(a, b, y, form="flat")
         found = {name: int(flat[name]) for name in ("ka", "kb", "first_shift", "offset", "right_shift")}
         return {**found, "half": 1 << found["right_shift"] >> 1}
     if b[1] - b[0] > a[1] - a[0]:
-        raise ValueError(f"b_range: {b} is wider than a_range, {a}; nnlib exchanges such operands first, so do that")
+        raise bad_value("b_range", f"{b} is wider than a_range, {a}; nnlib exchanges such operands first, so do that")
     spec = nnlib_integers(a, b, y, form="spec")
     if spec["copies"]:
-        raise ValueError(f"a_range: {a} is 256 times as wide as b_range: nnlib-spec copies a")
+        raise bad_value("a_range", f"{a} is 256 times as wide as b_range: nnlib-spec copies a")
     fixed = {"first_half": 64, "first_shift": 7, "half": 0x4000, "right_shift": 15}
     return {name: int(spec[name]) for name in ("ialpha", "ikappa", "recip", "offset")} | fixed
 

@@ -9,6 +9,7 @@ from typing import Any, Never, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import fitted
 from qops.checks import integer, number, shown
@@ -254,10 +255,10 @@ def vectors(
         raise unknown_keyword(vectors, unknown)
     row = rule_of(rule)
     if row.multiplier == "given":
-        raise ValueError(f"rule: {rule} takes no scale")
+        raise bad_value("rule", f"{rule} takes no scale")
     given, codes = _given(scale, integers), of_dtype(dtype)
     if codes.dtype.itemsize > 2:
-        raise TypeError(f"dtype: expected codes of 8 or 16 bits, got {codes.dtype}")
+        raise bad_type("dtype", f"expected codes of 8 or 16 bits, got {codes.dtype}")
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     n = Numbers(row, given, integer(zero_point, "zero_point", codes.lowest, codes.highest), lo, hi)
@@ -277,13 +278,13 @@ def vectors(
 def _given(scale: Any, integers: Any) -> Any:
     """The scale or the integers, checked."""
     if (scale is None) == (integers is None):
-        raise ValueError(f"scale, integers: expected one of them, got {shown(scale)} and {shown(integers)}")
+        raise bad_value("scale, integers", f"expected one of them, got {shown(scale)} and {shown(integers)}")
     found = number(scale, "scale") if integers is None else given_integers(integers)
     first = found if integers is None else found[0]
     if not isinstance(first, int | float):
-        raise ValueError(f"integers: expected one multiplier and one right shift, got {shown(integers)}")
+        raise bad_value("integers", f"expected one multiplier and one right shift, got {shown(integers)}")
     if not first > 0:
-        raise ValueError(f"{'scale' if integers is None else 'integers'}: {first} is not above 0")
+        raise bad_value("scale" if integers is None else "integers", f"{first} is not above 0")
     return found
 
 
