@@ -185,6 +185,55 @@ class FusedNode(Node):
         made: QTensor = self._kernel.run(QTensor, self, self._first, x, out, num_threads)[0]
         return made
 
+    def within(self, x: TensorLike, lo: float, hi: float) -> QTensor:
+        """Run the node on images `x` in a range that another call has found.
+
+        Parameters
+        ----------
+        x : uint8 tensor
+            Images.
+        lo, hi : float
+            Both ends of the output range, which has 0 on a code.
+
+        Returns
+        -------
+        QTensor
+            uint8 codes, those of one pass in this range.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Images that the node refuses, a range without 0.
+        """
+        ends = NodeRange(given_ends(lo, hi, ("lo", "hi")), self._rules.start)
+        if self._rules.counts_steps:
+            ends.move(lo, hi)
+        made: QTensor = self._kernel.run(QTensor, self, ends, x, None, 1)[0]
+        return made
+
+    def sums(self, x: TensorLike) -> tuple[NDArray[np.int64], Any]:
+        """Give the sums of products for images `x`, and their step, as rules of requantization take them.
+
+        Parameters
+        ----------
+        x : uint8 tensor
+            Images.
+
+        Returns
+        -------
+        sums : ndarray of int64, (N, OH, OW, O)
+            Sums of ``(x - zero) * w``, of the weights as the node has them, and the bias, rounded to their steps.
+        step : float or ndarray of float64, (O,)
+            The real value of a step of the sums, of each channel if these have scales.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Images that the node refuses.
+        """
+        found: tuple[NDArray[np.int64], Any] = self._kernel.sums(x)
+        return found
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         found: tuple[int, ...] = self._kernel.shape_of(tuple(shape))
         return found

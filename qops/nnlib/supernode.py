@@ -16,7 +16,6 @@ from qops.checks import U8, choice, operand, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, Place
 from qops.nnlib.node_arguments import Arch, Bias
 from qops.nnlib.signed_weights import ONE, signed_weights
-from qops.nnlib.supernode_dump import explained
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Supernode", "supernode"]
@@ -49,6 +48,10 @@ class Supernode(FusedNode):
     TypeError, ValueError
         An argument that `supernode` refuses.
 
+    See Also
+    --------
+    qops.explain : with `op`, which chip gave a dump of the node, and which channels a V65 rescales.
+
     Examples
     --------
     >>> w, bias = (np.uint8([0, 255, 128, 100]).reshape(1, 1, 1, 4).repeat(8, 2), 0.0, 1.0), (np.int32([0] * 4), -1, 1)
@@ -56,12 +59,6 @@ class Supernode(FusedNode):
     array([False,  True, False, False])
     >>> qops.nnlib.Supernode(w, bias, (1, 1), "VALID", arch="v60").rescaled.any()
     np.False_
-    >>> x = np.full((1, 1, 1, 8), 200, np.uint8), 0.0, 1.0
-    >>> op = qops.nnlib.Supernode(w, bias, (1, 1), "VALID", 0.0, 7.0, arch="v60")
-    >>> print(op.explain(x, op(x)))
-    v65: 1 differ, by 1 at most, in channels 2
-    v60: all 4 integers
-    on a v65, channels 1 are rescaled
     """
 
     __slots__ = ("_is_signed", "_rescaled")
@@ -88,28 +85,6 @@ class Supernode(FusedNode):
     def rescaled(self) -> NDArray[np.bool_]:
         """Whether the weights of each channel were multiplied to become signed bytes."""
         return self._rescaled
-
-    def explain(self, x: TensorLike, y: TensorLike) -> str:
-        """Say which chip gave a dump: codes and range of the result `y` for images `x`.
-
-        Both arches run in the range of `y`. For the rule of the multiply, give sums and codes to `qops.explain`.
-
-        Parameters
-        ----------
-        x, y : uint8 tensor
-            Images, and what a device made of them.
-
-        Returns
-        -------
-        str
-            For each arch how many codes differ, and in which channels; and which channels a V65 rescales.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Tensors that do not fit.
-        """
-        return explained(self, x, y)
 
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
         """Pack the weights: signed bytes, which a V65 has if those of 32 channels fit its memory, or codes."""

@@ -188,6 +188,16 @@ cdef class Fused:
         raise bad_value("bias, guess_min", f"in channel {i}, bias and lower end are {word:.6g} steps of the sums, "
                         f"beyond int32, which the original {self.beyond}")
 
+    def sums(self, x):
+        """Give the sums of (x - zero) * w and the bias, rounded to steps of the sums, and the step, of each channel.
+
+        The sums are int64 (N, OH, OW, O).
+        """
+        cdef Place p = self.placed(x)
+        inverse = 1 if self.inverse is None else (<object>self.inverse).astype(np.float64)
+        bias = np.rint((<object>self.bias).astype(np.float64) * (self.bias_step / <double>p.product) * inverse)
+        return convolve(p.images, self.packed, None, self.sums_only) + bias.astype(np.int64), p.product / inverse
+
     def run(self, type cls, node, NodeRange remembered, x, out, num_threads):
         """Make the passes of a call; give the result, of the class `cls`, the range then, and how many passes."""
         cdef Place p = self.placed(x, num_threads)
