@@ -23,10 +23,7 @@ ONE_BLOCK = ((7, 1), (5, 2))  # widths and strides of kernels that read the scal
 
 
 class DepthwiseSupernode(FusedNode):
-    """Prepared form of `depthwise_supernode`: the weights are packed once, for images of any size and range.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what `depthwise_supernode` gives: each call is that of a node
-    that has not run before. `Session` is a node that remembers its range.
+    """Prepared form of `depthwise_supernode`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------

@@ -28,10 +28,7 @@ SIXES = (12, 36)  # widths in whole vectors of images that are convolved six col
 
 
 class Supernode(FusedNode):
-    """Prepared form of `supernode`: the weights are packed once, for images of any size and range.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what `supernode` gives: each call is that of a node that has
-    not run before. `Session` is a node that remembers its range.
+    """Prepared form of `supernode`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------
@@ -143,7 +140,7 @@ class Supernode(FusedNode):
         return Watched(sums, of, of, (np.minimum(dark, bright), np.maximum(dark, bright)))
 
     def _sums_of(self, taps: list[int]) -> NDArray[np.int64]:
-        """Give the sums of the weights of some taps across, for each output channel: those of a window of ones there."""
+        """Give the sums of the weights of some taps across, for each output channel: what a window of ones gives."""
         window = np.zeros((1, *self._taps, self._packed.shape[1]), np.uint8)
         window[:, :, taps] = 1
         sums: NDArray[np.int32] = convolve(Images(window), self._packed, None, Finish(self._w_zero))

@@ -124,7 +124,7 @@ def debug(
         raise bad_value("float_model", f"expected none for {len(steps)} steps")
     states = States({}, {}, {})
     with Progress() as progress:
-        path = None if isinstance(model, Graph) else Path(model)
+        path = Path(model) if isinstance(model, str | Path) else None
         at = Here() if client is None else Cluster(client)
         for step, (values, dump) in enumerate(steps):
             found = _Debugger(graph, path, values, dump, progress, states).hunt(twin, at)

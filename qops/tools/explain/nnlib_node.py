@@ -51,7 +51,7 @@ def node_of(op: Any) -> FusedNode:
 
 
 def explained_node(
-    op: FusedNode, x: TensorLike, y: TensorLike, progress: Callable[[str], None] = lambda words: None
+    op: FusedNode, x: Any, y: Any, progress: Callable[[str], None] = lambda words: None
 ) -> Explanation:
     """Find the rules that give the dump of a node: its codes and their range.
 
