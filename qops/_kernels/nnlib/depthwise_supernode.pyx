@@ -2,12 +2,19 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int32_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from qops._kernels.machine.tiers cimport tier
 
 import numpy as np
 
 from qops._kernels.nnlib.node_sums import Watched
 
 cnp.import_array()
+
+cdef extern from "nnlib/depthwise_supernode.h":
+    Py_ssize_t window_sums__simd(int, const uint8_t**, int32_t, const int16_t*, Py_ssize_t stride, Py_ssize_t n,
+                                 int32_t*) nogil
 
 cdef enum:
     VECTOR = 32  # channels
@@ -20,6 +27,7 @@ cdef struct ImageMemory:  # one image as it lies in memory: rows of slices of VE
     const uint8_t* image
     Py_ssize_t top, height, width, channels, slices, line
     int zero
+    uint8_t[VECTOR] zeros
 
 
 cdef struct Beside:  # columns of windows beside the result: `before` them, then `after` the result's `width`
@@ -50,22 +58,32 @@ cdef Py_ssize_t start_of(const Beside* b, Py_ssize_t i) noexcept nogil:
     return (place - b.before) * b.across + COLUMNS - b.left
 
 
+cdef void window_sums(const uint8_t** codes, int zero, const int16_t* w, Py_ssize_t stride, Py_ssize_t n,
+                      int32_t* sums) noexcept nogil:
+    """sums = (codes - zero) * w of n channels, added over the taps, whose weights lie `stride` apart."""
+    cdef Py_ssize_t i, t, done = window_sums__simd(tier(), codes, zero, w, stride, n, sums)
+    for i in range(done, n):
+        sums[i] = 0
+        for t in range(TAPS * TAPS):
+            sums[i] += (codes[t][i] - zero) * w[t * stride + i]
+
+
 cdef void add_window(const ImageMemory* m, const int16_t* w, Py_ssize_t row, Py_ssize_t part, Py_ssize_t column,
                      int32_t* sums, uint8_t* unset) noexcept nogil:
     """Set the sums of a window in a slice, and note taps whose last channels are not set; these add nothing."""
-    cdef Py_ssize_t i, t, known, n = min(<Py_ssize_t>VECTOR, m.channels - part * VECTOR)
-    cdef const uint8_t* codes
-    cdef int16_t centred
-    for i in range(n):
-        sums[i] = 0
+    cdef Py_ssize_t t, known, n = min(<Py_ssize_t>VECTOR, m.channels - part * VECTOR)
+    cdef (const uint8_t*)[TAPS * TAPS] codes
+    cdef uint8_t[TAPS * TAPS * VECTOR] room  # for taps of which not all channels are set
     for t in range(TAPS * TAPS):
-        codes = pixel(m, row + t // TAPS, part, column + t % TAPS, &known)
-        if codes != NULL:
-            for i in range(min(n, known)):
-                centred = <int16_t>(codes[i] - m.zero)
-                sums[i] += <int32_t>centred * w[t * m.channels + i]
-        if known < n:
+        codes[t] = pixel(m, row + t // TAPS, part, column + t % TAPS, &known)
+        if codes[t] == NULL:
+            codes[t] = &m.zeros[0]
+        elif known < n:
+            memset(room + t * VECTOR, m.zero, VECTOR)
+            memcpy(room + t * VECTOR, codes[t], known)
+            codes[t] = room + t * VECTOR
             unset[t] = True
+    window_sums(codes, m.zero, w, m.channels, n, sums)
 
 
 cdef void add_windows(ImageMemory* m, const Beside* b, const int16_t* w, Py_ssize_t rows, int32_t* sums,
@@ -106,6 +124,7 @@ def watched_beside(place, stride, bint is_valid, cnp.ndarray w):
     cdef cnp.npy_intp[2] taps = [count, TAPS * TAPS]
     cdef cnp.ndarray unset = cnp.PyArray_ZEROS(2, taps, cnp.NPY_BOOL, 0)
     m.top, m.zero, m.channels = place.before[0], place.zero, shape[3]
+    memset(m.zeros, m.zero, VECTOR)
     m.height, m.width = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
     m.slices, m.line = (m.channels + VECTOR - 1) // VECTOR, COLUMNS + (m.width + COLUMNS - 1) // COLUMNS * COLUMNS
     for i in range(shape[0]):

@@ -42,7 +42,8 @@ cdef class Watched:
     take from a sum and add to it, int64, and the sums are without them. needs_shift: whether the highest sums are only
     seen if the left shift is not 0.
     """
-    cdef cnp.ndarray sums, far, channels, words, less, more  # far: the lowest sum of each channel, then the highest
+    cdef readonly cnp.ndarray far  # the lowest sum of each channel, then the highest
+    cdef cnp.ndarray sums, channels, words, less, more
     cdef bint is_shifted_twice, needs_shift
 
     def __init__(self, cnp.ndarray sums, cnp.ndarray channels or None=None, cnp.ndarray words or None=None,

@@ -50,9 +50,7 @@ def node_of(op: Any) -> FusedNode:
     return op
 
 
-def explained_node(
-    op: FusedNode, x: Any, y: Any, progress: Callable[[str], None] = lambda words: None
-) -> Explanation:
+def explained_node(op: FusedNode, x: Any, y: Any, progress: Callable[[str], None] = lambda words: None) -> Explanation:
     """Find the rules that give the dump of a node: its codes and their range.
 
     Parameters
