@@ -191,8 +191,11 @@ def _arithmetic(shape: tuple[int, ...], size: tuple[int, int], corners: bool) ->
             raise bad_value("x", f"images of one column, of which nnlib reads what is in memory behind, to {size}")
         return "exact"
     if corners and size[1] == 4 * width and (width - 1) % 3 == 0 and width * channels < 384:
-        raise bad_value("align_corners", f"from a width of {width} to {size[1]}, images of up to 2 channels run on a "
-                        "kernel of their own, of which no run is recorded")
+        raise bad_value(
+            "align_corners",
+            f"from a width of {width} to {size[1]}, images of up to 2 channels run on a "
+            "kernel of their own, of which no run is recorded",
+        )
     if corners and 1 in size:
         raise bad_value("align_corners", f"the original divides by 0 for a size of {size}")
     return "float"
