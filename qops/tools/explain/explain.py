@@ -12,9 +12,7 @@ from qops.nnlib.fused_node import FusedNode
 from qops.qtensor import TensorLike
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.explanation import Explanation
-from qops.tools.explain.fitting import scale_seen
 from qops.tools.explain.nnlib_node import explained_node, node_of
-from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.verdicts import explained
 
 __all__ = ["explain"]
@@ -59,8 +57,9 @@ def explain(
     fit : bool
         For requantize, if no rule gives all integers: search the space that the rules span, multipliers of 1 or of 4 to
         32 bits, one shift or two in either order, the rounding of each, the zero point inside or outside, the order of
-        the clamps, and near the scale that is given other scales. Then ``scale`` may be missing. `Explanation.fit` has
-        rules that `qops.rules.requantize` and `qops.rules.emit` take, and says how many inputs would decide.
+        the clamps, how the scale is formed, and near the scale that is given other scales. Then ``scale`` may be
+        missing: it is read from the codes, with ``axis`` for each channel. `Explanation.fit` has rules that
+        `qops.rules.requantize` and `qops.rules.emit` take, and says how many inputs would decide.
     op : Supernode, DepthwiseSupernode, InputSupernode, Supernode3322 or SuperFC, optional
         A prepared op of `qops.nnlib`. Then `x` and `y` are the tensors that it read and gave on the device, with their
         ranges, and no number is given. Its own arithmetic is tried in the range of `y`, on both chips where it has an
@@ -133,15 +132,5 @@ def explain(
             raise bad_value(name, "expected none beside op, which has all numbers")
         return explained_node(node_of(op), x, y)
     numbers = {"scale": scale, **numbers}
-    dump = _without_scale(x, y, numbers) if flag(fit, "fit") and kind == "requantize" else None
-    return explained(dump or dump_of(kind, x, y, b, numbers), flag(probe, "probe"), fit=fit)
-
-
-def _without_scale(x: ArrayLike, y: ArrayLike, numbers: dict[str, Any]) -> Dump | None:
-    """Give a dump whose scale is the one that its codes show; None if a scale is given."""
-    if any(numbers.get(name) is not None for name in ("scale", "in_scale", "w_scale", "out_scale", "integers")):
-        return None
-    zero = numbers.get("zero_point") or 0
-    checked = dump_of("requantize", x, y, None, {**numbers, "scale": 1.0})
-    seen = scale_seen(checked.acc - checked.numbers.get("in_zero_point", 0), checked.y, zero)
-    return checked.but(scale=seen, scale_is_seen=True)
+    dump = dump_of(kind, x, y, b, numbers, may_lack_scale=flag(fit, "fit"))
+    return explained(dump, flag(probe, "probe"), fit=fit)

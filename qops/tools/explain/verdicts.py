@@ -15,6 +15,7 @@ from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize_rules import QUANTIZE
+from qops.rules.read_rules import READ_RULES
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
 from qops.tools.explain.candidates import Candidate
@@ -28,7 +29,7 @@ __all__ = ["explained", "rules_of", "systems_of"]
 
 _TIE = 2.0**-16  # in code steps; an exact result this close to a tie counts as a tie
 _TABLES: dict[str, dict[str, Any]] = {
-    "requantize": {**TABLE, **BLOCKS, **REAL_BIAS},
+    "requantize": {**TABLE, **BLOCKS, **REAL_BIAS, **READ_RULES},
     "add": {**ADD},
     "mul": {**MUL},
     "average_pool": {**AVERAGE_POOL},
@@ -185,7 +186,10 @@ def systems_of(kind: str, rule: str) -> str:
     str
     """
     row = _TABLES.get(kind, {}).get(rule.rpartition(", ")[2])
-    return "" if row is None else str(row.systems)
+    if row is None:
+        return ""
+    read = [other.systems for other in READ_RULES.values() if kind == "requantize" and other.rule == rule]
+    return "; ".join([str(row.systems), *read])
 
 
 def rules_of(dump: Dump) -> list[str]:
