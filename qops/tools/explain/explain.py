@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from qops._kernels.arrays.refusal import bad_value
 from qops.checks import flag
-from qops.nnlib.fused_node import FusedNode
 from qops.qtensor import TensorLike
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.explanation import Explanation
-from qops.tools.explain.nnlib_node import explained_node, node_of
 from qops.tools.explain.verdicts import explained
+
+if TYPE_CHECKING:
+    from qops.nnlib.fused_node import FusedNode
 
 __all__ = ["explain"]
 
@@ -130,6 +131,8 @@ def explain(
         others = {"scale": scale, "b": b, "probe": probe or None, "fit": fit or None, **numbers}
         for name in (name for name, value in others.items() if value is not None):
             raise bad_value(name, "expected none beside op, which has all numbers")
+        from qops.tools.explain.nnlib_node import explained_node, node_of  # loads the room of nnlib
+
         return explained_node(node_of(op), x, y)
     numbers = {"scale": scale, **numbers}
     dump = dump_of(kind, x, y, b, numbers, may_lack_scale=flag(fit, "fit"))
