@@ -33,9 +33,9 @@ from qops.tools.debug.executors import client_of
 from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.reduce import ALWAYS
 from qops.tools.explain.dump_file import NAMES, read_dump
-from qops.tools.explain.explain import explained
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.page import page_of
+from qops.tools.explain.verdicts import explained
 from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
