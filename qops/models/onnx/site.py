@@ -16,7 +16,7 @@ __all__ = ["Given", "Made", "Run", "Site", "own_runtime"]
 
 
 Given = Sequence[Any]
-Run = Callable[[Given], Any]
+Run = Callable[..., Any]
 
 
 class Made(NamedTuple):
@@ -30,11 +30,14 @@ class Made(NamedTuple):
         The prepared op that does the work, where all but the data are constants.
     is_own : bool
         Whether `prepared` takes the data as they are, so that it can stand for the node.
+    direct : callable or None
+        Of a product whose only data are the first input: takes these, None and the number of threads.
     """
 
     run: Run
     prepared: Any = None
     is_own: bool = True
+    direct: Run | None = None
 
 
 class Site(NamedTuple):
