@@ -32,12 +32,15 @@ class Made(NamedTuple):
         Whether `prepared` takes the data as they are, so that it can stand for the node.
     direct : callable or None
         Of a product whose only data are the first input: takes these, None and the number of threads.
+    with_zero : callable or None
+        ``with_zero(n)`` gives the prepared op for data whose zero point is n, where the node reads that at run time.
     """
 
     run: Run
     prepared: Any = None
     is_own: bool = True
     direct: Run | None = None
+    with_zero: Callable[[int], Any] | None = None
 
 
 class Site(NamedTuple):

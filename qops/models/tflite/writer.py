@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.models.tensor import Tensor
 from qops.models.tflite.file import TYPES, Operator
 from qops.models.tflite.kind import Kind
@@ -19,12 +20,14 @@ __all__ = ["packed_int4", "tflite_bytes"]
 _DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
 
 
+@refusing_unknown
 def tflite_bytes(
     tensors: Sequence[Tensor],
     operators: Sequence[Operator],
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
     once: Sequence[Sequence[Operator]] = (),
+    **unknown: Never,
 ) -> bytes:
     """Give the bytes of a model.
 
@@ -49,6 +52,8 @@ def tflite_bytes(
     ModuleNotFoundError
         The package ``tflite`` is not installed.
     """
+    if unknown:
+        raise unknown_keyword(tflite_bytes, unknown)
     more: list[Any] = [
         (list({t.name: t for op in ops for t in (*op.inputs, *op.outputs) if t is not None}.values()), ops, (), ())
         for ops in once
