@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from qops.models.op import Missing
 from qops.models.tflite.site import Made, Site
-from qops.tflite.arithmetic import F32, Codes, double_high, half_away, leading_zeros, quantized, rounded_shift, wrap
-from qops.tflite.fixed_point import one_over_one_plus
+from qops.tflite.arithmetic import F32, half_away
+from qops.tflite.fixed_point import quotient
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["make_quotient"]
 
 Array = NDArray[Any]
-_MOST_SHIFT = 31
-"""The largest shift to the right of 32 bits that C defines."""
 
 
 def make_quotient(site: Site) -> Made:
@@ -60,24 +58,4 @@ def _quotients(zeros: tuple[int, int, int], scale: float, ends: tuple[int, int],
     x, by = a.astype(np.int64) - zeros[0], b.astype(np.int64) - zeros[1]
     if not by.all():
         raise ValueError("it divides by 0")
-    return np.clip(_by_reciprocal(x, by, scale) + zeros[2], *ends).astype(a.dtype)
-
-
-def _by_reciprocal(x: Codes, by: Codes, scale: float) -> Codes:
-    """Give ``x / by * scale``: x and 1 / by with as many bits as there is room for, then one multiplier.
-
-    ``GetReciprocal``, then SaturatingRoundingDoublingHighMul twice, and RoundingDivideByPOT. Where a quotient is so
-    small that this shifts by 32 or more, C does not define it: x86 shifts by that modulo 32, so codes near the zero
-    point saturate, and 0 itself becomes the code after the zero point.
-    """
-    multiplier, shift = quantized(scale)
-    x, by = np.broadcast_arrays(np.where(by < 0, -x, x), np.abs(by))
-    zeros = leading_zeros(by)
-    inverse = one_over_one_plus(wrap((by << zeros) - 2**31))
-    room = leading_zeros(np.where(x < 0, -x - 1, x)) - 1
-    near = double_high(double_high(x << room, inverse), multiplier)
-    right = room + _MOST_SHIFT - zeros - shift
-    if ((right < 0) & (x != 0)).any():
-        raise ValueError("its quotients are too large for the last shift")
-    beyond = (near >> (right & _MOST_SHIFT)) + (near >= 0)
-    return np.where(right > _MOST_SHIFT, beyond, rounded_shift(near, np.clip(right, 0, _MOST_SHIFT)))
+    return np.clip(quotient(x, by, scale) + zeros[2], *ends).astype(a.dtype)
