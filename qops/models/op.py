@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 from qops.rules import Requantize
 
-__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "gap", "in_real_numbers", "unread"]
+__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "gap", "in_real_numbers", "takes_threads", "unread"]
 
 FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
@@ -155,6 +156,8 @@ class Op:
     by_image : bool
         Whether what an index of the first axis of the results has depends on this index of the data alone, and not on
         how many there are: the op then gives the same bits for a batch and for its parts.
+    is_threaded : bool
+        Whether `direct` takes None and a number of threads behind the codes.
     """
 
     name: str
@@ -176,6 +179,7 @@ class Op:
     direct: Callable[..., Any] | None = field(default=None, repr=False)
     is_view: bool = field(default=False, repr=False)
     by_image: bool = field(default=False, repr=False)
+    is_threaded: bool = field(default=False, repr=False)
     on_uint8: Any = field(default=None, repr=False)
     with_zero: Callable[[int], Any] | None = field(default=None, repr=False)
 
@@ -206,6 +210,11 @@ def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]
     made = op.call(*codes, *values[len(codes) :])
     results = zip(op.outputs, made, strict=False)
     return (*(tensors[name].values(y) for name, y in results), *made[len(op.outputs) :])
+
+
+def takes_threads(prepared: Any) -> bool:
+    """Whether a call of a prepared op takes a number of threads, as those of products do."""
+    return prepared is not None and "num_threads" in signature(type(prepared).__call__).parameters
 
 
 def gap(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from inspect import signature
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple, TypeGuard
@@ -86,7 +85,7 @@ class RunPlan:
         if op.direct is None:
             return PlanStep(op.call, reads, first, slice(results[0], results[-1] + 1), ends, op)
         call = op.direct
-        if num_threads > 1 and _takes_threads(op):
+        if num_threads > 1 and op.is_threaded:
             call = _on_threads(call, num_threads)
         return PlanStep(call, reads, first, results[0], ends, op)
 
@@ -157,11 +156,6 @@ class RunPlan:
             key: np.array(self._constants[key]) if place < 0 else np.array(values[place]) if copied else values[place]
             for key, place, copied in self._results
         }
-
-
-def _takes_threads(op: Op) -> bool:
-    """Whether an op is a product, whose call takes `num_threads`."""
-    return op.prepared is not None and "num_threads" in signature(type(op.prepared).__call__).parameters
 
 
 def _on_threads(call: Callable[..., Any], count: int) -> Callable[..., Any]:

@@ -37,7 +37,7 @@ from qops.tflite.batch_matmul import BatchMatmul, batch_matmul
 from qops.tflite.concatenation import Concatenation, concatenation
 from qops.tflite.convolution import Conv2D, conv_2d
 from qops.tflite.depthwise import DepthwiseConv2D, depthwise_conv_2d
-from qops.tflite.exp import Elu, Exp, Gelu, elu, exp, gelu
+from qops.tflite.exp import Elu, Exp, Gelu, Log, elu, exp, gelu, log
 from qops.tflite.extremes import Maximum, Minimum, maximum, minimum
 from qops.tflite.fully_connected import FullyConnected, fully_connected
 from qops.tflite.hard_swish import HardSwish, hard_swish
@@ -74,6 +74,7 @@ __all__ = [
     "HardSwish",
     "L2Normalization",
     "LeakyRelu",
+    "Log",
     "LogSoftmax",
     "Logistic",
     "LstmSequence",
@@ -121,6 +122,7 @@ __all__ = [
     "hard_swish",
     "l2_normalization",
     "leaky_relu",
+    "log",
     "log_softmax",
     "logistic",
     "max_pool_2d",

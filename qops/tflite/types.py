@@ -35,6 +35,7 @@ _TYPES: dict[str, tuple[str, str, str]] = {
     "L2_NORMALIZATION":             (_BYTES, _S8,   ""),
     "LEAKY_RELU":                   (_ALL,   _NEW,  ""),
     "LOGISTIC":                     (_ALL,   _NEW,  ""),
+    "LOG":                          (_NEW,   _NONE, ""),
     "LOG_SOFTMAX":                  (_BYTES, _S8,   ""),
     "MAXIMUM":                      (_ALL,   _NEW,  ""),
     "MAX_POOL_2D":                  (_ALL,   _NEW,  ""),

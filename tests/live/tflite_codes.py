@@ -146,7 +146,7 @@ DRAWN = {
     **{kind: partial(reduced, kind, same=True) for kind in ("REDUCE_MAX", "REDUCE_MIN")},
     **{
         kind: partial(unary, kind)
-        for kind in ("ABS", "ELU", "EXP", "HARD_SWISH", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
+        for kind in ("ABS", "ELU", "EXP", "LOG", "HARD_SWISH", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
     },
     "NEG": partial(unary, "NEG", same=True),
     "GELU": partial(unary, "GELU", Approximate=lambda rng: bool(rng.random() < 0.5)),

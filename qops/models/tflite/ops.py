@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.op import FAILED, Missing, Op
+from qops.models.op import FAILED, Missing, Op, takes_threads
 from qops.models.tflite.alone import alone
 from qops.models.tflite.file import Operator, has_arrays
 from qops.models.tflite.hybrid import is_hybrid, made_hybrid
@@ -85,6 +85,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         states=dict(made.states),
         direct=_direct(operator, made, data),
         is_view=row.fixed is not None,
+        is_threaded=isinstance(made.run, Prepared) and takes_threads(made.run) and all(one is None for one in data),
         by_image=row.by_image(operator) and not getattr(made.run, "depends_on_place", False),
     )
 
