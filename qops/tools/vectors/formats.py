@@ -52,10 +52,10 @@ def _header(v: VectorSet) -> str:
     floats = {name: value for name, value in v.facts.items() if isinstance(value, float)}
     lines = [f"#define QOPS_{name.upper()} ({value})" for name, value in {"count": size, **v.constants}.items()]
     lines += [f"#define QOPS_{name.upper()} ({value!r})" for name, value in floats.items()]
-    arrays = [
-        f"static const {'float' if values.dtype.kind == 'f' else f'{values.dtype.name}_t'} qops_{name}[QOPS_COUNT] = {{\n    {_list(values)}\n}};"
-        for name, values in v.columns.items()
-    ]
+    arrays = []
+    for name, values in v.columns.items():
+        kind = "float" if values.dtype.kind == "f" else f"{values.dtype.name}_t"
+        arrays.append(f"static const {kind} qops_{name}[QOPS_COUNT] = {{\n    {_list(values)}\n}};")
     top = [f"/* {v} */", "#ifndef QOPS_VECTORS_H", "#define QOPS_VECTORS_H", "#include <stdint.h>", ""]
     return "\n".join([*top, *lines, "", *arrays, "#endif", ""])
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
-from qops._kernels.stage.given import row_named
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import fitted
+from qops.checks import choice
 from qops.codes import CodeType, of_dtype
 from qops.rules.c_quantize import WHY_NO_QUANTIZE_C
 from qops.rules.c_source import emit
@@ -208,7 +208,7 @@ def quantize_vectors(
     """
     if unknown:
         raise unknown_keyword(quantize_vectors, unknown)
-    row, codes = row_named(rule, QUANTIZE), of_dtype(dtype)
+    row, codes = QUANTIZE[choice(rule, "rule", QUANTIZE)], of_dtype(dtype)
     if row.width:
         raise bad_value("rule", f"{rule} {WHY_NO_QUANTIZE_C[rule]}; make vectors of these two")
     if codes.dtype.itemsize > 2:

@@ -212,8 +212,8 @@ def vectors(
     code and the one before it are tried: rules that never fall are the same function if they agree there. The mistakes
     are another rounding, a multiplier or a shift that is off by one, a zero point of the wrong sign, left out or on the
     other side of the rounding, no saturation, a clamp before the zero point. Of a rule with a real bias they are the
-    bias left out, added twice, subtracted or rounded to an integer, as all rules of `TABLE` take it. The result has a few accumulators on which
-    each of them fails, and ties on both sides of 0 and both ends of saturation.
+    bias left out, added twice, subtracted or rounded to an integer, as all rules of `TABLE` take it. The result has a
+    few accumulators on which each of them fails, and ties on both sides of 0 and both ends of saturation.
 
     Parameters
     ----------
