@@ -18,7 +18,8 @@ its numbers, then called with data as often as one likes.
 * `FittedRule` says a rule by its parts, for hardware that no table has; `qops.explain` fits one to integers.
 * `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
-The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
+The tables map the name of a rule to its row: ``row.formula`` is what it computes, ``row.systems`` who does.
+``print(TABLE)`` explains the columns of the first.
 
 What these systems do, too, and no row does:
 

@@ -1,8 +1,9 @@
 """A rule as portable C: no undefined behaviour, no shift of a negative number left to the compiler."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, Never
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.c_binary import OPS, text_of
@@ -187,7 +188,8 @@ def _sum(kind: str, product: str) -> list[str]:
     ]
 
 
-def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
+@refusing_unknown
+def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requantize", **unknown: Never) -> str:
     """Write a rule as a function in portable C11, with the functions that it calls.
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
@@ -258,6 +260,8 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
     }
     <BLANKLINE>
     """
+    if unknown:
+        raise unknown_keyword(emit, unknown)
     choice(lang, "lang", ["c"])
     if isinstance(rule, FittedRule):
         choice(op, "op", ["requantize"])

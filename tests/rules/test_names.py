@@ -59,6 +59,13 @@ VERSION = r"\d+\.\d+|\b[0-9a-f]{7}\b|0x\d+|2015 to 2017|read on 2026-|documentat
 
 
 @pytest.mark.parametrize("table", TABLES)
+def test_every_row_has_a_formula(table):
+    for name, row in getattr(rules, table).items():
+        assert re.search(r"[a-z]", row.formula), name
+        assert row.formula.strip() == row.formula
+
+
+@pytest.mark.parametrize("table", TABLES)
 def test_each_row_says_which_version_of_a_system_it_is_of(table):
     """A version, the commit of what has none, or that it is only documented."""
     for row in getattr(rules, table).values():

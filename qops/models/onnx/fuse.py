@@ -248,6 +248,8 @@ class _Fuser:
         has_other_weights = kind in _PRODUCTS.values() and sources[1].dtype != "int8"
         if (sink.as_uint8 and (kind in _AS_UINT8 or has_other_weights)) or len(ends) > 1:
             attributes["as_uint8"] = 1
+        elif kind in _PRODUCTS.values() and sources[0].as_uint8:
+            attributes["kernel_as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
         self.words.append(
@@ -259,8 +261,8 @@ class _Fuser:
     def _to_float(self, node: Node, sources: list[Source], bias: str) -> list[Node]:
         before, operands = self._before(sources)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
-        if sources[0].as_uint8 and sources[1].dtype != "int8":
-            attributes["as_uint8"] = 1
+        if sources[0].as_uint8:
+            attributes["as_uint8" if sources[1].dtype != "int8" else "kernel_as_uint8"] = 1
         kind, inputs = "QGemm", (*operands, bias)
         if node.kind == "MatMul":
             a, a_scale, a_zero, b, b_scale, b_zero = operands

@@ -203,7 +203,7 @@ def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ..
 
 def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
     if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
-        more = "; a json dump names the type as dtype" if y.dtype == np.int64 else ""
+        more = "; np.array(y, 'int8') gives codes a type, as dtype does in a json dump" if y.dtype == np.int64 else ""
         raise bad_type("y", f"expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
     if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
         raise bad_type(name, f"expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")

@@ -20,10 +20,11 @@ from qops.rules.quantize import Quantize
 from qops.rules.quantize_rules import QUANTIZE
 from qops.tools.explain.probes import distinct, edges
 from qops.tools.vectors.choosing import MOST, always, telling
+from qops.tools.vectors.formats import shown_vectors
 
 __all__ = ["QuantizeVectors", "quantize_vectors"]
 
-Values: TypeAlias = Callable[[NDArray[np.float32]], NDArray[Any]]
+OfValues: TypeAlias = Callable[[NDArray[np.float32]], NDArray[Any]]
 _LARGEST = int(np.float32(np.finfo(np.float32).max).view(np.int32))
 _FAR = (8, 9, 15, 16, 30, 31, 32, 62, 63, 64, 100)  # powers of two, in code steps
 
@@ -73,6 +74,10 @@ class QuantizeVectors:
     def __repr__(self) -> str:
         return fitted(f"<QuantizeVectors: {self}>")
 
+    def _repr_html_(self) -> str:
+        """Show the sentence and the first values in a notebook."""
+        return shown_vectors(str(self), self.columns)
+
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays that are written to files, by name."""
@@ -118,7 +123,7 @@ def _floats(keys: NDArray[np.int32]) -> NDArray[np.float32]:
     return np.where(kept >= 0, kept, (-1 - kept) | 0x80000000).astype(np.uint32).view(np.float32)
 
 
-def _others(rule: str, given: dict[str, Any], codes: CodeType) -> Iterator[tuple[str, Values]]:
+def _others(rule: str, given: dict[str, Any], codes: CodeType) -> Iterator[tuple[str, OfValues]]:
     """Every other rule and every mistake, as functions from values to codes."""
     own = dict(given)
     if given["range"] is not None:  # for the others the scale and the zero point that the range stands for
@@ -144,7 +149,7 @@ def _others(rule: str, given: dict[str, Any], codes: CodeType) -> Iterator[tuple
         yield from _made(f"zero point {step:+}", rule, {**given, "zero_point": zero + step})
 
 
-def _made(words: str, rule: str, given: dict[str, Any]) -> Iterator[tuple[str, Values]]:
+def _made(words: str, rule: str, given: dict[str, Any]) -> Iterator[tuple[str, OfValues]]:
     try:
         op = Quantize(rule, **{name: value for name, value in given.items() if value is not None})
     except ValueError:  # numbers that this rule does not take
@@ -231,7 +236,7 @@ def quantize_vectors(
 
 
 def _tried(
-    runs: list[tuple[str, Values]], lo: int, hi: int, step: float
+    runs: list[tuple[str, OfValues]], lo: int, hi: int, step: float
 ) -> tuple[NDArray[np.float32], list[tuple[str, NDArray[Any]]]]:
     """Values at the edges of the codes of every rule and mistake, on ties and far away; and the codes of each there."""
     ties = (np.arange(-512, 513) * (step / 2)).astype(np.float32)

@@ -24,6 +24,7 @@ from qops.rules.table import TABLE, Rule
 from qops.tools.explain.probes import boundaries, distinct, edges
 from qops.tools.vectors.bias_vectors import BiasNumbersGiven, bias_vectors_of
 from qops.tools.vectors.choosing import MOST, Run, always, telling
+from qops.tools.vectors.formats import shown_vectors
 
 __all__ = ["Vectors", "vectors"]
 
@@ -79,6 +80,10 @@ class Vectors:
 
     def __repr__(self) -> str:
         return fitted(f"<Vectors: {self}>")
+
+    def _repr_html_(self) -> str:
+        """Show what the vectors tell apart and the first of them in a notebook."""
+        return shown_vectors(str(self), self.columns)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
