@@ -91,7 +91,7 @@ def bias_vectors_of(
         What `Requantize` refuses; numbers of several channels.
     """
     codes = of_dtype(given["dtype"])
-    op = Requantize(rule, **{name: value for name, value in given.items() if value is not None})
+    op = Requantize(rule, **given)
     for name in ("scales", "bias", "w_sums"):
         value = getattr(op, name)
         if any(map(np.ndim, value if isinstance(value, tuple) else (value,))):
@@ -145,7 +145,7 @@ def _others(rule: str, given: dict[str, Any], op: Any) -> Others:
 
 def _made(words: str, rule: str, given: dict[str, Any]) -> Others:
     try:
-        op = Requantize(rule, **{name: value for name, value in given.items() if value is not None})
+        op = Requantize(rule, **given)
     except ValueError:  # numbers that this rule does not take
         return
 

@@ -151,7 +151,7 @@ def _others(rule: str, given: dict[str, Any], codes: CodeType) -> Iterator[tuple
 
 def _made(words: str, rule: str, given: dict[str, Any]) -> Iterator[tuple[str, OfValues]]:
     try:
-        op = Quantize(rule, **{name: value for name, value in given.items() if value is not None})
+        op = Quantize(rule, **given)
     except ValueError:  # numbers that this rule does not take
         return
     yield words, op
@@ -219,7 +219,8 @@ def quantize_vectors(
     if codes.dtype.itemsize > 2:
         raise bad_type("dtype", f"expected codes of 8 or 16 bits, got {codes.dtype}")
     given = {"scale": scale, "zero_point": zero_point, "dtype": codes.dtype, "qmin": qmin, "qmax": qmax, "range": range}
-    op: Any = Quantize(rule, **{name: value for name, value in given.items() if value is not None})
+    op: Any = Quantize(str(rule), **given)  # type: ignore[arg-type]
+    rule = op.rule
     if op.scale is not None and np.ndim(op.scale):
         raise bad_value("scale", f"expected one number, got shape {np.shape(op.scale)}")
     given |= {"scale": op.scale, "zero_point": op.zero_point, "range": op.range}
@@ -239,9 +240,10 @@ def _tried(
     runs: list[tuple[str, OfValues]], lo: int, hi: int, step: float
 ) -> tuple[NDArray[np.float32], list[tuple[str, NDArray[Any]]]]:
     """Values at the edges of the codes of every rule and mistake, on ties and far away; and the codes of each there."""
-    ties = (np.arange(-512, 513) * (step / 2)).astype(np.float32)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        ties = (np.arange(-512, 513) * (step / 2)).astype(np.float32)
         far = np.float32([sign * step * 2.0**bits for bits in _FAR for sign in (1, -1)])
+    ties = ties[np.isfinite(ties)]
     kept = [ties, np.nextafter(ties, np.float32(np.inf)), np.nextafter(ties, np.float32(-np.inf)), far]
     for _, run in runs:
         kept.append(_floats(edges(lambda keys, run=run: run(_floats(keys)), lo, hi)))
