@@ -98,8 +98,10 @@ def bias_vectors_of(
             raise bad_value(name, f"expected the numbers of one channel, got {shown(given[name])}")
     lo, hi = op.ends
     zero = _zero_of(op)
-    kept, runs = [boundaries(float(op.scale), lo, hi, zero)], []
-    for name, run in [(rule, op), *_others(rule, given, op)]:
+    kept = [boundaries(float(op.scale), lo, hi, zero)]
+    runs: list[tuple[str, Run]] = []
+    own: Run = op
+    for name, run in [(rule, own), *_others(rule, given, op)]:
         kept.append(edges(run, lo, hi))
         runs.append((name, run))
     x = distinct(kept)
@@ -153,7 +155,7 @@ def _made(words: str, rule: str, given: dict[str, Any]) -> Others:
         return op(x.astype(np.int64)) if rule in REAL_BIAS else op(x)
 
     try:
-        run(np.int32([-(2**31), 2**31 - 1]))
+        run(np.array([-(2**31), 2**31 - 1], np.int32))
     except ValueError:  # an accumulator that the rule does not hold with this bias
         return
     yield words, run

@@ -37,13 +37,13 @@ def always(x: NDArray[Any], y: NDArray[Any], scale: float, ends: tuple[int, int]
         halves = np.abs(x.astype(np.float64) * scale) % 1
     ties = np.flatnonzero(np.abs(halves - 0.5) < 2.0**-20)
     above, below = ties[x[ties] > 0], ties[x[ties] < 0]
-    ends = [np.flatnonzero(y == end) for end in ends]
+    clamped = [np.flatnonzero(y == end) for end in ends]
     picked = [
         above[:4],
         below[-4:],
         np.array([0, x.size - 1]),
         np.flatnonzero(x == 0),
-        *(e[[0, -1]] for e in ends if e.size),
+        *(e[[0, -1]] for e in clamped if e.size),
     ]
     return [int(i) for part in picked for i in part]
 

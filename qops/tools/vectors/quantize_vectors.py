@@ -242,11 +242,15 @@ def _tried(
     """Values at the edges of the codes of every rule and mistake, on ties and far away; and the codes of each there."""
     with np.errstate(over="ignore", invalid="ignore"):
         ties = (np.arange(-512, 513) * (step / 2)).astype(np.float32)
-        far = np.float32([sign * step * 2.0**bits for bits in _FAR for sign in (1, -1)])
+        far = np.array([sign * step * 2.0**bits for bits in _FAR for sign in (1, -1)]).astype(np.float32)
     ties = ties[np.isfinite(ties)]
-    kept = [ties, np.nextafter(ties, np.float32(np.inf)), np.nextafter(ties, np.float32(-np.inf)), far]
-    for _, run in runs:
-        kept.append(_floats(edges(lambda keys, run=run: run(_floats(keys)), lo, hi)))
+    kept: list[NDArray[Any]] = [ties, far, *(np.nextafter(ties, np.float32(end)) for end in (np.inf, -np.inf))]
+    kept += [_floats(edges(_of_keys(run), lo, hi)) for _, run in runs]
     x = distinct(kept)
     x = x[np.isfinite(x)]
     return x, [(name, run(x)) for name, run in runs]
+
+
+def _of_keys(run: OfValues) -> Callable[[NDArray[np.int32]], NDArray[Any]]:
+    """Give the function of whole numbers that count float32 values in their order."""
+    return lambda keys: run(_floats(keys))
