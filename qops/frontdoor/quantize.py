@@ -91,9 +91,9 @@ def quantize(
     ------
     TypeError, ValueError
         Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, another
-        dtype or axis, a `block` without one axis or beside a range or a scale, `range` beside `min` or `max`, a scale beside a range, a `zero_point` without a scale, an ``out``
-        that does not fit or overlaps `x`; NaN, with its index; infinite data when an end of the range has to come from
-        them. With both ends given infinities saturate.
+        dtype or axis, a `block` without one axis or beside a range or a scale, `range` beside `min` or `max`, a scale
+        beside a range, a `zero_point` without a scale, an ``out`` that does not fit or overlaps `x`; NaN, with its
+        index; infinite data when an end of the range has to come from them. With both ends given infinities saturate.
 
     Examples
     --------

@@ -73,9 +73,7 @@ class RunPlan:
         self._steps = [self._step(op, last, num_threads) for op in ops]
         self._constants = {key: tensors[key].data for key in outputs if tensors[key].data is not None}
         views = _views(ops, inputs)
-        self._results = [
-            (key, self._places.get(key, -1), key in views or key not in self._places) for key in outputs
-        ]
+        self._results = [(key, self._places.get(key, -1), key in views or key not in self._places) for key in outputs]
         self._ops, self._outputs, self._tensors = ops, outputs, tensors
         self._types = [(_dtype(tensors[key]), tensors[key].shape[1:]) for key in inputs]
         self._image_bytes = _image_bytes(ops, inputs, outputs, tensors)

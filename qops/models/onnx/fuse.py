@@ -93,6 +93,7 @@ def fused(
         made += fuser.replaced(node)
     return _used(made, outputs), (*words, *fuser.words)
 
+
 _BLOCKS = (
     "onnxruntime makes MatMulNBits of it, which quantizes its data again by blocks of 32, and is not modelled; "
     "runtime='onnx' is"

@@ -129,7 +129,7 @@ def _product_on_uint8(
     product: Run, is_flipped: bool, is_signed: bool, x: NDArray[Any], out: None = None, num_threads: int = 1
 ) -> NDArray[Any]:
     """Run a product of codes of int8 as one of uint8, as onnxruntime does on x86."""
-    made = product(_as_uint8(x) if is_flipped else x, out, num_threads)
+    made = product(as_uint8(x) if is_flipped else x, out, num_threads)
     return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
 
 
