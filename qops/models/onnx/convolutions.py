@@ -18,7 +18,7 @@ from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.products import INTEGERS, OF_WEIGHTS, OF_X, c_of_integers
 from qops.models.onnx.shapes import bounded
-from qops.models.onnx.windows import grid_of
+from qops.models.onnx.windows import grid_of, shape_of_windows
 from qops.models.tensor import Values
 from qops.onnx.pool_window import taps
 from qops.onnx.window import ConvolutionWindow
@@ -142,6 +142,6 @@ KINDS = {
         code=c_of_integers,
         result="int32",
     ),
-    "Conv": Kind(real=_real_conv, code=c_of_codes, least=2),
-    "ConvTranspose": Kind(real=_real_conv_transpose, code=c_of_codes),
+    "Conv": Kind(real=_real_conv, code=c_of_codes, least=2, shape=shape_of_windows, quantizes_weights=True),
+    "ConvTranspose": Kind(real=_real_conv_transpose, code=c_of_codes, quantizes_weights=True),
 }

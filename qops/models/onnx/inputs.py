@@ -47,6 +47,11 @@ class Spec(NamedTuple):
     addend: int | None = None
 
     @property
+    def has_weights(self) -> bool:
+        """Whether the second operand holds weights, whose scales may be one for each output channel."""
+        return len(self.of) > 1 and self.of[1].axis is not None
+
+    @property
     def channels(self) -> tuple[int, ...]:
         """Which inputs may hold one number for each output channel, of an operator of data and weights."""
         weights = self.of[1]

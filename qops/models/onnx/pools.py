@@ -16,7 +16,7 @@ from qops.models.onnx.cut import Cut
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
-from qops.models.onnx.windows import grid_of
+from qops.models.onnx.windows import grid_of, shape_of_windows
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values, zero_of
@@ -143,6 +143,7 @@ KINDS = {
         is_own=True,
         rule="ort",
         inputs=_INPUTS._replace(real="AveragePool"),
+        rounds_zero_point=True,
         cut=_cut_window,
         code=_c_of_mean_of_window,
     ),
@@ -167,8 +168,16 @@ KINDS = {
         cut=_cut_window,
         code=_c_of_largest,
         least=1,
+        shape=shape_of_windows,
+        crosses_pairs=True,
     ),
-    "AveragePool": Kind(real=_real_average_pool, cut=_cut_window, code=c_of_codes, least=1),
-    "GlobalAveragePool": Kind(real=_real_over_space(np.mean), cut=_cut_image, code=c_of_codes, least=1),
+    "AveragePool": Kind(real=_real_average_pool, cut=_cut_window, code=c_of_codes, least=1, shape=shape_of_windows),
+    "GlobalAveragePool": Kind(
+        real=_real_over_space(np.mean),
+        cut=_cut_image,
+        code=c_of_codes,
+        least=1,
+        shape=lambda node, x: (*x[:2], *(1 for _ in x[2:])),
+    ),
     "GlobalMaxPool": Kind(real=_real_over_space(np.max), code=c_of_codes),
 }
