@@ -52,8 +52,6 @@ class Kind(OperatorKind):
         tells it, or onnxruntime is not thought to know it when it rewrites a graph.
     crosses_pairs : bool
         Whether onnxruntime moves it to the other side of a DequantizeLinear or a QuantizeLinear.
-    clamps : bool
-        Whether onnxruntime leaves it out before a QuantizeLinear whose codes end where it clamps.
     quantizes_weights : bool
         Whether onnxruntime quantizes its constant weights and bias of float32, if its data and its result are codes.
     rounds_zero_point : bool
@@ -77,6 +75,5 @@ class Kind(OperatorKind):
     folds: bool = False
     shape: Callable[..., tuple[int, ...]] | None = None
     crosses_pairs: bool = False
-    clamps: bool = False
     quantizes_weights: bool = False
     rounds_zero_point: bool = False

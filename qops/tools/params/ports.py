@@ -9,16 +9,11 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models import Graph, Op
-from qops.models.onnx.kinds import KINDS as NODES
-from qops.models.operator import OperatorKind
+from qops.models.kinds import OPERATORS, kind_named
 from qops.models.target import PORTS, PortedLayer, Target
-from qops.models.tflite.kinds import KINDS as OPERATORS
 from qops.models.tflite.writer import packed_int4
 
 __all__ = ["ported"]
-
-KINDS: dict[str, OperatorKind] = {**OPERATORS, **NODES}
-"""All operators of both formats, whose names differ."""
 
 
 def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
@@ -48,8 +43,8 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
 
 def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Give what is particular to the kind of an op, or else the integers that it has."""
-    has_code = op.kind in KINDS and not op.gap and not _is_of_floats(op, graph)
-    code = KINDS[op.kind].code if has_code else None
+    has_code = not op.gap and not _is_of_floats(op, graph)
+    code = kind_named(op.kind).code if has_code else None
     found: PortedLayer | None = None if code is None else code(made, op, graph, target)
     if found is not None:
         return found

@@ -1,11 +1,29 @@
-"""What rows of ONNX's operators say of a node: the types of its results, and the axis of its channels."""
+"""What rows of ONNX's operators say of a node: types of results, channels, what is computed as a file is read."""
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 from onnx_networks import Network
+from onnx_nodes import NODES
 
 from qops.models.onnx.file import Node
-from qops.models.onnx.kinds import spec_of
+from qops.models.onnx.kinds import KINDS, spec_of
+
+F32 = np.float32
+FOLDED = {
+    *("Cast", "Concat", "DequantizeLinear", "Flatten", "Identity", "QuantizeLinear", "Reshape", "Slice", "Squeeze"),
+    *("Transpose", "Unsqueeze"),
+}
+"""Operators whose results hold no more elements than what they read: few bytes of a file cannot become many."""
+OTHERS = [
+    ("Cast", [F32([1, 2])], {"to": TensorProto.INT32}),
+    ("QuantizeLinear", [F32([1, 2]), F32(0.5), np.uint8(3)], {}),
+    ("DequantizeLinear", [np.uint8([1, 2]), F32(0.5), np.uint8(3)], {}),
+    ("QLinearMatMul", [*2 * [np.ones((2, 2), np.uint8), F32(0.5), np.uint8(3)], F32(0.5), np.uint8(3)], {}),
+    ("ArgMax", [F32([1, 2])], {"axis": 0}),
+    ("Equal", [F32([1, 2]), F32([1, 3])], {}),
+]
+EACH = list({node[0]: node for node in reversed((*NODES, *OTHERS))}.values())
 
 
 @pytest.mark.parametrize(
@@ -30,3 +48,20 @@ def test_a_result_has_the_type_that_the_graph_says(load, kind, inputs, dtype):
 def test_the_channels_of_a_gemm_lie_along_its_columns(attributes, axis):
     node = Node("QGemm", "com.microsoft", "one", ("",) * 9, ("y",), attributes)
     assert spec_of(node).of[1].axis == axis
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+@pytest.mark.parametrize(("kind", "inputs", "how"), EACH, ids=[node[0] for node in EACH])
+def test_what_depends_on_constants_alone_is_computed_as_the_file_is_read(load, kind, inputs, how, runtime):
+    """If its result is no larger; other nodes stay, and run with the graph."""
+    more = dict(how)
+    net, results = Network(more.pop("opset", 17)), more.pop("results", 1)
+    names = [net.constant(x) if np.size(x) else "" for x in inputs]
+    made = net.node(kind, *names, results=results, **more)
+    y = net.node("Neg", net.input([2]))
+    graph = load(net.model(*([made] if results == 1 else made), y), runtime)
+    assert [op.kind for op in graph.ops] == ([] if kind in FOLDED else [kind]) + ["Neg"]
+
+
+def test_no_other_operator_is_computed_as_a_file_is_read():
+    assert {kind for kind, row in KINDS.items() if row.folds} == FOLDED
