@@ -21,7 +21,7 @@ class Exp(Unary):
     __slots__ = ()
     _name = "EXP"
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(np.exp, x, given)
 
 
@@ -31,7 +31,7 @@ class Elu(Unary):
     __slots__ = ()
     _name = "ELU"
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(self._function, x, given, self._facts.table_zero_point)
 
     @staticmethod
@@ -58,7 +58,7 @@ class Gelu(Unary):
     ) -> None:
         self._make(locals())
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(self._by_tanh if given.approximate else self._by_erfc, x, given)
 
     @staticmethod

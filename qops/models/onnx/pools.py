@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qops import onnx
-from qops.models.cut import Index
+from qops.models.cut import Index, inside_window
 from qops.models.graph import Graph
 from qops.models.onnx.code import ENDS, c_of_codes, constant_ends, has_numbers
 from qops.models.onnx.cut import Cut
@@ -69,10 +69,7 @@ def _cut_window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     axes = PoolWindow.of({name: node.get(name) for name in names if node.get(name) is not None})
     if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
         return None
-    few = x[index[0], index[1]]
-    for axis, (at, along) in enumerate(zip(index[2:], axes.axes(x.shape[2:], "X"), strict=True)):
-        start = at * along.stride - along.before
-        few = few.take(np.arange(max(start, 0), min(start + along.kernel, few.shape[axis])), axis)
+    few = inside_window(x[index[0], index[1]], axes.axes(x.shape[2:], "X"), index[2:])
     how = f"one channel of one window, {few.size} codes"
     return Cut({"kernel_shape": list(few.shape)}, {0: few[None, None]}, (1,) * x.ndim, how)
 

@@ -35,13 +35,13 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
     PortedLayer
     """
     target = PORTS[choice(port, "port", PORTS)]
-    made = _made(PortedLayer(name, op.kind, [], {}, gap=op.gap), op, graph, target)
+    made = _with_code(PortedLayer(name, op.kind, [], {}, gap=op.gap), op, graph, target)
     extra = _sizes(op, graph) | _packed(op, graph, port)
     reads, writes = (tuple(graph.tensors[t] for t in names) for names in (op.inputs, op.outputs))
     return made._replace(constants={**made.constants, **extra}, reads=reads, writes=writes)
 
 
-def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+def _with_code(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Give what is particular to the kind of an op, or else the integers that it has."""
     has_code = not op.gap and not _is_of_floats(op, graph)
     code = kind_named(op.kind).code if has_code else None
