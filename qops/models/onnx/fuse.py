@@ -221,7 +221,7 @@ class _Fuser:
         own, after = self._after(node, sink)
         numbers = q.inputs[1], q.inputs[2] if len(q.inputs) > 2 else self._zero()
         row, spec = KINDS[kind], _spec(kind)
-        inputs = _inputs(spec, operands, numbers, bias)
+        inputs = spec.placed(operands, numbers, bias)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
         if "opset" in row.attributes:
             attributes["opset"] = min(node.opset, ONE_AXIS)
@@ -243,7 +243,7 @@ class _Fuser:
         if sources[0].as_uint8 and sources[1].dtype != "int8":
             attributes["as_uint8"] = 1
         kind = "MatMulIntegerToFloat" if node.kind == "MatMul" else ON_CODES[node.kind]
-        inputs = _inputs(_spec(kind), operands, (), bias)
+        inputs = _spec(kind).placed(operands, (), bias)
         self.words.append(f"{node.kind} ({node.name}) with its DequantizeLinear became {kind}, which gives float32.")
         return [*before, Node(kind, OWN_DOMAIN, node.name, inputs, node.outputs, attributes, 1)]
 
@@ -288,15 +288,6 @@ def _spec(kind: str) -> Spec:
     found = KINDS[kind].inputs
     assert found is not None
     return found
-
-
-def _inputs(spec: Spec, operands: Sequence[str], numbers: Sequence[str], bias: str) -> tuple[str, ...]:
-    """Give the inputs of an operator on codes: its operands with their numbers, those of its result, its bias."""
-    places = [place for one in spec.of for place in (one.tensor, one.scale, one.zero_point) if place is not None]
-    found = dict(zip(places, operands, strict=True)) | dict(zip(spec.y or (), numbers, strict=False))
-    if spec.bias is not None and (bias or spec.bias == len(operands)):
-        found[spec.bias] = bias
-    return tuple(found[place] for place in sorted(found))
 
 
 def _used(nodes: list[Node], outputs: Sequence[str]) -> list[Node]:
