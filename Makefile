@@ -10,7 +10,9 @@ SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ n = split($$2, words, " "); \
+		line = sprintf("%-11s", $$1); for (i = 1; i <= n; i++) { if (length(line) + length(words[i]) > 78) { print line; \
+		line = sprintf("%11s", "") } line = line " " words[i] } print line }'
 
 # what is installed stands before the settings of tools, and an edit of those sets up nothing anew
 $(VENV)/wanted: pyproject.toml

@@ -152,9 +152,9 @@ def draw_strips(found: list[Found]) -> Drawing:
     figure, axes = style.lines(1, 1, height=2.6)
     ax = axes[0, 0]
     shares = np.array([[row.share or 0 for row in one.hunt.layers] for one in found])
-    ax.imshow(np.where(shares > 0, shares, np.nan), norm=LogNorm(LEAST, 1), cmap="Oranges", aspect="auto")
+    cells = ax.imshow(np.where(shares > 0, shares, np.nan), norm=LogNorm(LEAST, 1), cmap="Oranges", aspect="auto")
     for (i, j), share in np.ndenumerate(shares):
-        colour = "w" if share > 0.3 else style.INK
+        colour = style.readable(cells.to_rgba(share)) if share else style.INK
         ax.text(j, i, f"{share:.2%}" if share else "same", ha="center", va="center", color=colour)
     for i, one in enumerate(found):
         ax.add_patch(style.plt.Rectangle((one.named - 0.48, i - 0.46), 0.96, 0.92, fill=False, lw=2.5, ec=style.INK))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,8 +95,32 @@ def packing() -> Iterator[Later]:
         file.result()
 
 
+PREVIEW = 400_000
+"""Bytes up to which a page shows all pixels of a figure; a larger one is shown at half its size, as pages are wide."""
+CARD = (640, 352)
+"""Pixels of a picture on a card: two for each that a card of the first page has."""
+
+
+def packed(pixels: Image.Image) -> bytes:
+    """The picture as a page loads it, small."""
+    file = BytesIO()
+    pixels.save(file, "WEBP", quality=80, method=0)
+    return file.getvalue()
+
+
+def save(pixels: Image.Image, folder: Path, stem: str) -> None:
+    """Write a figure: all its pixels, what a page shows of it, and the upper part of it for a card."""
+    # without a level, packing takes three times as long
+    pixels.save(folder / f"{stem}.png", compress_level=1)
+    preview = packed(pixels)
+    (folder / f"{stem}.webp").write_bytes(preview if len(preview) <= PREVIEW else packed(pixels.reduce(2)))
+    wide, high = CARD
+    small = pixels.resize((wide, round(pixels.height * wide / pixels.width)), Image.Resampling.LANCZOS)
+    (folder / f"{stem}_card.webp").write_bytes(packed(small.crop((0, 0, wide, min(high, small.height)))))
+
+
 def drawn(stem: str, draw: Callable[[], Figure], folder: Path, later: Later, caption: str = "") -> str:
-    """Draw into folder/stem.png; return the figure for a page, a link to the picture in full size.
+    """Draw into folder/stem.png; return the figure for a page, a link from a smaller file to the one of all pixels.
 
     The file is packed later. Without a caption the figure has the one that WORDS has for it.
     """
@@ -103,15 +128,14 @@ def drawn(stem: str, draw: Callable[[], Figure], folder: Path, later: Later, cap
     canvas = FigureCanvasAgg(figure)
     canvas.draw()  # matplotlib's own savefig draws twice, once to lay the figure out
     pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-    # without a level, packing takes three times as long
-    later(pixels.save, folder / f"{stem}.png", compress_level=1)
+    later(save, pixels, folder, stem)
     size = " ".join(
         f'{side}="{round(100 * inches)}"'
         for side, inches in zip(("width", "height"), figure.get_size_inches(), strict=True)
     )
     close(figure)
     caption = escape(caption or sentences(stem))
-    picture = f'<a href="{stem}.png"><img {size} alt="{caption}" src="{stem}.png"></a>'
+    picture = f'<a href="{stem}.png"><img {size} loading="lazy" alt="{caption}" src="{stem}.webp"></a>'
     return f'<figure id="{stem}">{picture}<figcaption>{caption}</figcaption></figure>'
 
 
@@ -139,7 +163,7 @@ def card(page: str, view: str, figure: str) -> str:
     """What leads from the index to a page: its title, one of its figures, and what its first view is about."""
     title, text = escape(WORDS["pages"][page]), escape(WORDS[view]["text"].strip())
     return (
-        f'<a class="card" href="{page}.html"><strong>{title}</strong><img alt="" src="{figure}.png"><br>'
+        f'<a class="card" href="{page}.html"><strong>{title}</strong><img alt="" src="{figure}_card.webp"><br>'
         f"<span>{text}</span></a>"
     )
 

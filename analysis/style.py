@@ -64,6 +64,18 @@ def short(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.0f}" if value < 1e4 else f"{value:.2g}"
 
 
+def luminance(colour: Sequence[float]) -> float:
+    """Relative luminance of a colour, by WCAG 2."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
+    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
+
+
+def readable(colour: Sequence[float]) -> str:
+    """Black or white, whichever stands out more from a colour: the contrast is 4.5 at least."""
+    behind = luminance(colour)
+    return "white" if 1.05 / (behind + 0.05) > (behind + 0.05) / 0.05 else "black"
+
+
 def lsb_scale(axes: Axes, top: float) -> None:
     """Unsigned errors from 0 on: even up to 1.5 LSB, logarithmic above."""
     axes.set_yscale("symlog", linthresh=1.5, linscale=2.4)

@@ -42,7 +42,14 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--sizes", nargs="+", type=count, metavar="N", help="elements, such as 1e5; default: those of each op"
     )
-    parser.add_argument("--peers", nargs="*", choices=NAMES, default=NAMES, help="default: all that are installed")
+    parser.add_argument(
+        "--peers",
+        nargs="*",
+        choices=NAMES,
+        default=NAMES,
+        metavar="PEER",
+        help=f"of {', '.join(NAMES)}; default: all that are installed",
+    )
     parser.add_argument("--quick", action="store_true", help="few rounds and few sizes")
     parser.add_argument("--rounds", type=count, help="samples of each candidate; default: 31, with --quick 5")
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None

@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from docs import browser, check, stage
+from docs import browser, check, contrast, stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,13 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shutil.rmtree(site / "lite", ignore_errors=True)
     if lite:
         browser.build(lite, given.pyodide, stage.NOTEBOOKS, out / "lite", site)
-    print(f"Writing the sources to {source}, then Sphinx makes the site: some minutes.", flush=True)
+    print("Some minutes: the scripts of the gallery run, then Sphinx makes more than 450 pages.", flush=True)
+    print(f"Writing the sources to {source}.", flush=True)
     with redirect_stdout(StringIO()):  # the tables that pages show are printed by what makes them
         stage.write(source, lite=bool(lite))
     print("The sources are written; Sphinx runs.", flush=True)
     flags = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-d", os.fspath(out / "doctrees")]
     code = sphinx([*flags, os.fspath(source), os.fspath(site)])
-    wrong = check.complaints(site) + check.unfound(site, stage.searched())
+    print("Checking links, anchors and words" + contrast.said(), flush=True)
+    wrong = check.complaints(site) + check.unfound(site, stage.searched()) + contrast.complaints(site, contrast.SEEN)
     print(*wrong, sep="\n", file=sys.stderr)
     if not (code or wrong):
         print(f"Open {site / 'index.html'} in a browser.")

@@ -50,7 +50,8 @@ html_theme_options = {
     "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in wide}},
     "footer_start": ["copyright"],
     "footer_end": [],
-    "pygments_light_style": "tango",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
 

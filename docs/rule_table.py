@@ -20,46 +20,6 @@ SITUATIONS = {
 }
 """Accumulators and their scale: all that int8 codes come from, and 80,000 beyond 2**24."""
 ZERO_POINT = 3  # odd, so that a zero point inside the rounding shows
-STEPS = {
-    "once": ["code = clamp({first}({product}) + zero_point)"],
-    "at 31": [
-        "high = {first}(acc * 2**max(31 - right_shift, 0) * multiplier / 2**31)",
-        "code = clamp({second}(high / 2**max(right_shift - 31, 0)) + zero_point)",
-    ],
-    "16 bits": [
-        "near = saturate_s16({first}(acc / 2**(right_shift - 15)))",
-        "code = clamp({second}(near * multiplier / 2**15) + zero_point)",
-    ],
-    "last bit": [
-        "high = floor(acc * multiplier / 2**(right_shift - 1))",
-        "code = clamp({second}(high / 2) + zero_point)",
-    ],
-    "past 31": [
-        "high = {first}(acc * multiplier / 2**min(right_shift, 31))",
-        "code = clamp({second}(high / 2**max(right_shift - 31, 0)) + zero_point)",
-    ],
-}
-"""What is computed, by where the shift is split."""
-PRODUCTS = {
-    "float32": "float32(float32(acc) * float32(scale))",
-    "float64": "float64(acc * scale)",
-    "float64 of a float32": "float64(acc * float32(scale))",
-    "31 bits as a float32": "float32(float32(acc) * float32(multiplier / 2**right_shift))",
-}
-"""What is rounded where the scale is a float; else it is an integer and a shift."""
-
-
-def steps(row: rules.Rule) -> list[str]:
-    """What the rule computes, a line a step, where nothing wraps. The lines are Python too, of exact numbers."""
-    product = PRODUCTS.get(row.multiplier, "acc * multiplier / 2**right_shift")
-    if row.zero_point == "inside":
-        kind = "float64" if "float64" in row.multiplier else "float32"
-        return [f"code = {row.first}(clamp({kind}({product} + zero_point)))"]
-    if row.zero_point == "in the accumulator":
-        lines = [line.replace("acc", "sum").replace(" + zero_point", "") for line in STEPS[row.split]]
-        sums = "sum = acc + half_even(float32(zero_point / scale))"
-        return [sums, *(line.format(first=row.first, second=row.second, product="") for line in lines)]
-    return [line.format(first=row.first, second=row.second, product=product) for line in STEPS[row.split]]
 
 
 def integers(row: rules.Rule) -> str:
@@ -154,7 +114,6 @@ def page(rule: str) -> str:
     """The page of one rule."""
     row = rules.TABLE[rule]
     rounding = f"{row.first}, then {row.second}" if row.second else row.first
-    formula = "\n".join(steps(row))
     given: dict[str, object] = {"multiplier": 1000, "shift": 16} if rule == GIVEN else {"scale": SCALE}
     seen = microscope("Every bit of it, in the microscope", rule=rule, acc=1000, **given, zero=ZERO_POINT, type="int8")
     facts = {
@@ -171,7 +130,7 @@ def page(rule: str) -> str:
 `qops.rules.requantize(acc, "{rule}", scale=scale)`
 
 ```text
-{formula}
+{row.formula}
 ```
 
 {seen}

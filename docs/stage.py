@@ -24,6 +24,7 @@ SEARCHED = {
     "guide/error": ("accuracy", "measure an error"),
     "guide/files": ("supported operators", "tflite operators", "onnx operators", "unsupported operator"),
     "guide/fused": ("fused", "unfused", "graph optimization"),
+    "guide/language_models": ("language models", "LLM", "per-token", "dynamic quantization", "llama.cpp", "block"),
     "guide/layer": ("layer", "linear layer"),
     "guide/params": ("constants of a port",),
     "guide/port": ("port", "dsp"),

@@ -21,6 +21,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from qops.isa import MACHINES
+from qops.models.lanes.runtimes import NAMES as SATURATION_RUNTIMES
 from qops.models.load import load
 from qops.models.target import PORTS
 from qops.onnx.runtimes import RUNTIMES
@@ -33,12 +34,13 @@ from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.reduce import ALWAYS
 from qops.tools.explain.dump_file import NAMES, read_dump
 from qops.tools.explain.explain import explained
+from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.page import page_of
 from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
 from qops.tools.progress import Progress
-from qops.tools.saturation.route import ROUTES
+from qops.tools.saturation.repair import REPAIRS
 from qops.tools.saturation.saturation import saturation
 from qops.tools.selftest import selftest
 from qops.tools.vectors.add_forms import FORMS, Form
@@ -71,12 +73,11 @@ _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that n
 
 
 def _explain(options: argparse.Namespace) -> int:
-    dump = read_dump(options.dump)
+    dump = read_dump(options.dump, options.fit)
     with Progress() as progress:
         found = explained(dump, options.probe is not None, progress, options.fit)
     if options.probe is not None and found.fit is not None and found.fit.probe.size:
-        given = {name: v for name, v in dump.numbers.items() if v is not None and name != "scale_is_seen"}
-        np.savez(options.probe, kind=dump.kind, acc=found.fit.probe, **given)
+        np.savez(options.probe, kind=dump.kind, acc=found.fit.probe, **_of_probe(dump))
     elif found.separated is not None:
         numbers = {name: value for name, value in found.separated.numbers.items() if value is not None}
         parts: dict[str, Any] = {"kind": dump.kind, **found.separated.inputs, **numbers}
@@ -86,6 +87,14 @@ def _explain(options: argparse.Namespace) -> int:
     else:
         print(json.dumps(found.as_dict()) if options.json else found)
     return 0 if found.exact else 1
+
+
+def _of_probe(dump: Dump) -> dict[str, Any]:
+    """Give the numbers of the inputs that a fit asks for: of the first channel, and no scale that was never given."""
+    one = dump.of_some(0).but(axis=None) if dump.is_by_channel else dump
+    unsaid = ("scale_is_seen", "scale") if "scale_is_seen" in dump.numbers else ()
+    found = {name: v for name, v in one.numbers.items() if v is not None and name not in unsaid}
+    return found | ({"channel": 0} if dump.is_by_channel else {})
 
 
 def _debug(options: argparse.Namespace) -> int:
@@ -122,10 +131,17 @@ def _saturation(options: argparse.Namespace) -> int:
         with np.load(options.data) as file:
             data = dict(file)
     found = saturation(options.model, data, machine=options.machine, runtime=options.runtime)
-    print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
+    tried = None
+    if options.repairs:
+        tried = found.repairs(None if options.labels is None else np.load(options.labels))
+    if options.json:
+        more = {} if tried is None else {"repairs": tried.as_dict()["tried"]}
+        print(json.dumps({**found.as_dict(), **more}, allow_nan=False))
+    else:
+        print(found, *([] if tried is None else [tried]), sep="\n")
     told = sys.stderr if options.json else sys.stdout
     if options.repair is not None:
-        print(found.write(options.repair), file=told)
+        print(found.write(options.repair, options.how, seen=options.seen), file=told)
     if options.html is not None:
         print(*write_new(options.html, {_SATURATION_PAGE: found.page()}), file=told)
     return 0 if found.safe else 1
@@ -227,13 +243,18 @@ def _add_saturation(commands: Any) -> None:
     made.add_argument("model", type=Path, help="a .tflite or .onnx file")
     lanes = "avx2, for .tflite s32"
     made.add_argument("--machine", choices=MACHINES, metavar="NAME", help=f"{', '.join(MACHINES)} (default: {lanes})")
-    how = f"whose order of codes and kernels: {', '.join(ROUTES)} (default: that of the file)"
-    made.add_argument("--runtime", choices=ROUTES, metavar="NAME", help=how)
+    how = f"whose order of codes and kernels: {', '.join(SATURATION_RUNTIMES)} (default: that of the file)"
+    made.add_argument("--runtime", choices=SATURATION_RUNTIMES, metavar="NAME", help=how)
     made.add_argument("--data", type=Path, metavar="FILE.npz", help="inputs by name: count what really saturates")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.add_argument("--html", type=Path, metavar="DIR", help=f"write a page with pictures, {_SATURATION_PAGE}")
-    words = "write the model with other types of weights, exact in onnxruntime: the same real values"
-    made.add_argument("--repair", type=Path, metavar="OUT.onnx", help=words)
+    words = "write the model with a repair in each layer that is not safe, once the new file is looked at"
+    made.add_argument("--repair", type=Path, metavar="OUT", help=words)
+    default = "types, for .tflite widen"
+    made.add_argument("--how", choices=REPAIRS, metavar="NAME", help=f"{', '.join(REPAIRS)} (default: {default})")
+    made.add_argument("--seen", action="store_true", help="change only rows that the data saturate")
+    made.add_argument("--repairs", action="store_true", help="try all repairs on the data, and print what each costs")
+    made.add_argument("--labels", type=Path, metavar="FILE.npy", help="the right results, for the accuracy of repairs")
     made.set_defaults(run=_saturation)
 
 

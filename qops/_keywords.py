@@ -1,4 +1,4 @@
-"""Keywords that an op of the front door does not have, and names that a room does not have: errors with the nearest.
+"""Keywords that an op of our own does not have, and names that a room does not have: errors with the nearest.
 
 Python names a near keyword itself from 3.13 on. Before that a misspelt keyword never reaches a function that does not
 take it, so these functions end their arguments with ``**unknown: Never``, which lets no type checker pass one.

@@ -94,7 +94,7 @@ def _tuple_names(value: Any) -> Sequence[str]:
 
 
 def _dataclass_names(value: Any) -> Sequence[str]:
-    return [field.name for field in fields(value) if field.repr]
+    return [one.name for one in fields(value) if one.repr or ("shown" in one.metadata and getattr(value, one.name))]
 
 
 def shows_fields(kind: Kind) -> Kind:
@@ -123,7 +123,7 @@ def shown(value: Any) -> str:
     Examples
     --------
     >>> from qops._readable import shown
-    >>> shown(np.array([0.1, 0.2])), shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
+    >>> shown(np.array([0.1, 0.2])), shown(np.array([1, -2], np.int8)), shown(np.zeros((64, 32), np.uint8))
     ('[0.1, 0.2]', 'np.int8([1, -2])', '<uint8 (64, 32)>')
     """
     if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -30,6 +30,7 @@ from qops._readable import shows_fields
 from qops.checks import shown
 
 __all__ = ["TABLE", "CodeType", "named", "of", "of_dtype"]
+__dir__ = __all__.copy
 
 
 @shows_fields
@@ -124,7 +125,7 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
 
     Examples
     --------
-    >>> qops.codes.of(np.int8([1])).lowest
+    >>> qops.codes.of(np.array([1], np.int8)).lowest
     -128
     """
     row = _BY_DTYPE.get(data.dtype.str[1:])
@@ -183,7 +184,7 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
 
     Examples
     --------
-    >>> qops.codes.named("s8_narrow", np.int8([1])).lowest
+    >>> qops.codes.named("s8_narrow", np.array([1], np.int8)).lowest
     -127
     """
     row = TABLE.get(code_type) if isinstance(code_type, str) else code_type

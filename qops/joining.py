@@ -98,7 +98,7 @@ def looked_up(codes: NDArray[Any], table: NDArray[Any] | None) -> NDArray[Any]:
     Examples
     --------
     >>> from qops.joining import looked_up
-    >>> looked_up(np.uint8([0, 255]), np.arange(256, dtype=np.uint8)[::-1].copy())
+    >>> looked_up(np.array([0, 255], np.uint8), np.arange(256, dtype=np.uint8)[::-1].copy())
     array([255,   0], dtype=uint8)
     """
     if table is None:

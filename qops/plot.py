@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["BOUND_COLOUR", "STYLE", "error_curve", "error_histogram", "error_map", "number_line", "shares"]
+__dir__ = __all__.copy
 
 BOUND_COLOUR = "#7b2d8b"
 """Colour of a bound in every picture."""
@@ -301,7 +302,7 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
 
     Examples
     --------
-    >>> ax = qops.plot.number_line((np.uint8([0, 1, 2, 3]), 0.0, 2.55), points=[0.012])
+    >>> ax = qops.plot.number_line((np.array([0, 1, 2, 3], np.uint8), 0.0, 2.55), points=[0.012])
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '0.01', '0.02', '0.03']
     """

@@ -63,19 +63,19 @@ class QTensor(_Tensor):
     ``data, lo, hi = t`` unpacks a tensor whose codes these three tell. The others refuse, as the three would be read
     as other values:
 
-    >>> data, lo, hi = qops.QTensor(np.int8([-127, 0, 127]), -1.0, 1.0, "s8_narrow")
+    >>> data, lo, hi = qops.QTensor(np.array([-127, 0, 127], np.int8), -1.0, 1.0, "s8_narrow")
     Traceback (most recent call last):
     TypeError: data, min and max do not tell that its codes are s8_narrow: take .data, .min, .max, or .dequantize()
 
     **Hazards.** Being unpacked, a tensor is iterated as well. So ``max(t)``, ``any(t)`` and ``sorted(t)`` fail with an
     error of numpy, and ``sum(t)`` adds both ends to the codes:
 
-    >>> sum(qops.QTensor(np.uint8([1, 2]), 0.0, 255.0))
+    >>> sum(qops.QTensor(np.array([1, 2], np.uint8), 0.0, 255.0))
     array([256., 257.])
 
     Examples
     --------
-    >>> t = qops.QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
+    >>> t = qops.QTensor(np.array([0, 128, 255], np.uint8), -1.0, 0.9921875)
     >>> t
     QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
     >>> t.scale, t.zero_point
@@ -139,9 +139,9 @@ class QTensor(_Tensor):
 
         Examples
         --------
-        >>> qops.QTensor.from_scale(np.int8([-128, 0, 127]), 0.5, -3)
+        >>> qops.QTensor.from_scale(np.array([-128, 0, 127], np.int8), 0.5, -3)
         QTensor(np.int8([-128, 0, 127]), -62.5, 65.0)
-        >>> qops.QTensor.from_scale(np.uint8([[1, 2], [3, 4]]), [1.0, 0.5], axis=1).dequantize()
+        >>> qops.QTensor.from_scale(np.array([[1, 2], [3, 4]], np.uint8), [1.0, 0.5], axis=1).dequantize()
         array([[1., 1.],
                [3., 2.]], dtype=float32)
         """

@@ -6,12 +6,13 @@ They need no pytest, and raise AssertionError as numpy.testing does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.checks import integer as _integer
 from qops.checks import number as _number
@@ -28,7 +29,10 @@ _SHOWN = 10  # places that a message lists
 _RULES = 4  # rules that it names
 
 
-def assert_codes(got: ArrayLike, wanted: ArrayLike, *, off_by: int = 0, rule: Mapping[str, Any] | None = None) -> None:
+@refusing_unknown
+def assert_codes(
+    got: ArrayLike, wanted: ArrayLike, *, off_by: int = 0, rule: Mapping[str, Any] | None = None, **unknown: Never
+) -> None:
     """Fail where codes differ: integers that two implementations should make alike.
 
     Parameters
@@ -71,6 +75,8 @@ def assert_codes(got: ArrayLike, wanted: ArrayLike, *, off_by: int = 0, rule: Ma
     first: (38,) 5 for 4, (39,) 6 for 5
     where: each is 1 more
     """
+    if unknown:
+        raise unknown_keyword(assert_codes, unknown)
     __tracebackhide__ = True  # pytest then shows the line that called
     limit = _integer(off_by, "off_by", 0, 2**32)
     mine, reference = _codes(got, "got"), _codes(wanted, "wanted")
@@ -93,7 +99,10 @@ def assert_codes(got: ArrayLike, wanted: ArrayLike, *, off_by: int = 0, rule: Ma
     raise AssertionError("\n".join(lines))
 
 
-def assert_within(got: TensorLike, exact: ArrayLike, *, op: str | None = None, lsb: float | None = None) -> None:
+@refusing_unknown
+def assert_within(
+    got: TensorLike, exact: ArrayLike, *, op: str | None = None, lsb: float | None = None, **unknown: Never
+) -> None:
     """Fail where a tensor is farther from exact values than an op, or a number of LSB, allows.
 
     Parameters
@@ -132,6 +141,8 @@ def assert_within(got: TensorLike, exact: ArrayLike, *, op: str | None = None, l
     first: (2,) +2.55
     where: only element 2, the last one, and all of it
     """
+    if unknown:
+        raise unknown_keyword(assert_within, unknown)
     __tracebackhide__ = True  # pytest then shows the line that called
     if (op is None) == (lsb is None):
         raise bad_value("op, lsb", "give one of them")

@@ -44,7 +44,7 @@ def windows_of(
     --------
     >>> from qops._kernels.arrays.axis import Axis
     >>> from qops.window_rows import windows_of
-    >>> x = np.uint8([[[1, 2, 3], [4, 5, 6]]])
+    >>> x = np.array([[[1, 2, 3], [4, 5, 6]]], np.uint8)
     >>> windows_of(x, [Axis(2)], 0, 1, False)[0].tolist(), windows_of(x, [Axis(2)], 0, 1, True)[0].tolist()
     ([[[1, 4, 2, 5], [2, 5, 3, 6]]], [[[1, 2, 4, 5], [2, 3, 5, 6]]])
     """

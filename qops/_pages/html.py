@@ -28,7 +28,7 @@ _NOTEBOOK = """
 .qops { max-width: 68rem } .qops .wide { overflow-x: auto } .qops td, .qops th { text-align: left }
 .qops td.number, .qops th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .qops svg .bar { fill: #3b82b4 } .qops svg .axis { stroke: #808a94 }
-.qops svg text { font: 11px sans-serif; fill: #6f7a85 }
+.qops svg text { font: 11px sans-serif; fill: currentColor }
 """
 
 

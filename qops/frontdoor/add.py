@@ -100,7 +100,7 @@ def add(
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([-128, -28, 127]), -1.0, 1.55)
+    >>> a, b = (np.array([0, 100, 255], np.uint8), -1.0, 1.55), (np.array([-128, -28, 127], np.int8), -1.0, 1.55)
     >>> t = qops.add(a, b)  # -2, 0 and 3.1
     >>> t.data, t.zero_point, t.dequantize().round(2)
     (array([  0, 100, 255], dtype=uint8), 100, array([-2. ,  0. ,  3.1], dtype=float32))
@@ -156,7 +156,9 @@ def quantized_add_8p8to32(
 
     Examples
     --------
-    >>> t = qops.quantized_add_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
+    >>> t = qops.quantized_add_8p8to32(
+    ...     (np.array([0, 255], np.uint8), 1.0, 2.0), (np.array([0, 255], np.uint8), 0.0, 1.0)
+    ... )
     >>> t
     QTensor(np.int32([8192, 24576]), -262144.0, 262144.0)
     >>> t.data * t.scale  # 1 + 0, 2 + 1
@@ -221,8 +223,8 @@ def quantized_add_8p8to8(
 
     Examples
     --------
-    >>> a = (np.uint8([0, 128, 255]), 0.0, 2.0)
-    >>> b = (np.uint8([0, 64, 255]), 0.0, 1.0)
+    >>> a = (np.array([0, 128, 255], np.uint8), 0.0, 2.0)
+    >>> b = (np.array([0, 64, 255], np.uint8), 0.0, 1.0)
     >>> qops.quantized_add_8p8to8(a, b, guess=(0.0, 3.0))
     QTensor(np.uint8([0, 107, 255]), 0.0, 3.0)
     >>> t, info = qops.quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)

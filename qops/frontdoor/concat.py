@@ -70,7 +70,7 @@ def concat(
 
     Examples
     --------
-    >>> qops.concat([(np.uint8([[0, 255]]), 0.0, 2.0), (np.int8([[-128, 127]]), 0.0, 4.0)])
+    >>> qops.concat([(np.array([[0, 255]], np.uint8), 0.0, 2.0), (np.array([[-128, 127]], np.int8), 0.0, 4.0)])
     QTensor(np.uint8([[0, 128, 0, 255]]), 0.0, 4.0)
     """
     if unknown:

@@ -96,7 +96,7 @@ def conv2d(
     Examples
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
-    >>> w = np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0
+    >>> w = np.array([[1, 1], [1, -1]], np.int8).reshape(2, 2, 1, 1), -128.0, 127.0
     >>> t = qops.conv2d(x, w, stride=2, padding="same")
     >>> t.data.ravel().tolist(), t.scale  # 0 + 1 + 3 - 4, 2 + 5, 6 + 7, 8
     ([0, 7, 13, 8], 1.0)
@@ -133,7 +133,9 @@ class Conv2D(LayerOp):
 
     Examples
     --------
-    >>> op = qops.Conv2D((np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0), stride=2, padding="same")
+    >>> op = qops.Conv2D(
+    ...     (np.array([[1, 1], [1, -1]], np.int8).reshape(2, 2, 1, 1), -128.0, 127.0), stride=2, padding="same"
+    ... )
     >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
     [0, 7, 13, 8]
     >>> op.shape_of((1, 224, 224, 1))

@@ -76,7 +76,7 @@ def lookup(
 
     Examples
     --------
-    >>> t = np.uint8([0, 128, 192, 255]), -4.0, 3.96875
+    >>> t = np.array([0, 128, 192, 255], np.uint8), -4.0, 3.96875
     >>> qops.lookup(t, np.tanh).dequantize().round(3)
     array([-0.999,  0.   ,  0.968,  0.999], dtype=float32)
     >>> qops.lookup(t, lambda x: 1 / (1 + np.exp(-x)), (0.0, 1.0))

@@ -110,11 +110,11 @@ def matmul(
 
     Examples
     --------
-    >>> a, b = (np.uint8([[0, 3], [9, 200]]), -1.0, 254.0), (np.int8([[2], [-4]]), -128.0, 127.0)
+    >>> a, b = (np.array([[0, 3], [9, 200]], np.uint8), -1.0, 254.0), (np.array([[2], [-4]], np.int8), -128.0, 127.0)
     >>> t = qops.matmul(a, b)
     >>> t.data.tolist(), t.scale  # -1 * 2 + 2 * -4, 8 * 2 + 199 * -4
     ([[-10], [-780]], 1.0)
-    >>> t = qops.matmul((np.uint8([[0, 255]]), 1.0, 2.0), (np.uint8([[255], [255]]), 0.0, 3.0))
+    >>> t = qops.matmul((np.array([[0, 255]], np.uint8), 1.0, 2.0), (np.array([[255], [255]], np.uint8), 0.0, 3.0))
     >>> round(float(t.data[0, 0] * t.scale), 5)  # 1 * 3 + 2 * 3
     9.0
 
@@ -153,10 +153,10 @@ class MatMul(LayerOp):
 
     Examples
     --------
-    >>> op = qops.MatMul((np.int8([[2], [-4]]), -128.0, 127.0), clip=(0, None))
+    >>> op = qops.MatMul((np.array([[2], [-4]], np.int8), -128.0, 127.0), clip=(0, None))
     >>> op
     MatMul(QTensor(np.int8([[2], [-4]]), -128.0, 127.0), clip=(0.0, None))
-    >>> op((np.uint8([[4, 2], [9, 200]]), -1.0, 254.0)).data.tolist()
+    >>> op((np.array([[4, 2], [9, 200]], np.uint8), -1.0, 254.0)).data.tolist()
     [[2], [0]]
     """
 

@@ -70,7 +70,7 @@ def mul(
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([127, -18, 127]), -1.0, 1.55)
+    >>> a, b = (np.array([0, 100, 255], np.uint8), -1.0, 1.55), (np.array([127, -18, 127], np.int8), -1.0, 1.55)
     >>> t = qops.mul(a, b, dtype="int8")  # -1.55, 0 and 2.4025
     >>> t.data, t.zero_point, t.dequantize().round(2)
     (array([-128,  -28,  127], dtype=int8), -28, array([-1.55,  0.  ,  2.4 ], dtype=float32))
@@ -118,7 +118,9 @@ def quantized_mul_8x8to32(
 
     Examples
     --------
-    >>> t = qops.quantized_mul_8x8to32((np.uint8([0, 255]), -2.0, 3.0), (np.uint8([255, 255]), 4.0, 8.0))
+    >>> t = qops.quantized_mul_8x8to32(
+    ...     (np.array([0, 255], np.uint8), -2.0, 3.0), (np.array([255, 255], np.uint8), 4.0, 8.0)
+    ... )
     >>> (t.data * t.scale).round(4)  # -2 * 8, 3 * 8
     array([-16.,  24.])
     """
@@ -172,7 +174,7 @@ def quantized_mul_8x8to8(
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 128, 255]), -1.0, 1.0), (np.uint8([0, 64, 255]), 0.0, 3.0)
+    >>> a, b = (np.array([0, 128, 255], np.uint8), -1.0, 1.0), (np.array([0, 64, 255], np.uint8), 0.0, 3.0)
     >>> qops.quantized_mul_8x8to8(a, b, guess=(-3.0, 3.0))
     QTensor(np.uint8([128, 128, 255]), -3.0, 3.0)
     >>> qops.quantized_mul_8x8to8(a, b, range=(0.0, 1.5))

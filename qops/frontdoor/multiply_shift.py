@@ -61,7 +61,7 @@ def multiply_shift(
 
     Examples
     --------
-    >>> qops.multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
+    >>> qops.multiply_shift(np.array([0, 100, 255], np.uint8), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
     if unknown:

@@ -57,9 +57,9 @@ def pad(
 
     Examples
     --------
-    >>> qops.pad((np.uint8([[7, 8]]), -1.0, 1.55), ((1, 0), (0, 2)))
+    >>> qops.pad((np.array([[7, 8]], np.uint8), -1.0, 1.55), ((1, 0), (0, 2)))
     QTensor(np.uint8([[100, 100, 100, 100], [7, 8, 100, 100]]), -1.0, 1.5499999523162842)
-    >>> qops.pad((np.uint8([7, 8]), 1.0, 2.0), 1)
+    >>> qops.pad((np.array([7, 8], np.uint8), 1.0, 2.0), 1)
     Traceback (most recent call last):
     ValueError: value: 0.0 is outside the range (1.0, 2.0) of t
     """

@@ -73,7 +73,7 @@ def max_pool(
 
     Examples
     --------
-    >>> t = np.uint8([[1, 5, 2], [7, 0, 3], [4, 6, 8]]).reshape(1, 3, 3, 1), 0.0, 255.0
+    >>> t = np.array([[1, 5, 2], [7, 0, 3], [4, 6, 8]], np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
     >>> qops.max_pool(t, 2, stride=1).data.ravel().tolist()
     [7, 5, 7, 8]
     >>> qops.max_pool(t, 2, padding="same").data.ravel().tolist()
@@ -130,7 +130,7 @@ def avg_pool(
 
     Examples
     --------
-    >>> t = np.uint8([[1, 5, 2], [7, 0, 3], [4, 6, 8]]).reshape(1, 3, 3, 1), 0.0, 255.0
+    >>> t = np.array([[1, 5, 2], [7, 0, 3], [4, 6, 8]], np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
     >>> qops.avg_pool(t, None).data.item()  # of all pixels
     4
     >>> qops.avg_pool(t, 2, padding="same").data.ravel().tolist()  # of 13 / 4, 5 / 2, 10 / 2 and 8

@@ -51,7 +51,7 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
 
     Examples
     --------
-    >>> t = np.uint8([0, 100, 200, 255]), -10.0, 15.5
+    >>> t = np.array([0, 100, 200, 255], np.uint8), -10.0, 15.5
     >>> qops.relu(t)
     QTensor(np.uint8([100, 100, 200, 255]), -10.0, 15.5)
     >>> qops.relu(t, 6.0).dequantize()

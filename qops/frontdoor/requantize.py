@@ -45,7 +45,7 @@ def requantization_range(t: TensorLike, **unknown: Never) -> tuple[float, float]
 
     Examples
     --------
-    >>> qops.requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
+    >>> qops.requantization_range((np.array([-(2**30), 0, 2**29], np.int32), -8.0, 8.0))
     (-4.0, 2.0)
     """
     if unknown:
@@ -113,12 +113,12 @@ def requantize(
 
     Examples
     --------
-    >>> t = np.uint8([0, 100, 200]), -1.0, 1.55
+    >>> t = np.array([0, 100, 200], np.uint8), -1.0, 1.55
     >>> qops.requantize(t, 0.0)
     QTensor(np.uint8([0, 0, 255]), 0.0, 1.0)
     >>> qops.requantize(t, -1.0, 1.55, dtype=np.int8)
     QTensor(np.int8([-128, -28, 72]), -1.0, 1.5499999523162842)
-    >>> acc, tops = np.int32([[2**30, 2**29], [-(2**29), 2**30]]), np.float32([8.0, 0.5])
+    >>> acc, tops = np.array([[2**30, 2**29], [-(2**29), 2**30]], np.int32), np.array([8.0, 0.5], np.float32)
     >>> qops.requantize((acc, -tops, tops), -8.0, 7.9375).dequantize()
     array([[ 4.   ,  0.125],
            [-2.   ,  0.25 ]], dtype=float32)
@@ -161,7 +161,7 @@ def requantize_32to8(
 
     Examples
     --------
-    >>> qops.requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
+    >>> qops.requantize_32to8((np.array([-(2**30), 0, 2**29], np.int32), -8.0, 8.0), -4.0, 4.0)
     QTensor(np.uint8([0, 128, 191]), -4.0, 4.0)
     """
     if unknown:

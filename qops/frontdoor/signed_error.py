@@ -42,7 +42,7 @@ def values(t: TensorLike, **unknown: Never) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> qops.values((np.uint8([0, 51, 255]), 1.0, 2.0))
+    >>> qops.values((np.array([0, 51, 255], np.uint8), 1.0, 2.0))
     array([1. , 1.2, 2. ])
     """
     if unknown:
@@ -81,7 +81,7 @@ def signed_error(t: TensorLike, reference: ArrayLike, **unknown: Never) -> NDArr
 
     Examples
     --------
-    >>> qops.signed_error((np.uint8([0, 100, 255]), 0.0, 255.0), [0.0, 100.25, 254.0])
+    >>> qops.signed_error((np.array([0, 100, 255], np.uint8), 0.0, 255.0), [0.0, 100.25, 254.0])
     array([ 0.  , -0.25,  1.  ])
     """
     if unknown:

@@ -66,9 +66,9 @@ def softmax(
 
     Examples
     --------
-    >>> qops.softmax((np.uint8([0, 1, 2, 255]), 0.0, 255.0)).data
+    >>> qops.softmax((np.array([0, 1, 2, 255], np.uint8), 0.0, 255.0)).data
     array([  0,   0,   0, 255], dtype=uint8)
-    >>> qops.softmax((np.uint8([[10, 20], [30, 20]]), 0.0, 25.5), axis=0).dequantize().round(3)
+    >>> qops.softmax((np.array([[10, 20], [30, 20]], np.uint8), 0.0, 25.5), axis=0).dequantize().round(3)
     array([[0.118, 0.502],
            [0.882, 0.502]], dtype=float32)
     """

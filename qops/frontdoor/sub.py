@@ -61,7 +61,7 @@ def sub(
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([-128, -28, -128]), -1.0, 1.55)
+    >>> a, b = (np.array([0, 100, 255], np.uint8), -1.0, 1.55), (np.array([-128, -28, -128], np.int8), -1.0, 1.55)
     >>> qops.sub(a, b, range=(0.0, 2.55)).data  # 0, 0 and 2.55
     array([  0,   0, 255], dtype=uint8)
     """
@@ -105,7 +105,9 @@ def quantized_sub_8p8to32(
 
     Examples
     --------
-    >>> t = qops.quantized_sub_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
+    >>> t = qops.quantized_sub_8p8to32(
+    ...     (np.array([0, 255], np.uint8), 1.0, 2.0), (np.array([0, 255], np.uint8), 0.0, 1.0)
+    ... )
     >>> t.data * t.scale  # 1 - 0, 2 - 1
     array([1., 1.])
     """
@@ -148,7 +150,7 @@ def quantized_sub_8p8to8(
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 128, 255]), 0.0, 2.0), (np.uint8([0, 64, 255]), 0.0, 1.0)
+    >>> a, b = (np.array([0, 128, 255], np.uint8), 0.0, 2.0), (np.array([0, 64, 255], np.uint8), 0.0, 1.0)
     >>> qops.quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(np.uint8([85, 149, 170]), -1.0, 2.0)
     """

@@ -39,7 +39,7 @@ def hvx_vmpy_h_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> qops.isa.hvx_vmpy_h_s1_rnd_sat(np.int16([-32768, 3]), np.int16([-32768, 16384]))
+    >>> qops.isa.hvx_vmpy_h_s1_rnd_sat(np.array([-32768, 3], np.int16), np.array([-32768, 16384], np.int16))
     array([32767,     2], dtype=int16)
     """
     left, right = fit(lanes(u, "u", np.int16, np.int64), lanes(v, "v", np.int16, np.int64), "u, v")
@@ -64,7 +64,9 @@ def hvx_vmpye_vmpyo_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S32:
     -----
     **Hazards.** Ties go up. In gemmlowp's rounding_doubling_high_mul they go away from zero.
 
-    >>> qops.isa.hvx_vmpye_vmpyo_s1_rnd_sat(np.int32([-(1 << 30), -(1 << 31)]), np.int32([1, -(1 << 31)]))
+    >>> qops.isa.hvx_vmpye_vmpyo_s1_rnd_sat(
+    ...     np.array([-(1 << 30), -(1 << 31)], np.int32), np.array([1, -(1 << 31)], np.int32)
+    ... )
     array([         0, 2147483647], dtype=int32)
     """
     left, right = fit(lanes(u, "u", np.int32, np.int64), lanes(v, "v", np.int32, np.int64), "u, v")
@@ -89,7 +91,7 @@ def hvx_vmpa(a: ArrayLike, b: ArrayLike, scale_a: int, scale_b: int) -> S16:
     -----
     **Hazards.** It wraps, modulo 2**16.
 
-    >>> qops.isa.hvx_vmpa(np.uint8([255]), np.uint8([255]), 127, 127)
+    >>> qops.isa.hvx_vmpa(np.array([255], np.uint8), np.array([255], np.uint8), 127, 127)
     array([-766], dtype=int16)
     """
     scale_a, scale_b = (integer(v, name, *S8_ENDS) for v, name in ((scale_a, "scale_a"), (scale_b, "scale_b")))
@@ -117,7 +119,7 @@ def hvx_vasr_rnd_sat(x: ArrayLike, shift: int, dtype: DTypeLike) -> NDArray[Any]
     -----
     **Hazards.** A shift of 8 is a shift of 0 if the result is uint8. A shift of 0 does not round.
 
-    >>> x = np.int16([-5, 1000, 31])
+    >>> x = np.array([-5, 1000, 31], np.int16)
     >>> qops.isa.hvx_vasr_rnd_sat(x, 1, np.uint8), qops.isa.hvx_vasr_rnd_sat(x, 8, np.uint8)
     (array([  0, 255,  16], dtype=uint8), array([  0, 255,  31], dtype=uint8))
     """
@@ -142,7 +144,7 @@ def hvx_vavg(a: ArrayLike, b: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> qops.isa.hvx_vavg(np.int16([-1, 32767]), np.int16([0, 32767]))
+    >>> qops.isa.hvx_vavg(np.array([-1, 32767], np.int16), np.array([0, 32767], np.int16))
     array([   -1, 32767], dtype=int16)
     """
     left, right = fit(lanes(a, "a", np.int16, np.int32), lanes(b, "b", np.int16, np.int32))
@@ -162,7 +164,7 @@ def hvx_vsat_ub(x: ArrayLike) -> NDArray[np.uint8]:
 
     Examples
     --------
-    >>> qops.isa.hvx_vsat_ub(np.int16([-1, 300, 7]))
+    >>> qops.isa.hvx_vsat_ub(np.array([-1, 300, 7], np.int16))
     array([  0, 255,   7], dtype=uint8)
     """
     return saturate(lanes(x, "x", np.int16, np.int16), np.uint8)

@@ -195,7 +195,7 @@ class Machine(NamedTuple):
 
         Examples
         --------
-        >>> a, b = np.uint8([255, 255, 0]), np.int8([127, 127, 5])
+        >>> a, b = np.array([255, 255, 0], np.uint8), np.array([127, 127, 5], np.int8)
         >>> [qops.isa.MACHINES[name].dot(a, b).item() for name in ("avx2", "vnni")]
         [32767, 64770]
         """

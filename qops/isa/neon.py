@@ -25,7 +25,7 @@ def smull(a: ArrayLike, b: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> qops.isa.smull(np.int8([-128, 100]), np.int8([-128, -3]))
+    >>> qops.isa.smull(np.array([-128, 100], np.int8), np.array([-128, -3], np.int8))
     array([16384,  -300], dtype=int16)
     """
     left, right = fit(lanes(a, "a", np.int8, np.int16), lanes(b, "b", np.int8, np.int16))
@@ -49,7 +49,7 @@ def smlal(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S16:
     **Hazards.** It wraps, modulo 2**16. Of two products only -128 * -128 twice does so: 32768 becomes -32768, and the
     sum is 65536 too small.
 
-    >>> lowest = np.int8([-128])
+    >>> lowest = np.array([-128], np.int8)
     >>> qops.isa.smlal(qops.isa.smull(lowest, lowest), lowest, lowest)
     array([-32768], dtype=int16)
     """
@@ -73,7 +73,7 @@ def sadalp(c: ArrayLike, x: ArrayLike) -> S32:
     -----
     **Hazards.** It wraps, modulo 2**32.
 
-    >>> qops.isa.sadalp(np.int32([1, 2147483647]), np.int16([30000, 30000, 1, 0]))
+    >>> qops.isa.sadalp(np.array([1, 2147483647], np.int32), np.array([30000, 30000, 1, 0], np.int16))
     array([      60001, -2147483648], dtype=int32)
     """
     sums = pair_sums(lanes(x, "x", np.int16, np.int64, 2))
@@ -100,8 +100,8 @@ def sdot(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** No step saturates; the sum wraps, modulo 2**32.
 
-    >>> lowest = np.int8([-128, -128, -128, -128])
-    >>> qops.isa.sdot(np.int32([0]), lowest, lowest)
+    >>> lowest = np.array([-128, -128, -128, -128], np.int8)
+    >>> qops.isa.sdot(np.array([0], np.int32), lowest, lowest)
     array([65536], dtype=int32)
     """
     left, right = fit(lanes(a, "a", np.int8, np.int64, 4), lanes(b, "b", np.int8, np.int64, 4))
@@ -127,8 +127,8 @@ def udot(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** No step saturates; the sum wraps, modulo 2**32.
 
-    >>> highest = np.uint8([255, 255, 255, 255])
-    >>> qops.isa.udot(np.int32([0]), highest, highest)
+    >>> highest = np.array([255, 255, 255, 255], np.uint8)
+    >>> qops.isa.udot(np.array([0], np.int32), highest, highest)
     array([260100], dtype=int32)
     """
     left, right = fit(lanes(a, "a", np.uint8, np.int64, 4), lanes(b, "b", np.uint8, np.int64, 4))
@@ -159,8 +159,8 @@ def dot16_smlal(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     **Hazards.** Where both codes of both products are -128, the sum is 65536 too small. Weights in [-127, 127] never
     do this.
 
-    >>> a = np.int8([-128, 0, 0, 0, 0, 0, 0, 0, -128, 0, 0, 0, 0, 0, 0, 0])
-    >>> zero = np.int32([0, 0, 0, 0])
+    >>> a = np.array([-128, 0, 0, 0, 0, 0, 0, 0, -128, 0, 0, 0, 0, 0, 0, 0], np.int8)
+    >>> zero = np.array([0, 0, 0, 0], np.int32)
     >>> qops.isa.dot16_smlal(zero, a, a), int(a.astype(int) @ a)
     (array([-32768,      0,      0,      0], dtype=int32), 32768)
     """

@@ -43,7 +43,7 @@ def vpmaddubsw(a: ArrayLike, b: ArrayLike) -> S16:
     **Hazards.** The sum of two products of u8 and s8 codes can need 17 bits. No other instruction of the dot product
     saturates, so this one is why machines with and without VNNI may disagree.
 
-    >>> a, b = np.uint8([255, 255]), np.int8([127, 127])
+    >>> a, b = np.array([255, 255], np.uint8), np.array([127, 127], np.int8)
     >>> qops.isa.vpmaddubsw(a, b), 2 * 255 * 127
     (array([32767], dtype=int16), 64770)
     """
@@ -66,9 +66,9 @@ def vpmaddwd(a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** It is exact for all inputs but one: four times -32768 wraps.
 
-    >>> qops.isa.vpmaddwd(np.int16([32767, -1]), np.int16([1, 1]))
+    >>> qops.isa.vpmaddwd(np.array([32767, -1], np.int16), np.array([1, 1], np.int16))
     array([32766], dtype=int32)
-    >>> qops.isa.vpmaddwd(np.int16([-32768, -32768]), np.int16([-32768, -32768]))
+    >>> qops.isa.vpmaddwd(np.array([-32768, -32768], np.int16), np.array([-32768, -32768], np.int16))
     array([-2147483648], dtype=int32)
     """
     left, right = fit(lanes(a, "a", np.int16, np.int64, 2), lanes(b, "b", np.int16, np.int64, 2))
@@ -90,7 +90,7 @@ def vpaddd(a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** It wraps, modulo 2**32.
 
-    >>> qops.isa.vpaddd(np.int32([2147483647]), np.int32([1]))
+    >>> qops.isa.vpaddd(np.array([2147483647], np.int32), np.array([1], np.int32))
     array([-2147483648], dtype=int32)
     """
     left, right = fit(lanes(a, "a", np.int32, np.int64), lanes(b, "b", np.int32, np.int64))
@@ -116,8 +116,8 @@ def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** The sum wraps, modulo 2**32.
 
-    >>> a, b = np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0])
-    >>> qops.isa.vpdpbusd(np.int32([0]), a, b), qops.isa.vpdpbusd(np.int32([2147483647]), a, b)
+    >>> a, b = np.array([255, 255, 0, 0], np.uint8), np.array([127, 127, 0, 0], np.int8)
+    >>> qops.isa.vpdpbusd(np.array([0], np.int32), a, b), qops.isa.vpdpbusd(np.array([2147483647], np.int32), a, b)
     (array([64770], dtype=int32), array([-2147418879], dtype=int32))
     """
     left, right = fit(lanes(a, "a", np.uint8, np.int64, 4), lanes(b, "b", np.int8, np.int64, 4))
@@ -145,7 +145,8 @@ def vpdpbusds(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     **Hazards.** The five terms are added exactly, and only the sum is cut. A bias that is added before the products
     can therefore saturate where one that is added after them wraps.
 
-    >>> a, b, top = np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]), np.int32([2147483647])
+    >>> a, b = np.array([255, 255, 0, 0], np.uint8), np.array([127, 127, 0, 0], np.int8)
+    >>> top = np.array([2147483647], np.int32)
     >>> qops.isa.vpdpbusds(top, a, b), qops.isa.vpdpbusd(top, a, b)
     (array([2147483647], dtype=int32), array([-2147418879], dtype=int32))
     """
@@ -169,7 +170,7 @@ def vpabsb(a: ArrayLike) -> NDArray[np.uint8]:
     -----
     **Hazards.** The magnitude of -128 is 128, which an s8 lane does not hold: read as s8 it is -128 again.
 
-    >>> qops.isa.vpabsb(np.int8([-128, -127, 5]))
+    >>> qops.isa.vpabsb(np.array([-128, -127, 5], np.int8))
     array([128, 127,   5], dtype=uint8)
     """
     return np.asarray(np.abs(lanes(a, "a", np.int8, np.int16))).astype(np.uint8)
@@ -190,7 +191,7 @@ def vpsignb(a: ArrayLike, b: ArrayLike) -> NDArray[np.int8]:
     -----
     **Hazards.** -128 negated wraps to -128.
 
-    >>> qops.isa.vpsignb(np.int8([5, 5, -128]), np.int8([-3, 0, -1]))
+    >>> qops.isa.vpsignb(np.array([5, 5, -128], np.int8), np.array([-3, 0, -1], np.int8))
     array([  -5,    0, -128], dtype=int8)
     """
     left, right = fit(lanes(a, "a", np.int8, np.int16), lanes(b, "b", np.int8, np.int16))
@@ -210,7 +211,7 @@ def vpmovzxbw(a: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> qops.isa.vpmovzxbw(np.uint8([200]))
+    >>> qops.isa.vpmovzxbw(np.array([200], np.uint8))
     array([200], dtype=int16)
     """
     return lanes(a, "a", np.uint8, np.int16)
@@ -229,7 +230,7 @@ def vpmovsxbw(a: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> qops.isa.vpmovsxbw(np.int8([-56]))
+    >>> qops.isa.vpmovsxbw(np.array([-56], np.int8))
     array([-56], dtype=int16)
     """
     return lanes(a, "a", np.int8, np.int16)
@@ -252,7 +253,7 @@ def vpmulhrsw(a: ArrayLike, b: ArrayLike) -> S16:
     -----
     **Hazards.** -1.0 * -1.0 wraps to -1.0. HVX's vmpy saturates there.
 
-    >>> qops.isa.vpmulhrsw(np.int16([-32768, 3]), np.int16([-32768, 16384]))
+    >>> qops.isa.vpmulhrsw(np.array([-32768, 3], np.int16), np.array([-32768, 16384], np.int16))
     array([-32768,      2], dtype=int16)
     """
     left, right = fit(lanes(a, "a", np.int16, np.int32), lanes(b, "b", np.int16, np.int32))
@@ -279,8 +280,8 @@ def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     **Hazards.** A sum of 64770 becomes 32767. If s8 codes are moved to u8 by adding 128, the compensation is added to
     the saturated sum: 32258 becomes 255.
 
-    >>> zero, b = np.int32([0]), np.int8([127, 127, 0, 0])
-    >>> qops.isa.dot4_maddubs(zero, np.uint8([255, 255, 0, 0]), b)
+    >>> zero, b = np.array([0], np.int32), np.array([127, 127, 0, 0], np.int8)
+    >>> qops.isa.dot4_maddubs(zero, np.array([255, 255, 0, 0], np.uint8), b)
     array([32767], dtype=int32)
     >>> a_s8 = np.array([127, 127, 0, 0])
     >>> compensation = -128 * b.sum(dtype=np.int32)
@@ -312,8 +313,8 @@ def dot4_psign(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     **Hazards.** It is exact where no b is -128: magnitudes are at most 128, and 2 * 128 * 127 is within s16. Where b is
     -128 and a is negative, the sign is lost:
 
-    >>> a, b = np.int8([-128, -1, 0, 0]), np.int8([-128, -128, 0, 0])
-    >>> qops.isa.dot4_psign(np.int32([0]), a, b), int(a.astype(int) @ b)
+    >>> a, b = np.array([-128, -1, 0, 0], np.int8), np.array([-128, -128, 0, 0], np.int8)
+    >>> qops.isa.dot4_psign(np.array([0], np.int32), a, b), int(a.astype(int) @ b)
     (array([-16512], dtype=int32), 16512)
     """
     left, right = fit(lanes(a, "a", np.int8, np.int8, 4), lanes(b, "b", np.int8, np.int8, 4))
@@ -335,7 +336,9 @@ def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
 
     Examples
     --------
-    >>> qops.isa.dot4_widened(np.int32([0]), np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]))
+    >>> qops.isa.dot4_widened(
+    ...     np.array([0], np.int32), np.array([255, 255, 0, 0], np.uint8), np.array([127, 127, 0, 0], np.int8)
+    ... )
     array([64770], dtype=int32)
     """
     acc, left = lanes(c, "c", np.int32, np.int32), lanes(a, "a", np.uint8, np.int16, 4)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._pages.html import in_notebook, table
 from qops._readable import shows_fields
 from qops.checks import as_array, choice, int32, shown
 from qops.models.live import Live
@@ -21,6 +23,7 @@ from qops.models.tensor import Tensor
 __all__ = ["Graph"]
 
 Arrays = Mapping[str, NDArray[Any]]
+_SHOWN_OPS = 60
 
 
 @shows_fields
@@ -42,6 +45,9 @@ class Graph:
         The runtime whose bits the ops give, for example "reference" or "ort".
     fused : tuple of str
         Which nodes of the file the runtime runs as one op: one sentence for each group of nodes.
+    hazards : tuple of str
+        Which layers some input makes saturate or wrap in narrow lanes of this runtime: one sentence for each layer.
+        `qops.saturation` says more.
 
     Raises
     ------
@@ -56,7 +62,17 @@ class Graph:
     ops: tuple[Op, ...] = field(repr=False)
     runtime: str = ""
     fused: tuple[str, ...] = field(default=(), repr=False)
+    hazards: tuple[str, ...] = field(default=(), repr=False, metadata={"shown": "if there are any"})
     _plan: ClassVar[RunPlan | None] = None
+
+    def _repr_html_(self) -> str:
+        """Show what the network is and a row for each op in a notebook."""
+        first, more = self.ops[:_SHOWN_OPS], len(self.ops) - _SHOWN_OPS
+        rows = [(op.name, op.kind, ", ".join(op.reads), ", ".join(op.outputs), op.gap) for op in first]
+        of = f", as {self.runtime} runs it" if self.runtime else ""
+        said = f"<p>{escape(self.name)}{escape(of)}: {len(self.ops)} ops</p>"
+        rest = f"<p>and {more} more ops</p>" if more > 0 else ""
+        return in_notebook(said, table(("name", "op", "reads", "writes", "not computed"), rows), rest)
 
     def __post_init__(self) -> None:
         known = {name for name, tensor in self.tensors.items() if tensor.data is not None} | set(self.inputs)
@@ -224,7 +240,7 @@ class Graph:
         """
         found = self._named(x, name)
         for key, data in found.items():
-            if data.dtype != np.dtype(self.tensors[key].dtype):
+            if data.dtype.name != self.tensors[key].dtype:
                 said = name if not isinstance(x, Mapping) else f"{name}[{key!r}]"
                 raise bad_type(said, f"expected {self.tensors[key].dtype}, got {data.dtype}")
         return found

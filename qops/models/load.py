@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Never
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice, flag, shown
 from qops.models.graph import Graph
+from qops.models.lanes.read import hazards_of
 from qops.models.onnx.graph import load_onnx
 from qops.models.tflite.graph import load_tflite
 from qops.onnx.runtimes import RUNTIMES
@@ -15,7 +19,8 @@ from qops.tflite.kernels import KERNELS
 __all__ = ["load"]
 
 
-def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) -> Graph:
+@refusing_unknown
+def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False, **unknown: Never) -> Graph:
     """Read a model file, .tflite or .onnx, into a graph of prepared ops.
 
     Parameters
@@ -37,7 +42,8 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     Returns
     -------
     Graph
-        ``graph.run(x)`` runs it on codes, ``graph.real(x)`` in real numbers.
+        ``graph.run(x)`` runs it on codes, ``graph.real(x)`` in real numbers. ``graph.hazards`` names the layers that
+        some input makes saturate or wrap in narrow lanes of the runtime, such as those of "ort_avx2".
 
     Raises
     ------
@@ -63,12 +69,17 @@ def load(path: str | Path, *, runtime: str | None = None, gaps: bool = False) ->
     Traceback (most recent call last):
     ValueError: path: expected a .tflite or an .onnx file, got 'no-such-model.txt'
     """
+    if unknown:
+        raise unknown_keyword(load, unknown)
     if not isinstance(path, str | Path):
         raise bad_type("path", f"expected the name of a file, got {shown(path)}")
     gaps = flag(gaps, "gaps")
     place = Path(path)
     if place.suffix == ".tflite":
-        return load_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS), gaps)
-    if place.suffix == ".onnx":
-        return load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES), gaps)
-    raise bad_value("path", f"expected a .tflite or an .onnx file, got {shown(str(path))}")
+        made = load_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS), gaps)
+    elif place.suffix == ".onnx":
+        made = load_onnx(place, choice("onnx" if runtime is None else runtime, "runtime", RUNTIMES), gaps)
+    else:
+        raise bad_value("path", f"expected a .tflite or an .onnx file, got {shown(str(path))}")
+    hazards = hazards_of(made.ops, made.tensors, made.runtime)
+    return replace(made, hazards=hazards) if hazards else made

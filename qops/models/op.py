@@ -127,6 +127,11 @@ class Op:
         Codes of `reads`, each an argument, to the only result, without the tuple that `call` makes of it.
     is_view : bool
         Whether the result of `direct` may be a view of what it reads.
+    on_uint8 : object or None
+        The prepared op on codes of uint8, 128 larger, where the runtime makes these of codes of int8 first and
+        `prepared` is None.
+    with_zero : callable or None
+        ``with_zero(n)`` gives the prepared op for data whose zero point is n, where the op reads that behind the data.
     by_image : bool
         Whether what an index of the first axis of the results has depends on this index of the data alone, and not on
         how many there are: the op then gives the same bits for a batch and for its parts.
@@ -151,6 +156,8 @@ class Op:
     direct: Callable[..., Any] | None = field(default=None, repr=False)
     is_view: bool = field(default=False, repr=False)
     by_image: bool = field(default=False, repr=False)
+    on_uint8: Any = field(default=None, repr=False)
+    with_zero: Callable[[int], Any] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> Any:
         return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))

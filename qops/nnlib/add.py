@@ -64,13 +64,13 @@ def quantized_add_8p8to8(
 
     **Hazards.** In ``spec`` the sum x of the formulas wraps: 200.0 + 1.0 in the range (0, 201) is 255 LSB off.
 
-    >>> top = np.uint8([255])
+    >>> top = np.array([255], np.uint8)
     >>> qops.nnlib.quantized_add_8p8to8((top, 0.0, 200.0), (top, 0.0, 1.0), 0.0, 201.0, form="spec").data
     array([0], dtype=uint8)
 
     For ranges far from 0, ikappa wraps, and the range that is found is wrong:
 
-    >>> ends, mid = np.uint8([0, 255]), np.uint8([160])
+    >>> ends, mid = np.array([0, 255], np.uint8), np.array([160], np.uint8)
     >>> qops.nnlib.quantized_add_8p8to8((ends, 1000.0, 1001.0), (ends, 0.0, 1.0), form="spec").max
     0.5
 
@@ -88,7 +88,7 @@ def quantized_add_8p8to8(
 
     The retry rules of ``spec`` may never end: the third asks for a width that float32 may round away each time.
 
-    >>> a, b = (np.uint8([128]), -24.254631, 20.347172), (np.uint8([255]), -0.9, 0.1)
+    >>> a, b = (np.array([128], np.uint8), -24.254631, 20.347172), (np.array([255], np.uint8), -0.9, 0.1)
     >>> qops.nnlib.quantized_add_8p8to8(a, b, form="spec")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: a, b: for (-24.25463104248047, 20.347171783447266) and (-0.8999999761581421, 0.10000000149011612), ...
@@ -104,15 +104,17 @@ def quantized_add_8p8to8(
     moves the lower end, although that was not given.
 
     >>> qops.nnlib.quantized_add_8p8to8(
-    ...     (np.uint8([0]), 1.0, 2.0), (np.uint8([0]), 0.0, 1.0), 0.0, 3.0, form="flat"
+    ...     (np.array([0], np.uint8), 1.0, 2.0), (np.array([0], np.uint8), 0.0, 1.0), 0.0, 3.0, form="flat"
     ... ).data
     array([0], dtype=uint8)
-    >>> qops.nnlib.quantized_add_8p8to8((np.uint8([0]), -1.0, 1.0), (np.uint8([0]), -1.0, 1.0), guess_max=2.0).min
+    >>> qops.nnlib.quantized_add_8p8to8(
+    ...     (np.array([0], np.uint8), -1.0, 1.0), (np.array([0], np.uint8), -1.0, 1.0), guess_max=2.0
+    ... ).min
     0.0
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 255]), 0.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0)
+    >>> a, b = (np.array([0, 255], np.uint8), 0.0, 2.0), (np.array([0, 255], np.uint8), 0.0, 1.0)
     >>> qops.nnlib.quantized_add_8p8to8(a, b, 0.0, 3.0)
     QTensor(np.uint8([0, 255]), 0.0, 3.0)
     """

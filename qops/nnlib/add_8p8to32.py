@@ -50,7 +50,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     **Hazards.** A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its
     offset:
 
-    >>> one = np.uint8([1])
+    >>> one = np.array([1], np.uint8)
     >>> qops.nnlib.quantized_add_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 + 1
     array([2], dtype=int32)
 
@@ -61,7 +61,9 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_add_8p8to32((np.uint8([255]), 0.0, 255.0), (np.uint8([10]), 0.0, 25.5))
+    >>> t = qops.nnlib.quantized_add_8p8to32(
+    ...     (np.array([255], np.uint8), 0.0, 255.0), (np.array([10], np.uint8), 0.0, 25.5)
+    ... )
     >>> t.data, round(t.max, 3)
     (array([8355840], dtype=int32), 65793.008)
     """

@@ -186,7 +186,7 @@ class QuantizedAdd8p8to8(Node):
     Examples
     --------
     >>> node = qops.nnlib.QuantizedAdd8p8to8()
-    >>> small, large = (np.uint8([120, 136]), -1.28, 1.27), (np.uint8([0, 255]), -1.28, 1.27)
+    >>> small, large = (np.array([120, 136], np.uint8), -1.28, 1.27), (np.array([0, 255], np.uint8), -1.28, 1.27)
     >>> [(round(node(t, t).max, 3), node.passes) for t in (small, large, small)]
     [(0.317, 1), (3.305, 2), (3.305, 1)]
     """
@@ -236,7 +236,7 @@ class QuantizedSub8p8to8D32(Node):
     Examples
     --------
     >>> node = qops.nnlib.QuantizedSub8p8to8D32()
-    >>> zeros, small, large = ((np.uint8([code]), -1.28, 1.27) for code in (128, 136, 255))
+    >>> zeros, small, large = ((np.array([code], np.uint8), -1.28, 1.27) for code in (128, 136, 255))
     >>> [(round(node(t, zeros).max, 3), node.passes) for t in (small, large, small)]
     [(0.321, 1), (1.46, 2), (1.46, 1)]
     """

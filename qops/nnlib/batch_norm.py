@@ -75,9 +75,9 @@ def quantized_batch_norm_8x8p8to8(
     **Hazards.** A range that is found depends on the data, so equal codes of two calls are not equal values. nnlib
     keeps the range in its node, where it only grows; here each call begins anew, as the first of a node does.
 
-    >>> scale, bias = (np.uint8([255]), 0.0, 2.55), (np.uint8([0]), 0.0, 1.0)
+    >>> scale, bias = (np.array([255], np.uint8), 0.0, 2.55), (np.array([0], np.uint8), 0.0, 1.0)
     >>> for top in (40, 200):
-    ...     x = (np.uint8([[0], [top]]), 0.0, 2.55)
+    ...     x = (np.array([[0], [top]], np.uint8), 0.0, 2.55)
     ...     print(qops.nnlib.quantized_batch_norm_8x8p8to8(x, scale, bias))
     QTensor(np.uint8([[0], [173]]), 0.0, 1.500499963760376)
     QTensor(np.uint8([[0], [204]]), 0.0, 6.374912261962891)
@@ -90,8 +90,8 @@ def quantized_batch_norm_8x8p8to8(
 
     Examples
     --------
-    >>> x = (np.uint8([[0, 100], [200, 255]]), 0.0, 2.55)
-    >>> scale, bias = (np.uint8([100, 50]), 0.0, 2.55), (np.uint8([0, 200]), 0.0, 2.55)
+    >>> x = (np.array([[0, 100], [200, 255]], np.uint8), 0.0, 2.55)
+    >>> scale, bias = (np.array([100, 50], np.uint8), 0.0, 2.55), (np.array([0, 200], np.uint8), 0.0, 2.55)
     >>> t = qops.nnlib.quantized_batch_norm_8x8p8to8(x, scale, bias, 0.0, 5.1)
     >>> t.data * 5.1 / 255  # 0, 2.5, 2 and 3.275
     array([[0.  , 2.5 ],
@@ -140,15 +140,15 @@ def quantized_batch_norm_8x8p32to8(
     **Hazards.** A range of the bias that is much wider than its codes need costs bits, as the bias is multiplied in
     units of products. From 2**16 units on it is refused:
 
-    >>> x, scale = (np.uint8([[100]]), 0.0, 2.55), (np.uint8([100]), 0.0, 2.55)
-    >>> bias = (np.int32([0]), -2.0**32, 2.0**32)
+    >>> x, scale = (np.array([[100]], np.uint8), 0.0, 2.55), (np.array([100], np.uint8), 0.0, 2.55)
+    >>> bias = (np.array([0], np.int32), -2.0**32, 2.0**32)
     >>> qops.nnlib.quantized_batch_norm_8x8p32to8(x, scale, bias)
     Traceback (most recent call last):
     ValueError: bias: a step of 2.0 beside products in steps of 7.81249980263965e-07, which the original refuses
 
     Examples
     --------
-    >>> bias = (np.int32([1 << 28]), -2.0, 2.0)  # 0.25
+    >>> bias = (np.array([1 << 28], np.int32), -2.0, 2.0)  # 0.25
     >>> t = qops.nnlib.quantized_batch_norm_8x8p32to8(x, scale, bias, 0.0, 5.1)
     >>> round(t.data.item() * 5.1 / 255, 4)  # 1 + 0.25
     1.26

@@ -69,13 +69,17 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
     The sum is truncated, not rounded: code 0 stands for twice as wide an interval as any other code, and sums below 0
     come out too high.
 
-    >>> t = qops.nnlib.quantized_bias_add_8p8to32((np.uint8([127, 129]), -128.0, 127.0), (np.uint8([0]), 0.0, 1.0))
+    >>> t = qops.nnlib.quantized_bias_add_8p8to32(
+    ...     (np.array([127, 129], np.uint8), -128.0, 127.0), (np.array([0], np.uint8), 0.0, 1.0)
+    ... )
     >>> t.data * t.scale  # -1, 1
     array([-0.9921875,  1.       ])
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_bias_add_8p8to32((np.uint8([255]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
+    >>> t = qops.nnlib.quantized_bias_add_8p8to32(
+    ...     (np.array([255], np.uint8), -1.0, 1.0), (np.array([255], np.uint8), -1.0, 1.0)
+    ... )
     >>> t.max, t.data
     (131072.0, array([32640], dtype=int32))
     """
@@ -115,18 +119,22 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
 
     **Hazards.** A sum beyond int32 wraps:
 
-    >>> t = (np.int32([2**31 - 1]), -8.0, 8.0)
-    >>> qops.nnlib.quantized_bias_add_32p32to32(t, (np.int32([1]), -8.0, 8.0)).data
+    >>> t = (np.array([2**31 - 1], np.int32), -8.0, 8.0)
+    >>> qops.nnlib.quantized_bias_add_32p32to32(t, (np.array([1], np.int32), -8.0, 8.0)).data
     array([-2147483648], dtype=int32)
 
     A bias is rounded to float32, which has 24 bits:
 
-    >>> qops.nnlib.quantized_bias_add_32p32to32((np.int32([0]), -8.0, 8.0), (np.int32([2**24 + 1]), -8.0, 8.0)).data
+    >>> qops.nnlib.quantized_bias_add_32p32to32(
+    ...     (np.array([0], np.int32), -8.0, 8.0), (np.array([2**24 + 1], np.int32), -8.0, 8.0)
+    ... ).data
     array([16777216], dtype=int32)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_bias_add_32p32to32((np.int32([[10, 20]]), -8.0, 8.0), (np.int32([3, 5]), -4.0, 4.0)).data
+    >>> qops.nnlib.quantized_bias_add_32p32to32(
+    ...     (np.array([[10, 20]], np.int32), -8.0, 8.0), (np.array([3, 5], np.int32), -4.0, 4.0)
+    ... ).data
     array([[12, 22]], dtype=int32)
     """
     (codes, lo, hi), (b, b_min, b_max), result = _checked(x, bias, out, S32)

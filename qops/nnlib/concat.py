@@ -46,24 +46,26 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     **Hazards.** The sum wraps where the output range begins more than 2**15 steps of an input below that input. Then
     the codes of the input are far off; those of `quantized_concat_8_ref` are nearly right:
 
-    >>> wide, fine = (np.uint8([0, 128]), -10.0, 10.0), (np.uint8([0, 255]), -0.01, 0.01)
+    >>> wide, fine = (np.array([0, 128], np.uint8), -10.0, 10.0), (np.array([0, 255], np.uint8), -0.01, 0.01)
     >>> qops.nnlib.quantized_concat_8([wide, fine]).data, qops.nnlib.quantized_concat_8_ref([wide, fine]).data
     (array([  0, 128,   0,   0], dtype=uint8), array([  0, 128, 128, 129], dtype=uint8))
 
     If the output range is some 2**17 times as wide as that of an input, the gain is 0, in both functions:
 
-    >>> fine = (np.uint8([0, 255]), -1e-5, 1e-5)
+    >>> fine = (np.array([0, 255], np.uint8), -1e-5, 1e-5)
     >>> qops.nnlib.quantized_concat_8_ref([wide, fine]).data
     array([  0, 128,   0,   0], dtype=uint8)
 
     The codes of a range above 0 are read as if code 0 stood for 0:
 
-    >>> qops.nnlib.quantized_concat_8([(np.uint8([0, 255]), 1.0, 2.0)])  # 1 and 2
+    >>> qops.nnlib.quantized_concat_8([(np.array([0, 255], np.uint8), 1.0, 2.0)])  # 1 and 2
     QTensor(np.uint8([0, 255]), 0.0, 2.0)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_concat_8([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
+    >>> qops.nnlib.quantized_concat_8(
+    ...     [(np.array([[0, 255]], np.uint8), 0.0, 2.0), (np.array([[100]], np.uint8), 0.0, 4.0)]
+    ... )
     QTensor(np.uint8([[0, 128, 100]]), 0.0, 4.0)
     """
     return tensor(*concat(tensors, True, out))
@@ -94,13 +96,15 @@ def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uin
     **Hazards.** If the range of an input is much narrower than that of the output, the gain has few bits, and its error
     counts once for each step of a large offset. So zeros of the input do not become zeros of the output:
 
-    >>> wide, fine = (np.uint8([128]), -10.0, 10.0), (np.uint8([128]), -0.0004, 0.0004)
+    >>> wide, fine = (np.array([128], np.uint8), -10.0, 10.0), (np.array([128], np.uint8), -0.0004, 0.0004)
     >>> qops.nnlib.quantized_concat_8_ref([wide, fine]).data
     array([128,  97], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_concat_8_ref([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)]).data
+    >>> qops.nnlib.quantized_concat_8_ref(
+    ...     [(np.array([[0, 255]], np.uint8), 0.0, 2.0), (np.array([[100]], np.uint8), 0.0, 4.0)]
+    ... ).data
     array([[  0, 128, 100]], dtype=uint8)
     """
     return tensor(*concat(tensors, False, out))

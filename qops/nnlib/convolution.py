@@ -56,7 +56,7 @@ def quantized_conv2d_8x8to32(
     **Hazards.** A zero that lies between two codes is rounded to one of them. One beyond the codes is kept here, while
     `quantized_matmul_8x8to32` cuts it to a code:
 
-    >>> two, one = (np.uint8([1]), 1.0, 256.0), (np.uint8([1]), 0.0, 255.0)  # 2 * 1
+    >>> two, one = (np.array([1], np.uint8), 1.0, 256.0), (np.array([1], np.uint8), 0.0, 255.0)  # 2 * 1
     >>> x, w = ((codes.reshape(1, 1, 1, 1), lo, hi) for codes, lo, hi in (two, one))
     >>> (
     ...     qops.nnlib.quantized_conv2d_8x8to32(x, w, (1, 1), "VALID").data.item(),
@@ -66,7 +66,7 @@ def quantized_conv2d_8x8to32(
 
     Examples
     --------
-    >>> x, w = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), np.uint8([[1, 1], [1, 1]]).reshape(2, 2, 1, 1)
+    >>> x, w = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), np.ones((2, 2, 1, 1), np.uint8)
     >>> for padding in ("VALID", "SAME", "SAME_CAFFE"):
     ...     qops.nnlib.quantized_conv2d_8x8to32((x, 0.0, 255.0), (w, 0.0, 255.0), (2, 2), padding).data.ravel().tolist()
     [8]

@@ -55,7 +55,7 @@ def quantized_depthwise_conv2d_8x8to32(
     >>> x, w = (np.full((1, 4, 4, 1), 9, np.uint8), 0.0, 255.0), (np.full((1, 1, 1, 1), 2, np.uint8), 0.0, 255.0)
     >>> qops.nnlib.quantized_depthwise_conv2d_8x8to32(x, w, (3, 3), "VALID").data.ravel().tolist()
     [18, 18, 18, 18]
-    >>> bias = np.int32([0]), -1.0, 1.0
+    >>> bias = np.array([0], np.int32), -1.0, 1.0
     >>> qops.nnlib.depthwise_supernode(x, w, bias, (3, 3), "VALID")
     Traceback (most recent call last):
     ...
@@ -63,8 +63,8 @@ def quantized_depthwise_conv2d_8x8to32(
 
     Examples
     --------
-    >>> x = np.uint8([[1, 10], [2, 20]]).reshape(1, 2, 1, 2), 0.0, 255.0
-    >>> w = np.uint8([[1, 2, 1, 2], [1, 1, 1, 1]]).reshape(2, 1, 2, 2), 0.0, 255.0
+    >>> x = np.array([[1, 10], [2, 20]], np.uint8).reshape(1, 2, 1, 2), 0.0, 255.0
+    >>> w = np.array([[1, 2, 1, 2], [1, 1, 1, 1]], np.uint8).reshape(2, 1, 2, 2), 0.0, 255.0
     >>> qops.nnlib.quantized_depthwise_conv2d_8x8to32(x, w, (1, 1), "VALID").data.ravel().tolist()
     [3, 4, 30, 40]
     """

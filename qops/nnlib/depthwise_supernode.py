@@ -42,7 +42,7 @@ class DepthwiseSupernode(FusedNode):
 
     Examples
     --------
-    >>> w, bias = (np.ones((3, 3, 1, 1), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.ones((3, 3, 1, 1), np.uint8), 0.0, 255.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> op = qops.nnlib.DepthwiseSupernode(w, bias, (2, 2), "SAME", 0.0, 255.0)
     >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
     [8, 12, 20, 24]
@@ -196,7 +196,7 @@ def depthwise_supernode(
     or 4 across it says nothing, and every column is wrong. None of these run here:
 
     >>> x = np.zeros((1, 9, 9, 1), np.uint8), 0.0, 1.0
-    >>> w, bias = (np.zeros((3, 3, 1, 1), np.uint8), 0.0, 1.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.zeros((3, 3, 1, 1), np.uint8), 0.0, 1.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> qops.nnlib.depthwise_supernode(x, w, bias, (3, 3), "VALID")
     Traceback (most recent call last):
     ...
@@ -206,7 +206,7 @@ def depthwise_supernode(
 
     >>> x = np.full((1, 2, 7, 33), 1, np.uint8), 0.0, 255.0
     >>> w, bias = (np.full((2, 7, 33, 1), 10, np.uint8), 0.0, 255.0), (np.zeros(33, np.int32), -1.0, 1.0)
-    >>> scales = np.float32([1.0] * 32 + [0.5])
+    >>> scales = np.array([1.0] * 32 + [0.5], np.float32)
     >>> t = qops.nnlib.depthwise_supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0, channel_scale=scales)
     >>> t.data.ravel()[[0, 32]].tolist()  # the latter should be 70
     [140, 140]
@@ -214,7 +214,7 @@ def depthwise_supernode(
     Examples
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
-    >>> w, bias = (np.ones((3, 3, 1, 1), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.ones((3, 3, 1, 1), np.uint8), 0.0, 255.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> qops.nnlib.depthwise_supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.item()
     36
     """

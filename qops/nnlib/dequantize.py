@@ -39,14 +39,14 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     **Hazards.** It is not ``min + q * step``: if 0 is not on a code, code 0 does not give min back, and a range that
     excludes 0 loses its offset.
 
-    >>> qops.nnlib.dequantize((np.uint8([0, 255]), -1.0, 1.0))
+    >>> qops.nnlib.dequantize((np.array([0, 255], np.uint8), -1.0, 1.0))
     array([-0.9960785,  1.0039216], dtype=float32)
-    >>> qops.nnlib.dequantize((np.uint8([0, 255]), 1.0, 2.0))
+    >>> qops.nnlib.dequantize((np.array([0, 255], np.uint8), 1.0, 2.0))
     array([0., 1.], dtype=float32)
 
     Examples
     --------
-    >>> qops.nnlib.dequantize((np.uint8([0, 1, 255]), -1.0, 254.0))
+    >>> qops.nnlib.dequantize((np.array([0, 1, 255], np.uint8), -1.0, 254.0))
     array([ -1.,   0., 254.], dtype=float32)
     """
     codes, lo, hi = operand(t, "t", U8)
@@ -79,12 +79,12 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
 
     **Hazards.** A range 0 wide is read as one 1e-18 wide:
 
-    >>> qops.nnlib.dequantize_qint32_f((np.int32([2**31 - 1]), 0.0, 0.0))
+    >>> qops.nnlib.dequantize_qint32_f((np.array([2**31 - 1], np.int32), 0.0, 0.0))
     array([5.e-19], dtype=float32)
 
     Examples
     --------
-    >>> qops.nnlib.dequantize_qint32_f((np.int32([2**30, -1]), -8.0, 8.0))
+    >>> qops.nnlib.dequantize_qint32_f((np.array([2**30, -1], np.int32), -8.0, 8.0))
     array([ 4.0000000e+00, -3.7252903e-09], dtype=float32)
     """
     codes, lo, hi = operand(t, "t", S32)

@@ -56,25 +56,27 @@ def quantized_minimum_8(
 
     **Hazards.** If a step of an operand is 16 or more times that of the output, the multiplier wraps:
 
-    >>> t = (np.uint8([0, 128, 255]), -16.0, 15.875)
+    >>> t = (np.array([0, 128, 255], np.uint8), -16.0, 15.875)
     >>> qops.nnlib.quantized_minimum_8(t, t, -1.0, 0.9921875).data  # -16, 0 and 15.875, cut to the range: 0, 128, 255
     array([128, 128, 128], dtype=uint8)
 
     A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
-    >>> qops.nnlib.quantized_minimum_8((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([255, 255]), 0.0, 4.0)).data  # 1 and 2
+    >>> qops.nnlib.quantized_minimum_8(
+    ...     (np.array([0, 255], np.uint8), 1.0, 2.0), (np.array([255, 255], np.uint8), 0.0, 4.0)
+    ... ).data  # 1 and 2
     array([ 0, 64], dtype=uint8)
 
     A single element of code 0 is refused, because the original reads uninitialised memory for it:
 
-    >>> zero = (np.uint8([0]), 0.0, 1.0)
-    >>> qops.nnlib.quantized_minimum_8((np.uint8([1, 2]), 0.0, 1.0), zero)
+    >>> zero = (np.array([0], np.uint8), 0.0, 1.0)
+    >>> qops.nnlib.quantized_minimum_8((np.array([1, 2], np.uint8), 0.0, 1.0), zero)
     Traceback (most recent call last):
     ValueError: b: a single element of code 0 in (0.0, 1.0), for which the original reads memory never written
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 200]), 0.0, 2.55), (np.uint8([100, 100]), 0.0, 5.1)
+    >>> a, b = (np.array([0, 200], np.uint8), 0.0, 2.55), (np.array([100, 100], np.uint8), 0.0, 5.1)
     >>> qops.nnlib.quantized_minimum_8(a, b)
     QTensor(np.uint8([0, 100]), 0.0, 5.099999904632568)
     """
@@ -112,13 +114,13 @@ def quantized_maximum_8(
 
     **Hazards.** Those of `quantized_minimum_8`. And a maximum with 0 is no relu: the output may have larger steps.
 
-    >>> a, zero = (np.uint8([1, 3]), 0.0, 1.0), (np.uint8([1, 1]), -1.0, 254.0)
+    >>> a, zero = (np.array([1, 3], np.uint8), 0.0, 1.0), (np.array([1, 1], np.uint8), -1.0, 254.0)
     >>> qops.nnlib.quantized_maximum_8(a, zero).data
     array([1, 1], dtype=uint8)
 
     Examples
     --------
-    >>> a, b = (np.uint8([0, 200]), 0.0, 2.55), (np.uint8([100, 100]), 0.0, 5.1)
+    >>> a, b = (np.array([0, 200], np.uint8), 0.0, 2.55), (np.array([100, 100], np.uint8), 0.0, 5.1)
     >>> qops.nnlib.quantized_maximum_8(a, b).data
     array([100, 100], dtype=uint8)
     """

@@ -102,9 +102,9 @@ def fuse(
     **Hazards.** The fused node rounds once, in the range that the relu sets. The nodes one by one give other codes, in
     another range:
 
-    >>> x = np.uint8([[0, 64, 128, 192, 255, 32, 96, 160]]).reshape(1, 1, 1, 8), -1.0, 1.0
-    >>> w = np.uint8([[200, 50], [20, 30]] * 4).reshape(1, 1, 8, 2), -1.0, 1.0
-    >>> bias = np.int32([2**24, -(2**22)]), -64.0, 64.0
+    >>> x = np.array([[0, 64, 128, 192, 255, 32, 96, 160]], np.uint8).reshape(1, 1, 1, 8), -1.0, 1.0
+    >>> w = np.array([[200, 50], [20, 30]] * 4, np.uint8).reshape(1, 1, 8, 2), -1.0, 1.0
+    >>> bias = np.array([2**24, -(2**22)], np.int32), -64.0, 64.0
     >>> node = qops.nnlib.fuse(
     ...     "QuantizedConv2d_8x8to32",
     ...     w,

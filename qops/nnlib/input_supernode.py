@@ -36,7 +36,7 @@ class InputSupernode(FusedNode):
 
     Examples
     --------
-    >>> w, bias = (np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> op = qops.nnlib.InputSupernode(w, bias, (2, 2), "SAME", 0.0, 255.0)
     >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
     [8, 7, 13, 8]
@@ -148,7 +148,7 @@ def input_supernode(
     column 2 of each four if the left shift is 0. Such a column saturates, and the range stays too narrow:
 
     >>> x = np.zeros((1, 1, 7, 1), np.uint8)
-    >>> w, bias = (np.full((1, 1, 1, 1), 255, np.uint8), 0.0, 0.25), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.full((1, 1, 1, 1), 255, np.uint8), 0.0, 0.25), (np.array([0], np.int32), -1.0, 1.0)
     >>> for column in (2, 4):
     ...     x[...] = 0
     ...     x[:, :, column] = 255
@@ -160,7 +160,7 @@ def input_supernode(
     Examples
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
-    >>> w, bias = (np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> qops.nnlib.input_supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.ravel().tolist()
     [8, 12, 20, 24]
     """

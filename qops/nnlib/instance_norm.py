@@ -58,7 +58,7 @@ def quantized_instance_norm_8(x: TensorLike, *, out: NDArray[np.uint8] | None = 
     **Hazards.** The spread is a difference of large numbers of 15 bits: where the mean is much larger than sigma, most
     of it is lost. The same image, brighter, is taken for one without any spread:
 
-    >>> x = np.resize(np.uint8([9, 10, 11]), (1, 4, 4, 1))
+    >>> x = np.resize(np.array([9, 10, 11], np.uint8), (1, 4, 4, 1))
     >>> for image in (x, x + np.uint8(210)):
     ...     t = qops.nnlib.quantized_instance_norm_8((image, 0.0, 1.0))
     ...     (t.min + t.data * t.scale).ravel()[:3].round(2).tolist()  # -1.13, 0.08 and 1.29
@@ -68,7 +68,9 @@ def quantized_instance_norm_8(x: TensorLike, *, out: NDArray[np.uint8] | None = 
     Code 128 takes part in the range where rows are filled up, here to four columns:
 
     >>> for width in (3, 4):
-    ...     t = qops.nnlib.quantized_instance_norm_8((np.resize(np.uint8([210, 220]), (1, 4, width, 1)), 0.0, 1.0))
+    ...     t = qops.nnlib.quantized_instance_norm_8(
+    ...         (np.resize(np.array([210, 220], np.uint8), (1, 4, width, 1)), 0.0, 1.0)
+    ...     )
     ...     print(round(t.min, 1), round(t.max, 1), np.unique(t.data))
     -18.8 1.1 [214 240]
     -1.1 1.1 [  0 255]
@@ -78,7 +80,7 @@ def quantized_instance_norm_8(x: TensorLike, *, out: NDArray[np.uint8] | None = 
 
     Examples
     --------
-    >>> x = np.resize(np.uint8([0, 255]), (1, 4, 4, 1))
+    >>> x = np.resize(np.array([0, 255], np.uint8), (1, 4, 4, 1))
     >>> t = qops.nnlib.quantized_instance_norm_8((x, 0.0, 1.0))
     >>> t.data.ravel()[:2], round(t.min, 3), round(t.max, 3)
     (array([  0, 254], dtype=uint8), -1.0, 1.0)

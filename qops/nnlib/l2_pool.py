@@ -69,7 +69,7 @@ def quantized_l2_pool_8(
     **Hazards.** Where windows do not reach the end of an image by two pixels or more, all of them are shifted by half
     as much, as C divides:
 
-    >>> x = np.uint8([10, 20, 30]).reshape(1, 1, 3, 1), 0.0, 255.0
+    >>> x = np.array([10, 20, 30], np.uint8).reshape(1, 1, 3, 1), 0.0, 255.0
     >>> for pool in (qops.nnlib.quantized_max_pool_8, qops.nnlib.quantized_l2_pool_8):
     ...     pool(x, (1, 1), (1, 3), "VALID").data.item()
     10
@@ -77,7 +77,7 @@ def quantized_l2_pool_8(
 
     Examples
     --------
-    >>> x = np.uint8([3, 4, 6, 8, 12, 5, 0, 0]).reshape(1, 1, 8, 1), 0.0, 255.0
+    >>> x = np.array([3, 4, 6, 8, 12, 5, 0, 0], np.uint8).reshape(1, 1, 8, 1), 0.0, 255.0
     >>> qops.nnlib.quantized_l2_pool_8(x, (1, 2), (1, 2), "VALID").data.ravel().tolist()
     [4, 7, 9, 0]
     """

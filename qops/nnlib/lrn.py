@@ -91,7 +91,7 @@ def quantized_lrn_8(
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_lrn_8((np.uint8([[0, 100, 200]]), 0.0, 2.55), 3, 1.0, 1.0, 0.5)
+    >>> t = qops.nnlib.quantized_lrn_8((np.array([[0, 100, 200]], np.uint8), 0.0, 2.55), 3, 1.0, 1.0, 0.5)
     >>> (t.data * t.scale).round(2)  # 0, 1 / sqrt(6), 2 / sqrt(6)
     array([[0.  , 0.41, 0.82]])
     """

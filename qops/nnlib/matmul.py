@@ -46,20 +46,22 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
 
     **Hazards.** Elements of `a` after the last whole row are not used, and the shape of `a` plays no part:
 
-    >>> a, b = (np.uint8([[1, 2, 3], [4, 5, 6]]), 0.0, 255.0), (np.uint8([[1], [1], [1], [1]]), 0.0, 255.0)
+    >>> a, b = (np.array([[1, 2, 3], [4, 5, 6]], np.uint8), 0.0, 255.0), (np.ones((4, 1), np.uint8), 0.0, 255.0)
     >>> qops.nnlib.quantized_matmul_8x8to32(a, b).data
     array([[[[10]]]], dtype=int32)
 
     A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
-    >>> one = np.uint8([[1]])
+    >>> one = np.array([[1]], np.uint8)
     >>> t = qops.nnlib.quantized_matmul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))
     >>> t.data.item() * t.scale  # 2 * 1
     1.0
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_matmul_8x8to32((np.uint8([[0, 3]]), -1.0, 254.0), (np.uint8([[2], [4]]), 0.0, 255.0))
+    >>> t = qops.nnlib.quantized_matmul_8x8to32(
+    ...     (np.array([[0, 3]], np.uint8), -1.0, 254.0), (np.array([[2], [4]], np.uint8), 0.0, 255.0)
+    ... )
     >>> t.data, t.scale
     (array([[[[6]]]], dtype=int32), 1.0)
     """

@@ -44,7 +44,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     **Hazards.** A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its
     offset:
 
-    >>> one = np.uint8([1])
+    >>> one = np.array([1], np.uint8)
     >>> t = qops.nnlib.quantized_mul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))
     >>> t.data * t.scale  # 2 * 1
     array([1.])
@@ -56,7 +56,9 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_mul_8x8to32((np.uint8([0, 3]), -1.0, 254.0), (np.uint8([2]), 0.0, 255.0))
+    >>> t = qops.nnlib.quantized_mul_8x8to32(
+    ...     (np.array([0, 3], np.uint8), -1.0, 254.0), (np.array([2], np.uint8), 0.0, 255.0)
+    ... )
     >>> t.data * t.scale
     array([-2.,  4.])
     """
@@ -103,29 +105,32 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
 
     **Hazards.** The range comes from the data of the call, so equal codes of two calls are not equal values:
 
-    >>> a, b = (np.uint8([0, 100]), 0.0, 255.0), (np.uint8([0, 200]), 0.0, 255.0)
+    >>> a, b = (np.array([0, 100], np.uint8), 0.0, 255.0), (np.array([0, 200], np.uint8), 0.0, 255.0)
     >>> qops.nnlib.quantized_mul_8x8to8(a, a), qops.nnlib.quantized_mul_8x8to8(b, b).max
     (QTensor(np.uint8([0, 255]), 0.0, 10000.0), 40000.0)
 
     If the range of the products is narrower than 1e-6, 0 is not moved onto a code, and the lowest codes may wrap to
     255:
 
-    >>> a, b = (np.uint8([54, 4]), -19e-5, 236e-5), (np.uint8([6, 6]), -29e-5, 226e-5)  # 35 * -23 and -15 * -23
+    >>> a = np.array([54, 4], np.uint8), -19e-5, 236e-5
+    >>> b = np.array([6, 6], np.uint8), -29e-5, 226e-5  # 35 * -23 and -15 * -23
     >>> qops.nnlib.quantized_mul_8x8to8(a, b)
     QTensor(np.uint8([255, 255]), -8.050000133152935e-08, 3.450000107818596e-08)
 
     With one element, only the range changes. If its code is its zero, the range is (0, 1), whatever the values:
 
-    >>> t = np.uint8([0, 100]), 0.0, 255.0
+    >>> t = np.array([0, 100], np.uint8), 0.0, 255.0
     >>> (
-    ...     qops.nnlib.quantized_mul_8x8to8(t, (np.uint8([2]), 0.0, 255.0)),
-    ...     qops.nnlib.quantized_mul_8x8to8(t, (np.uint8([0]), 0.0, 9.0)).max,
+    ...     qops.nnlib.quantized_mul_8x8to8(t, (np.array([2], np.uint8), 0.0, 255.0)),
+    ...     qops.nnlib.quantized_mul_8x8to8(t, (np.array([0], np.uint8), 0.0, 9.0)).max,
     ... )
     (QTensor(np.uint8([0, 100]), 0.0, 510.0), 1.0)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_mul_8x8to8((np.uint8([0, 3]), -1.0, 254.0), (np.uint8([2, 255]), 0.0, 255.0))  # -2 and 510
+    >>> qops.nnlib.quantized_mul_8x8to8(
+    ...     (np.array([0, 3], np.uint8), -1.0, 254.0), (np.array([2, 255], np.uint8), 0.0, 255.0)
+    ... )  # -2 and 510
     QTensor(np.uint8([0, 255]), -2.007874011993408, 510.0)
     """
     x, y, result = two(a, b, out, U8)

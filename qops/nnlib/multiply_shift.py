@@ -114,7 +114,7 @@ def mul_by_quantized_multiplier(
     Examples
     --------
     >>> # half of them is -1 and 50, half of that 0 and 25
-    >>> qops.nnlib.mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)
+    >>> qops.nnlib.mul_by_quantized_multiplier(np.array([-3, 100], np.int32), 2**30, -1)
     array([ 0, 25], dtype=int32)
     """
     multiplier = int32(multiplier, "multiplier")
@@ -153,7 +153,7 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
 
     **Hazards.** Ties go up, while gemmlowp's function of the same name sends them away from zero:
 
-    >>> qops.nnlib.rounding_divide_by_pot(np.int32([-6, -2, 2, 6]), 2)
+    >>> qops.nnlib.rounding_divide_by_pot(np.array([-6, -2, 2, 6], np.int32), 2)
     array([-1,  0,  1,  2], dtype=int32)
     """
     exponent = integer(exponent, "exponent", 0, 62)

@@ -69,12 +69,12 @@ def quantized_prelu_8(t: TensorLike, alpha: ArrayLike, *, out: NDArray[np.uint8]
 
     A range above 0 loses its offset: code 0, which is 1 here, becomes the lowest code, which is 0.5.
 
-    >>> qops.nnlib.quantized_prelu_8((np.uint8([[0], [255]]), 1.0, 2.0), [0.5])
+    >>> qops.nnlib.quantized_prelu_8((np.array([[0], [255]], np.uint8), 1.0, 2.0), [0.5])
     QTensor(np.uint8([[0], [170]]), 0.5, 2.0)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_prelu_8((np.uint8([[28, 28], [228, 28]]), -1.28, 1.27), [0.25, 0.5])
+    >>> qops.nnlib.quantized_prelu_8((np.array([[28, 28], [228, 28]], np.uint8), -1.28, 1.27), [0.25, 0.5])
     QTensor(np.uint8([[53, 19], [219, 19]]), -0.6462721824645996, 1.2699999809265137)
     """
     read = ranged(t, "t")

@@ -56,22 +56,22 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
 
     **Hazards.** Values a little beyond the range saturate, but from about 5000 times the range on the sum wraps:
 
-    >>> qops.nnlib.quantize(np.float32([-2, 2, -1e4, 1e4]), -1.0, 1.0).data
+    >>> qops.nnlib.quantize(np.array([-2, 2, -1e4, 1e4], np.float32), -1.0, 1.0).data
     array([  0, 255, 255,   0], dtype=uint8)
 
     A range above 0 is not widened to hold 0, and its min is added, though it should be subtracted:
 
-    >>> qops.nnlib.quantize(np.float32([1, 2]), 1.0, 2.0).data  # not 0, 255
+    >>> qops.nnlib.quantize(np.array([1, 2], np.float32), 1.0, 2.0).data  # not 0, 255
     array([255, 255], dtype=uint8)
 
     NaN and infinity get codes like any other number:
 
-    >>> qops.nnlib.quantize(np.float32([np.nan, np.inf]), -1.0, 1.0).data
+    >>> qops.nnlib.quantize(np.array([np.nan, np.inf], np.float32), -1.0, 1.0).data
     array([255, 254], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.quantize(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
+    >>> qops.nnlib.quantize(np.array([-1, 0, 0.5, 1], np.float32), -1.0, 1.0)
     QTensor(np.uint8([0, 127, 190, 254]), -1.0, 1.0078740119934082)
     """
     lo, hi = span(min, max)
@@ -103,13 +103,13 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
 
     **Hazards.** It refuses ranges that `quantize` takes, so a graph may run on the vector unit and fail in plain C:
 
-    >>> qops.nnlib.quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
+    >>> qops.nnlib.quantize_ref(np.array([1, 2], np.float32), 1.0, 2.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: min, max: (1.0, 2.0) does not hold 0 ...
 
     Examples
     --------
-    >>> qops.nnlib.quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
+    >>> qops.nnlib.quantize_ref(np.array([-1, 0, 0.5, 1], np.float32), -1.0, 1.0)
     QTensor(np.uint8([0, 127, 191, 254]), -1.0, 1.0078740119934082)
     """
     lo, hi = span(min, max)
@@ -153,7 +153,7 @@ def auto_quantize(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTen
 
     Examples
     --------
-    >>> qops.nnlib.auto_quantize(np.float32([-1, 0, 1]))
+    >>> qops.nnlib.auto_quantize(np.array([-1, 0, 1], np.float32))
     QTensor(np.uint8([0, 127, 254]), -1.0, 1.0078740119934082)
     """
     return _auto(x, kernels.quantize, 0.0, out)
@@ -183,7 +183,7 @@ def auto_quantize_ref(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> 
 
     **Hazards.** Data much smaller than 1e-4 lose all their codes:
 
-    >>> qops.nnlib.auto_quantize_ref(np.float32([0, 1e-7])).data
+    >>> qops.nnlib.auto_quantize_ref(np.array([0, 1e-7], np.float32)).data
     array([0, 0], dtype=uint8)
     """
     return _auto(x, kernels.quantize_ref, 1e-4, out)

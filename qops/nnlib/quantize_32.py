@@ -46,12 +46,12 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
 
     **Hazards.** Values beyond 256 times the range saturate, and NaN becomes -1:
 
-    >>> qops.nnlib.quantize_int32(np.float32([300, -300, np.nan]), -1.0, 1.0).data
+    >>> qops.nnlib.quantize_int32(np.array([300, -300, np.nan], np.float32), -1.0, 1.0).data
     array([ 2147483647, -2147483648,          -1], dtype=int32)
 
     Examples
     --------
-    >>> t = qops.nnlib.quantize_int32(np.float32([-1, 0, 0.5]), -1.0, 1.0)
+    >>> t = qops.nnlib.quantize_int32(np.array([-1, 0, 0.5], np.float32), -1.0, 1.0)
     >>> t.data * t.scale, t.max
     (array([-1. ,  0. ,  0.5]), 256.0)
     """

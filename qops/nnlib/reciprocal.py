@@ -49,7 +49,7 @@ def quantized_sqrt_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
     **Hazards.** The table is right only in ranges that begin at 0, others are no error:
 
     >>> for low in (0.0, 1.0):
-    ...     t = qops.nnlib.quantized_sqrt_8((np.uint8([64]), low, 4.0))
+    ...     t = qops.nnlib.quantized_sqrt_8((np.array([64], np.uint8), low, 4.0))
     ...     real = low + 64 * (4.0 - low) / 255
     ...     round(float(t.min + t.data.item() * t.scale), 2), round(real**0.5, 2)
     (1.0, 1.0)
@@ -57,7 +57,7 @@ def quantized_sqrt_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
 
     Examples
     --------
-    >>> qops.nnlib.quantized_sqrt_8((np.uint8([0, 1, 64, 255]), 0.0, 4.0))
+    >>> qops.nnlib.quantized_sqrt_8((np.array([0, 1, 64, 255], np.uint8), 0.0, 4.0))
     QTensor(np.uint8([0, 16, 128, 255]), 0.0, 2.0)
     """
     codes, lo, hi = operand(t, "t", U8)
@@ -101,7 +101,7 @@ def quantized_recip_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) ->
 
     **Hazards.** One element next to 0 takes the whole range, and the others become one code:
 
-    >>> t = qops.nnlib.quantized_recip_8((np.uint8([1, 100, 200]), 0.0, 25.5))
+    >>> t = qops.nnlib.quantized_recip_8((np.array([1, 100, 200], np.uint8), 0.0, 25.5))
     >>> t.data, round(t.max, 2)
     (array([255,   3,   1], dtype=uint8), 10.0)
 
@@ -116,7 +116,7 @@ def quantized_recip_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) ->
 
     Examples
     --------
-    >>> qops.nnlib.quantized_recip_8((np.uint8([10, 20, 40]), 0.0, 255.0)).data
+    >>> qops.nnlib.quantized_recip_8((np.array([10, 20, 40], np.uint8), 0.0, 255.0)).data
     array([255, 128,  64], dtype=uint8)
     """
     codes, lo, hi = operand(t, "t", U8)
@@ -188,7 +188,7 @@ def quantized_div_8(
 
     **Hazards.** One small divisor widens the range for all channels:
 
-    >>> a = np.uint8([[200, 200]]), 0.0, 255.0
+    >>> a = np.array([[200, 200]], np.uint8), 0.0, 255.0
     >>> for divisors in ([100, 50], [100, 1]):
     ...     t = qops.nnlib.quantized_div_8(a, (np.uint8(divisors), 0.0, 255.0))
     ...     (t.data * t.scale).round(2).tolist()  # the first is 2
@@ -197,12 +197,14 @@ def quantized_div_8(
 
     A divisor of 0 is no error:
 
-    >>> qops.nnlib.quantized_div_8((np.uint8([1]), 0.0, 255.0), (np.uint8([0]), 0.0, 255.0)).max
+    >>> qops.nnlib.quantized_div_8((np.array([1], np.uint8), 0.0, 255.0), (np.array([0], np.uint8), 0.0, 255.0)).max
     255000000.0
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_div_8((np.uint8([0, 100]), 0.0, 255.0), (np.uint8([50]), 0.0, 255.0))
+    >>> t = qops.nnlib.quantized_div_8(
+    ...     (np.array([0, 100], np.uint8), 0.0, 255.0), (np.array([50], np.uint8), 0.0, 255.0)
+    ... )
     >>> t.data, round(t.max, 2)
     (array([  0, 100], dtype=uint8), 5.1)
     """

@@ -69,7 +69,7 @@ def quantized_mean_8(
     **Hazards.** The gain cannot be 1 or more. In a range that is narrower than 1 / n of the input's, means are too
     small, without an error:
 
-    >>> t = np.uint8([128, 128, 128, 138]).reshape(1, 1, 4, 1), -128.0, 127.0  # a mean of 2.5
+    >>> t = np.array([128, 128, 128, 138], np.uint8).reshape(1, 1, 4, 1), -128.0, 127.0  # a mean of 2.5
     >>> for top in (127.0, 31.75, 12.7):
     ...     mean = qops.nnlib.quantized_mean_8(t, [2], -top * 128 / 127, top)
     ...     round(float((mean.data.item() - 128) * mean.scale), 2)
@@ -89,7 +89,7 @@ def quantized_mean_8(
 
     Examples
     --------
-    >>> t = np.uint8([0, 100, 200, 255]).reshape(1, 2, 2, 1), 0.0, 255.0
+    >>> t = np.array([0, 100, 200, 255], np.uint8).reshape(1, 2, 2, 1), 0.0, 255.0
     >>> qops.nnlib.quantized_mean_8(t, [1, 2]).data.item(), qops.nnlib.quantized_mean_8(t, [1], 0.0, 510.0).data.ravel()
     (139, array([50, 89], dtype=uint8))
     """
@@ -148,7 +148,7 @@ def quantized_sum_8to32(t: TensorLike, axes: Sequence[int], *, out: NDArray[np.i
 
     Examples
     --------
-    >>> t = np.uint8([0, 100, 200, 255]).reshape(1, 2, 2, 1), 0.0, 255.0
+    >>> t = np.array([0, 100, 200, 255], np.uint8).reshape(1, 2, 2, 1), 0.0, 255.0
     >>> qops.nnlib.quantized_sum_8to32(t, [1, 2]).data.item()
     555
     """

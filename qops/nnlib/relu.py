@@ -37,16 +37,16 @@ def quantized_relu_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
 
     **Hazards.** If 0 lies between two codes, values below 0 do not become 0:
 
-    >>> t = qops.nnlib.quantized_relu_8((np.uint8([0]), -0.5, 2.0))
+    >>> t = qops.nnlib.quantized_relu_8((np.array([0], np.uint8), -0.5, 2.0))
     >>> t.data, round(float(t.min + t.data[0] * t.scale), 4)
     (array([51], dtype=uint8), 0.0)
-    >>> t = qops.nnlib.quantized_relu_8((np.uint8([0]), -1.0, 1.0))
+    >>> t = qops.nnlib.quantized_relu_8((np.array([0], np.uint8), -1.0, 1.0))
     >>> t.data, round(float(t.min + t.data[0] * t.scale), 4)
     (array([128], dtype=uint8), 0.0039)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_relu_8((np.uint8([0, 51, 255]), -0.5, 2.0)).data
+    >>> qops.nnlib.quantized_relu_8((np.array([0, 51, 255], np.uint8), -0.5, 2.0)).data
     array([ 51,  51, 255], dtype=uint8)
     """
     codes, lo, hi = operand(t, "t", U8)
@@ -81,12 +81,12 @@ def quantized_relux_8(t: TensorLike, limit: float, *, out: NDArray[np.uint8] | N
 
     **Hazards.** A limit below 0 is no error, and all values become that limit:
 
-    >>> qops.nnlib.quantized_relux_8((np.uint8([0, 255]), -1.0, 1.55), -0.5).data
+    >>> qops.nnlib.quantized_relux_8((np.array([0, 255], np.uint8), -1.0, 1.55), -0.5).data
     array([50, 50], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_relux_8((np.uint8([0, 100, 255]), 0.0, 25.5), 6.0).data
+    >>> qops.nnlib.quantized_relux_8((np.array([0, 100, 255], np.uint8), 0.0, 25.5), 6.0).data
     array([ 0, 60, 60], dtype=uint8)
     """
     return quantized_clamp_8(t, 0.0, real(limit, "limit"), out=out)
@@ -118,12 +118,12 @@ def quantized_clamp_8(t: TensorLike, lower: float, upper: float, *, out: NDArray
 
     **Hazards.** A lower end above the upper one is no error; all values become the upper one:
 
-    >>> qops.nnlib.quantized_clamp_8((np.uint8([0, 255]), 0.0, 25.5), 20.0, 10.0).data
+    >>> qops.nnlib.quantized_clamp_8((np.array([0, 255], np.uint8), 0.0, 25.5), 20.0, 10.0).data
     array([100, 100], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_clamp_8((np.uint8([0, 100, 255]), 0.0, 25.5), 5.0, 20.0).data
+    >>> qops.nnlib.quantized_clamp_8((np.array([0, 100, 255], np.uint8), 0.0, 25.5), 5.0, 20.0).data
     array([ 50, 100, 200], dtype=uint8)
     """
     lower, upper = real(lower, "lower"), real(upper, "upper")
@@ -159,12 +159,12 @@ def quantized_neg_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> Q
     **Hazards.** The output has another range than the input, so an op that joins both, as a concat or a maximum does,
     must recode at least one of them, which rounds.
 
-    >>> qops.nnlib.quantized_neg_8((np.uint8([255]), 0.0, 1.0))
+    >>> qops.nnlib.quantized_neg_8((np.array([255], np.uint8), 0.0, 1.0))
     QTensor(np.uint8([0]), -1.0, -0.0)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_neg_8((np.uint8([0, 100, 255]), -1.0, 1.55))
+    >>> qops.nnlib.quantized_neg_8((np.array([0, 100, 255], np.uint8), -1.0, 1.55))
     QTensor(np.uint8([255, 155, 0]), -1.5499999523162842, 1.0)
     """
     codes, lo, hi = operand(t, "t", U8)

@@ -42,12 +42,12 @@ def requantization_range_32(t: TensorLike) -> tuple[float, float]:
 
     **Hazards.** If there are no codes but 0, the range is 0 wide, and the next op divides by that:
 
-    >>> qops.nnlib.requantization_range_32((np.int32([0]), -1.0, 1.0))
+    >>> qops.nnlib.requantization_range_32((np.array([0], np.int32), -1.0, 1.0))
     (0.0, 0.0)
 
     Examples
     --------
-    >>> qops.nnlib.requantization_range_32((np.int32([-(2**30), 2**29]), -8.0, 8.0))
+    >>> qops.nnlib.requantization_range_32((np.array([-(2**30), 2**29], np.int32), -8.0, 8.0))
     (-4.0, 2.0)
     """
     codes, lo, hi = operand(t, "t", S32)
@@ -90,7 +90,7 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
 
     Examples
     --------
-    >>> qops.nnlib.requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
+    >>> qops.nnlib.requantize_32to8((np.array([-(2**30), 0, 2**29], np.int32), -8.0, 8.0), -4.0, 4.0)
     QTensor(np.uint8([0, 127, 191]), -4.0, 4.031496047973633)
     """
     lo, hi = adjust_range(min, max)[:2]
@@ -127,12 +127,12 @@ def quantize_down_and_shrink_range_32to8(t: TensorLike, *, out: NDArray[np.uint8
 
     **Hazards.** Codes that are all 0 give the range (0.0, 0.0), and the next op divides by its width:
 
-    >>> qops.nnlib.quantize_down_and_shrink_range_32to8((np.int32([0]), -1.0, 1.0))
+    >>> qops.nnlib.quantize_down_and_shrink_range_32to8((np.array([0], np.int32), -1.0, 1.0))
     QTensor(np.uint8([0]), 0.0, 0.0)
 
     Examples
     --------
-    >>> qops.nnlib.quantize_down_and_shrink_range_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
+    >>> qops.nnlib.quantize_down_and_shrink_range_32to8((np.array([-(2**30), 0, 2**29], np.int32), -8.0, 8.0))
     QTensor(np.uint8([0, 170, 255]), -4.0, 2.0)
     """
     return requantize_32to8(t, *requantization_range_32(t), out=out)
@@ -168,15 +168,17 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
 
     **Hazards.** The zero of the input is rounded to a code, and the gain multiplies that error:
 
-    >>> qops.nnlib.requantize_8to8((np.uint8([126, 127, 128]), -10.0, 10.0), -12.8, 12.7).data  # -0.12, -0.04, 0.04
+    >>> qops.nnlib.requantize_8to8(
+    ...     (np.array([126, 127, 128], np.uint8), -10.0, 10.0), -12.8, 12.7
+    ... ).data  # -0.12, -0.04, 0.04
     array([126, 127, 128], dtype=uint8)
-    >>> t = (np.uint8([126, 127, 128]), -10.0, 10.0)
+    >>> t = (np.array([126, 127, 128], np.uint8), -10.0, 10.0)
     >>> qops.nnlib.requantize_8to8(t, -0.128, 0.127).data  # -0.118 is -0.156 here
     array([  0,  50, 128], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.requantize_8to8((np.uint8([0, 10, 255]), 0.0, 255.0), 0.0, 510.0).data
+    >>> qops.nnlib.requantize_8to8((np.array([0, 10, 255], np.uint8), 0.0, 255.0), 0.0, 510.0).data
     array([  0,   5, 128], dtype=uint8)
     """
     lo, hi = span(min, max)

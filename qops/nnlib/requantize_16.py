@@ -59,12 +59,12 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
 
     **Hazards.** The range becomes symmetric, and never less than 1/2048 on each side:
 
-    >>> qops.nnlib.requantize_32to16((np.int32([1]), -1.0, 1.0), 0.0, 1e-6).max
+    >>> qops.nnlib.requantize_32to16((np.array([1], np.int32), -1.0, 1.0), 0.0, 1e-6).max
     0.00048828125
 
     Examples
     --------
-    >>> t = qops.nnlib.requantize_32to16((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 3.0)
+    >>> t = qops.nnlib.requantize_32to16((np.array([-(2**30), 0, 2**29], np.int32), -8.0, 8.0), -4.0, 3.0)
     >>> t.data, t.max
     (array([-32768,      0,  16384], dtype=int16), 4.0)
     """
@@ -105,13 +105,13 @@ def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int1
 
     **Hazards.** The value at the upper end of the range would be code 32768, which 16 bits do not hold, and saturates:
 
-    >>> t = qops.nnlib.quantize_down_and_shrink_range_32to16((np.int32([2**30, -(2**30)]), -8.0, 8.0))
+    >>> t = qops.nnlib.quantize_down_and_shrink_range_32to16((np.array([2**30, -(2**30)], np.int32), -8.0, 8.0))
     >>> t.data, t.max
     (array([ 32767, -32768], dtype=int16), 4.0)
 
     Examples
     --------
-    >>> qops.nnlib.quantize_down_and_shrink_range_32to16((np.int32([5, -7]), -8.0, 8.0)).data
+    >>> qops.nnlib.quantize_down_and_shrink_range_32to16((np.array([5, -7], np.int32), -8.0, 8.0)).data
     array([ 5, -7], dtype=int16)
     """
     codes, lo, hi = operand(t, "t", S32)

@@ -59,12 +59,12 @@ def requantize_i32(
     The multiplier is the ``plus_half`` of a number. If that is odd and above 2**23, the multiplier is one too large, so
     a value of 0.49999997 becomes 1.
 
-    >>> qops.nnlib.requantize_i32(np.int32([64]), (2**24 - 1) * 2.0**-31, 0.0, 255.0)
+    >>> qops.nnlib.requantize_i32(np.array([64], np.int32), (2**24 - 1) * 2.0**-31, 0.0, 255.0)
     array([1], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.requantize_i32(np.int32([-100, 0, 100]), 0.5, -64.0, 191.0)
+    >>> qops.nnlib.requantize_i32(np.array([-100, 0, 100], np.int32), 0.5, -64.0, 191.0)
     array([ 14,  64, 114], dtype=uint8)
     """
     return _requantize_i32(x, level, min, max, False, out)
@@ -155,7 +155,7 @@ def requantize_u8(
 
     Examples
     --------
-    >>> qops.nnlib.requantize_u8(np.uint8([126, 128, 131]), 0.5, 128, 100)
+    >>> qops.nnlib.requantize_u8(np.array([126, 128, 131], np.uint8), 0.5, 128, 100)
     array([ 99, 100, 102], dtype=uint8)
     """
     gain = real(gain, "gain")

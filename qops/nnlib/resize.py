@@ -69,7 +69,7 @@ def quantized_resize_bilinear_8(
 
     **Hazards.** Twice the size has a seam: an image without differences between columns gets some.
 
-    >>> x = np.tile(np.uint8([[0], [1]]).reshape(1, 2, 1, 1), (1, 1, 6, 3))
+    >>> x = np.tile(np.array([[0], [1]], np.uint8).reshape(1, 2, 1, 1), (1, 1, 6, 3))
     >>> qops.nnlib.quantized_resize_bilinear_8((x, 0.0, 255.0), (4, 12)).data[0, :, :, 0]
     array([[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
            [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1],
@@ -78,7 +78,7 @@ def quantized_resize_bilinear_8(
 
     The number of channels picks the arithmetic, so the same image as two channels and as three gets other codes:
 
-    >>> x = np.uint8([[0, 9], [0, 0]]).reshape(1, 2, 2, 1)
+    >>> x = np.array([[0, 9], [0, 0]], np.uint8).reshape(1, 2, 2, 1)
     >>> for channels in (2, 3):
     ...     t = qops.nnlib.quantized_resize_bilinear_8((np.tile(x, channels), 0.0, 255.0), (4, 4))
     ...     t.data[0, 0, :, 0]
@@ -89,7 +89,7 @@ def quantized_resize_bilinear_8(
 
     Examples
     --------
-    >>> x = np.uint8([0, 100, 200]).reshape(1, 1, 3, 1)
+    >>> x = np.array([0, 100, 200], np.uint8).reshape(1, 1, 3, 1)
     >>> for align_corners in (False, True):
     ...     t = qops.nnlib.quantized_resize_bilinear_8((x, 0.0, 255.0), (1, 5), align_corners=align_corners)
     ...     t.data.ravel().tolist()

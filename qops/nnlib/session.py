@@ -43,7 +43,7 @@ class Session:
 
     Examples
     --------
-    >>> w, bias = (np.full((1, 1, 8, 1), 255, np.uint8), 0.0, 1.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.full((1, 1, 8, 1), 255, np.uint8), 0.0, 1.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> session = qops.nnlib.Session(qops.nnlib.Supernode(w, bias, (1, 1), "VALID", 0.0))
     >>> dark, bright = ((np.full((1, 1, 1, 8), code, np.uint8), 0.0, 1.0) for code in (10, 255))
     >>> [(round(session(t).max, 3), session.passes) for t in (dark, bright, dark)]

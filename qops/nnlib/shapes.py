@@ -50,19 +50,19 @@ def quantized_pad_8(
 
     **Hazards.** A value a little beyond the range becomes its end:
 
-    >>> t = np.uint8([7]), 0.0, 255.0
+    >>> t = np.array([7], np.uint8), 0.0, 255.0
     >>> [qops.nnlib.quantized_pad_8(t, [[0, 1]], value).data[1].item() for value in (-2.0, 3.0, 257.0)]
     [0, 3, 255]
 
     Without a value, 0 is put around, which ranges that are far from 0 do not have:
 
-    >>> qops.nnlib.quantized_pad_8((np.uint8([7]), 1.0, 2.0), [[0, 1]])
+    >>> qops.nnlib.quantized_pad_8((np.array([7], np.uint8), 1.0, 2.0), [[0, 1]])
     Traceback (most recent call last):
     ValueError: value: 0.0 is code -255 of the range (1.0, 2.0), which the original refuses
 
     Examples
     --------
-    >>> qops.nnlib.quantized_pad_8((np.uint8([[1, 2]]), 0.0, 255.0), [[1, 0], [0, 2]], 9.0).data
+    >>> qops.nnlib.quantized_pad_8((np.array([[1, 2]], np.uint8), 0.0, 255.0), [[1, 0], [0, 2]], 9.0).data
     array([[9, 9, 9, 9],
            [1, 2, 9, 9]], dtype=uint8)
     """
@@ -199,13 +199,14 @@ def quantized_split_8(t: TensorLike, axis: int, parts: int) -> tuple[QTensor, ..
 
     **Hazards.** All parts keep the range of the whole, also those that need a much smaller one:
 
-    >>> large, small = qops.nnlib.quantized_split_8((np.uint8([255, 1]), 0.0, 25.5), 0, 2)
+    >>> large, small = qops.nnlib.quantized_split_8((np.array([255, 1], np.uint8), 0.0, 25.5), 0, 2)
     >>> small.max, small.data
     (25.5, array([1], dtype=uint8))
 
     Examples
     --------
-    >>> [part.data.tolist() for part in qops.nnlib.quantized_split_8((np.uint8([[1, 2, 3, 4]]), 0.0, 1.0), 1, 2)]
+    >>> t = np.array([[1, 2, 3, 4]], np.uint8), 0.0, 1.0
+    >>> [part.data.tolist() for part in qops.nnlib.quantized_split_8(t, 1, 2)]
     [[[1, 2]], [[3, 4]]]
     """
     along, count = integer(axis, "axis"), integer(parts, "parts", 1, 2**31 - 1)

@@ -55,7 +55,7 @@ def quantized_tanh_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
     a step of the input becomes an error of the output. In [-8, 8] that is 4 LSB; choose a range with 0 on a code:
 
     >>> for low in (-8.0, -8.0 * 128 / 127):
-    ...     t = qops.nnlib.quantized_tanh_8((np.uint8([127, 128]), low, 8.0))
+    ...     t = qops.nnlib.quantized_tanh_8((np.array([127, 128], np.uint8), low, 8.0))
     ...     exact = np.tanh(low + np.array([127, 128]) * (8.0 - low) / 255)
     ...     (np.abs(t.min + t.data * t.scale - exact) / t.scale).round(2).tolist()
     [4.02, 3.98]
@@ -63,12 +63,12 @@ def quantized_tanh_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
 
     A range that excludes 0 loses its offset: its lower end counts as 0.
 
-    >>> qops.nnlib.quantized_tanh_8((np.uint8([0]), 1.0, 2.0)).data  # tanh(1) is code 224
+    >>> qops.nnlib.quantized_tanh_8((np.array([0], np.uint8), 1.0, 2.0)).data  # tanh(1) is code 224
     array([127], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_tanh_8((np.uint8([0, 64, 128, 192, 255]), -2.0, 1.984375)).data
+    >>> qops.nnlib.quantized_tanh_8((np.array([0, 64, 128, 192, 255], np.uint8), -2.0, 1.984375)).data
     array([  5,  30, 127, 224, 249], dtype=uint8)
     """
     codes, lo, hi = operand(t, "t", U8)
@@ -105,12 +105,12 @@ def quantized_sigmoid_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) 
 
     **Hazards.** No code is 1/2, so 0 becomes code 128, half an LSB too high:
 
-    >>> qops.nnlib.quantized_sigmoid_8((np.uint8([127, 128, 129]), -128.0, 127.0)).data
+    >>> qops.nnlib.quantized_sigmoid_8((np.array([127, 128, 129], np.uint8), -128.0, 127.0)).data
     array([ 69, 128, 186], dtype=uint8)
 
     Examples
     --------
-    >>> qops.nnlib.quantized_sigmoid_8((np.uint8([0, 64, 128, 192, 255]), -4.0, 3.96875)).data
+    >>> qops.nnlib.quantized_sigmoid_8((np.array([0, 64, 128, 192, 255], np.uint8), -4.0, 3.96875)).data
     array([  5,  30, 128, 225, 250], dtype=uint8)
     """
     codes, lo, hi = operand(t, "t", U8)

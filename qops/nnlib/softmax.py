@@ -71,9 +71,9 @@ def quantized_softmax_8(t: TensorLike, beta: float = 1.0, *, out: NDArray[np.uin
 
     Examples
     --------
-    >>> qops.nnlib.quantized_softmax_8((np.uint8([0, 10, 20]), 0.0, 25.5)).data
+    >>> qops.nnlib.quantized_softmax_8((np.array([0, 10, 20], np.uint8), 0.0, 25.5)).data
     array([ 23,  62, 170], dtype=uint8)
-    >>> qops.nnlib.quantized_softmax_8((np.uint8([[0, 10], [7, 7]]), 0.0, 25.5)).data
+    >>> qops.nnlib.quantized_softmax_8((np.array([[0, 10], [7, 7]], np.uint8), 0.0, 25.5)).data
     array([[ 69, 186],
            [128, 127]], dtype=uint8)
     """

@@ -39,7 +39,7 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     **Hazards.** Those of `quantized_add_8p8to32`: a range that excludes 0 loses its offset, and of two steps below
     1e-10 the finer gets too small a weight.
 
-    >>> one = np.uint8([1])
+    >>> one = np.array([1], np.uint8)
     >>> qops.nnlib.quantized_sub_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 - 1
     array([0], dtype=int32)
     >>> qops.nnlib.quantized_sub_8p8to32((one, 0.0, 255e-12), (one, 0.0, 510e-12)).data  # not -0.5 * 0x7F80
@@ -47,7 +47,9 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Examples
     --------
-    >>> t = qops.nnlib.quantized_sub_8p8to32((np.uint8([255]), 0.0, 255.0), (np.uint8([10]), 0.0, 25.5))
+    >>> t = qops.nnlib.quantized_sub_8p8to32(
+    ...     (np.array([255], np.uint8), 0.0, 255.0), (np.array([10], np.uint8), 0.0, 25.5)
+    ... )
     >>> t.data, round(t.max, 3)
     (array([8290560], dtype=int32), 65793.008)
     """
@@ -94,20 +96,20 @@ def quantized_sub_8p8to8_d32(
 
     **Hazards.** A given end that would exclude 0 is moved to 0, and results beyond the ends saturate:
 
-    >>> top, mid = (np.uint8([255]), 0.0, 255.0), (np.uint8([100]), 0.0, 255.0)
+    >>> top, mid = (np.array([255], np.uint8), 0.0, 255.0), (np.array([100], np.uint8), 0.0, 255.0)
     >>> qops.nnlib.quantized_sub_8p8to8_d32(top, mid, 100.0, 150.0)  # 155
     QTensor(np.uint8([255]), 0.0, 150.0)
 
     A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
-    >>> one, zero = (np.uint8([0]), 1.0, 2.0), (np.uint8([0]), 0.0, 1.0)
+    >>> one, zero = (np.array([0], np.uint8), 1.0, 2.0), (np.array([0], np.uint8), 0.0, 1.0)
     >>> qops.nnlib.quantized_sub_8p8to8_d32(one, zero, 0.0, 2.0).data  # 1 - 0
     array([0], dtype=uint8)
 
     Examples
     --------
     >>> qops.nnlib.quantized_sub_8p8to8_d32(
-    ...     (np.uint8([0, 255]), 0.0, 2.55), (np.uint8([255, 0]), 0.0, 2.55), -2.56, 2.54
+    ...     (np.array([0, 255], np.uint8), 0.0, 2.55), (np.array([255, 0], np.uint8), 0.0, 2.55), -2.56, 2.54
     ... )
     QTensor(np.uint8([1, 255]), -2.559999942779541, 2.5399999618530273)
     """

@@ -33,7 +33,7 @@ class SuperFC(FusedNode):
 
     Examples
     --------
-    >>> w, bias = (np.ones((1, 1, 32, 2), np.uint8), 0.0, 255.0), (np.int32([0, 2**30]), -10.0, 10.0)
+    >>> w, bias = (np.ones((1, 1, 32, 2), np.uint8), 0.0, 255.0), (np.array([0, 2**30], np.int32), -10.0, 10.0)
     >>> op = qops.nnlib.SuperFC(w, bias, 0.0, 255.0)
     >>> op((np.full((3, 1, 1, 32), 2, np.uint8), 0.0, 255.0)).data.tolist()
     [[[[64, 69], [64, 69], [64, 69]]]]
@@ -116,7 +116,7 @@ def super_fc(
     each pass finds a wrong range, and the last one labels its codes with yet another:
 
     >>> x, w = (np.full((1, 32), 255, np.uint8), 0.0, 1.0), (np.full((1, 1, 32, 1), 255, np.uint8), -1.0, 1.0)
-    >>> bias = np.int32([2**30]), -(2.0**20), 2.0**20  # 524288
+    >>> bias = np.array([2**30], np.int32), -(2.0**20), 2.0**20  # 524288
     >>> t = qops.nnlib.super_fc(x, w, bias)
     >>> t.data.item(), (t.min, t.max)
     (0, (-741455.1875, 2919.125))
@@ -124,7 +124,7 @@ def super_fc(
     Examples
     --------
     >>> x, w = (np.full((2, 32), 2, np.uint8), 0.0, 255.0), (np.ones((1, 1, 32, 2), np.uint8), 0.0, 255.0)
-    >>> qops.nnlib.super_fc(x, w, (np.int32([0, 2**30]), -10.0, 10.0), 0.0, 255.0).data.tolist()
+    >>> qops.nnlib.super_fc(x, w, (np.array([0, 2**30], np.int32), -10.0, 10.0), 0.0, 255.0).data.tolist()
     [[[[64, 69], [64, 69]]]]
     """
     image = operand(x, "x", U8)

@@ -49,7 +49,9 @@ class Supernode(FusedNode):
 
     Examples
     --------
-    >>> w, bias = (np.uint8([0, 255, 128, 100]).reshape(1, 1, 1, 4).repeat(8, 2), 0.0, 1.0), (np.int32([0] * 4), -1, 1)
+    >>> w, bias = (
+    ...     np.array([0, 255, 128, 100], np.uint8).reshape(1, 1, 1, 4).repeat(8, 2), 0.0, 1.0
+    ... ), (np.array([0] * 4, np.int32), -1, 1)
     >>> qops.nnlib.Supernode(w, bias, (1, 1), "VALID").rescaled
     array([False,  True, False, False])
     >>> qops.nnlib.Supernode(w, bias, (1, 1), "VALID", arch="v60").rescaled.any()
@@ -257,8 +259,8 @@ def supernode(
     a V60. Here these are 31 LSB. Weights with their zero on code 128 give the same codes on both:
 
     >>> x = np.full((1, 1, 1, 64), 255, np.uint8), 0.0, 1.0
-    >>> codes = np.uint8([255] + 63 * [1]).reshape(1, 1, 64, 1)
-    >>> bias = np.int32([0]), -1.0, 1.0
+    >>> codes = np.array([255] + 63 * [1], np.uint8).reshape(1, 1, 64, 1)
+    >>> bias = np.array([0], np.int32), -1.0, 1.0
     >>> for lo, hi in ((0.0, 1.0), (-128 / 127, 1.0)):
     ...     v65, v60 = (
     ...         qops.nnlib.supernode(x, (codes, lo, hi), bias, (1, 1), "VALID", -70.0 if lo else 0.0, 2.0, arch=arch)
@@ -281,7 +283,7 @@ def supernode(
     Examples
     --------
     >>> x = np.arange(20, dtype=np.uint8).reshape(1, 2, 2, 5), 0.0, 255.0
-    >>> w, bias = (np.ones((1, 1, 5, 2), np.uint8), 0.0, 255.0), (np.uint8([0, 100]), 0.0, 255.0)
+    >>> w, bias = (np.ones((1, 1, 5, 2), np.uint8), 0.0, 255.0), (np.array([0, 100], np.uint8), 0.0, 255.0)
     >>> qops.nnlib.supernode(x, w, bias, (1, 1), "VALID", 0.0, 255.0).data.reshape(-1, 2).tolist()
     [[10, 110], [35, 135], [60, 160], [85, 185]]
     """

@@ -38,7 +38,7 @@ class Supernode3322(FusedNode):
 
     Examples
     --------
-    >>> w, bias = (np.ones((3, 3, 2, 2), np.uint8), 0.0, 255.0), (np.uint8([0, 9]), 0.0, 255.0)
+    >>> w, bias = (np.ones((3, 3, 2, 2), np.uint8), 0.0, 255.0), (np.array([0, 9], np.uint8), 0.0, 255.0)
     >>> op = qops.nnlib.Supernode3322(w, bias, "VALID", 0.0, 255.0)
     >>> op((np.full((1, 3, 3, 2), 2, np.uint8), 0.0, 255.0)).data.ravel().tolist()
     [36, 45]
@@ -129,13 +129,17 @@ def supernode3322(
 
     >>> x, w = (np.ones((1, 3, 3, 2), np.uint8), 0.0, 255.0), (np.zeros((3, 3, 2, 2), np.uint8), 0.0, 255.0)
     >>> w[0][1, 1, 0] = 1  # each sum is 1.0, code 182 of the range (0, 1.4)
-    >>> qops.nnlib.supernode3322(x, w, (np.uint8([0, 0]), 0.0, 255.0), "VALID", 0.0, 1.4).data.ravel().tolist()
+    >>> qops.nnlib.supernode3322(
+    ...     x, w, (np.array([0, 0], np.uint8), 0.0, 255.0), "VALID", 0.0, 1.4
+    ... ).data.ravel().tolist()
     [128, 128]
 
     Examples
     --------
     >>> x, w = (np.full((1, 3, 3, 2), 2, np.uint8), 0.0, 255.0), (np.ones((3, 3, 2, 2), np.uint8), 0.0, 255.0)
-    >>> qops.nnlib.supernode3322(x, w, (np.uint8([0, 9]), 0.0, 255.0), "VALID", 0.0, 255.0).data.ravel().tolist()
+    >>> qops.nnlib.supernode3322(
+    ...     x, w, (np.array([0, 9], np.uint8), 0.0, 255.0), "VALID", 0.0, 255.0
+    ... ).data.ravel().tolist()
     [36, 45]
     """
     image = operand(x, "x", U8)

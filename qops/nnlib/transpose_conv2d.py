@@ -41,7 +41,7 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
 
     Examples
     --------
-    >>> w, bias = (np.ones((1, 2, 2, 5), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.ones((1, 2, 2, 5), np.uint8), 0.0, 255.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> op = qops.nnlib.QuantizedTransposeConv2d8x8p32to8(w, bias, (2, 2), (0, 0, 0, 0), (4, 4), 0.0, 255.0)
     >>> op((np.arange(20, dtype=np.uint8).reshape(1, 2, 2, 5), 0.0, 255.0)).data[0, :, :, 0].tolist()
     [[10, 10, 35, 35], [10, 10, 35, 35], [60, 60, 85, 85], [60, 60, 85, 85]]
@@ -206,7 +206,7 @@ def quantized_transpose_conv2d_8x8p32to8(
     found. Here the largest value that is left is 10, in a range for 85:
 
     >>> x = np.arange(20, dtype=np.uint8).reshape(1, 2, 2, 5), 0.0, 255.0
-    >>> w, bias = (np.ones((1, 2, 2, 5), np.uint8), 0.0, 255.0), (np.int32([0]), -1.0, 1.0)
+    >>> w, bias = (np.ones((1, 2, 2, 5), np.uint8), 0.0, 255.0), (np.array([0], np.int32), -1.0, 1.0)
     >>> t = qops.nnlib.quantized_transpose_conv2d_8x8p32to8(x, w, bias, (2, 2), (0, 2, 0, 2), (2, 2), 0.0)
     >>> t.max
     145.71429443359375

@@ -4,7 +4,7 @@ Each primitive is a pure function of arrays. `Attr` holds the scales and zero po
 and `version` name the machine to be reproduced; what differs between machines stands in one table,
 `qops.onednn.machine`. The default is VNNI, whose products are exact. Without VNNI, pairs of products saturate:
 
->>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
+>>> a, b = np.array([[255, 255]], np.uint8), np.array([[127], [127]], np.int8)
 >>> int(qops.onednn.gemm_u8s8s32(a, b).item()), int(qops.onednn.gemm_u8s8s32(a, b, isa="avx2").item())
 (64770, 32767)
 

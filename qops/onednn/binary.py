@@ -78,7 +78,7 @@ def binary(
 
     **Hazards.** Ties go to even codes, and results beyond the ends saturate:
 
-    >>> x, y = np.uint8([1, 3, 250]), np.uint8([0, 0, 250])
+    >>> x, y = np.array([1, 3, 250], np.uint8), np.array([0, 0, 250], np.uint8)
     >>> qops.onednn.binary(x, y, "add", scale0=0.5), qops.onednn.binary(x, y, "add", dst_dt="s8")
     (array([  0,   2, 255], dtype=uint8), array([  1,   3, 127], dtype=int8))
     """

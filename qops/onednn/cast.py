@@ -68,14 +68,14 @@ def store(
     **Hazards.** s32 never reaches 2147483647:
 
     >>> from qops.onednn.cast import store
-    >>> store(np.float32([3e9]), "s32")
+    >>> store(np.array([3e9], np.float32), "s32")
     array([2147483520], dtype=int32)
 
     Examples
     --------
-    >>> store(np.float32([-0.5, 0.5, 1.5, 300.0]), "u8")
+    >>> store(np.array([-0.5, 0.5, 1.5, 300.0], np.float32), "u8")
     array([  0,   0,   2, 255], dtype=uint8)
-    >>> store(np.int32([-3, 5, 7]), "u8", scales=0.5, plus=10)
+    >>> store(np.array([-3, 5, 7], np.int32), "u8", scales=0.5, plus=10)
     array([ 8, 12, 14], dtype=uint8)
     """
     x = np.asarray(x)
@@ -94,7 +94,7 @@ def cvtps2dq(x: F32) -> NDArray[np.int32]:
     Examples
     --------
     >>> from qops.onednn.cast import cvtps2dq
-    >>> cvtps2dq(np.float32([2.5, 2147483648.0]))
+    >>> cvtps2dq(np.array([2.5, 2147483648.0], np.float32))
     array([          2, -2147483648], dtype=int32)
     """
     return store(x, "s32", lowest=-np.inf, highest=np.inf)

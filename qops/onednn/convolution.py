@@ -34,10 +34,12 @@ class Convolution(Product):
 
     Examples
     --------
-    >>> op = qops.onednn.Convolution(np.int8([[[[1, 2]]]]), window=qops.onednn.Window(pad_l=(0, 1)), isa="avx2")
+    >>> op = qops.onednn.Convolution(
+    ...     np.array([[[[1, 2]]]], np.int8), window=qops.onednn.Window(pad_l=(0, 1)), isa="avx2"
+    ... )
     >>> op
     Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
-    >>> op(np.uint8([[[[10, 20]]]])), op.shape_of((1, 1, 1, 2))
+    >>> op(np.array([[[[10, 20]]]], np.uint8)), op.shape_of((1, 1, 1, 2))
     (array([[[[20, 50]]]], dtype=int32), (1, 1, 1, 2))
     """
 
@@ -238,8 +240,8 @@ def convolution(
 
     Examples
     --------
-    >>> image = np.uint8([[0, 0, 9], [0, 5, 0], [1, 0, 0]]).reshape(1, 1, 3, 3)
-    >>> edges = np.int8([[0, 1, 0], [1, -4, 1], [0, 1, 0]]).reshape(1, 1, 3, 3)
+    >>> image = np.array([[0, 0, 9], [0, 5, 0], [1, 0, 0]], np.uint8).reshape(1, 1, 3, 3)
+    >>> edges = np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], np.int8).reshape(1, 1, 3, 3)
     >>> qops.onednn.convolution(image, edges, window=qops.onednn.Window(pad_l=(1, 1), pad_r=(1, 1)))[0, 0]
     array([[  0,  14, -36],
            [  6, -20,  14],

@@ -142,7 +142,7 @@ def reorder_weights(weights: NDArray[Any], factor: F32 | None, *, halved: bool) 
     **Hazards.** Odd weights change: 2*w' is w - 1 where w mod 4 = 1, and w + 1 where w mod 4 = 3:
 
     >>> from qops.onednn.convolution_weights import reorder_weights
-    >>> w = np.int8([1, 2, 3, 127, -128]).reshape(1, 1, 5, 1, 1)
+    >>> w = np.array([1, 2, 3, 127, -128], np.int8).reshape(1, 1, 5, 1, 1)
     >>> reorder_weights(w, None, halved=True).ravel()
     array([  0,   1,   2,  64, -64], dtype=int8)
     """

@@ -113,7 +113,7 @@ def fma(x: F32, factor: float, addend: float) -> F32:
     Examples
     --------
     >>> from qops.onednn.destination import fma
-    >>> x = np.float32([1 + 2**-12])
+    >>> x = np.array([1 + 2**-12], np.float32)
     >>> fma(x, x[0], -1), x * x[0] - np.float32(1)
     (array([0.00048834], dtype=float32), array([0.00048828], dtype=float32))
     """

@@ -45,7 +45,7 @@ def shifted(a: NDArray[Any]) -> U8:
     Examples
     --------
     >>> from qops.onednn.dot import shifted
-    >>> shifted(np.int8([-128, 0, 127]))
+    >>> shifted(np.array([-128, 0, 127], np.int8))
     array([  0, 128, 255], dtype=uint8)
     """
     return a if a.dtype == np.uint8 else a.view(np.uint8) ^ np.uint8(SHIFT)
@@ -62,7 +62,7 @@ def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
     Examples
     --------
     >>> from qops.onednn.dot import paired
-    >>> paired(np.uint8([[1, 2, 3]]), (0,)).tolist(), paired(np.uint8([[1, 2, 3]]), (0, 1)).tolist()
+    >>> paired(np.array([[1, 2, 3]], np.uint8), (0,)).tolist(), paired(np.array([[1, 2, 3]], np.uint8), (0, 1)).tolist()
     ([[[1, 2], [3, 0]]], [[[1, 0], [2, 3]]])
     """
     odd = [end for start, end in pairwise([*k_starts, rows.shape[1]]) if (end - start) % 2]
@@ -79,7 +79,7 @@ def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
     Examples
     --------
     >>> from qops.onednn.dot import leaves_s16
-    >>> leaves_s16(np.int32([[127, 127], [127, -127]]), 255)
+    >>> leaves_s16(np.array([[127, 127], [127, -127]], np.int32), 255)
     array([ True, False])
     """
     high = (np.maximum(pairs, 0) * top).sum(axis=-1)
@@ -112,9 +112,9 @@ def compensated(
     **Hazards.** A sum of 64770 becomes 32767, and other pairs of the same data give another result:
 
     >>> from qops.onednn.dot import compensated, compensation, shifted
-    >>> compensated(np.uint8([[255, 255]]), np.int8([[127], [127]]), saturates=True)
+    >>> compensated(np.array([[255, 255]], np.uint8), np.array([[127], [127]], np.int8), saturates=True)
     array([[32767]], dtype=int32)
-    >>> a, b = np.uint8([[255, 255, 255, 255]]), np.int8([[-1], [127], [127], [-1]])
+    >>> a, b = np.array([[255, 255, 255, 255]], np.uint8), np.array([[-1], [127], [127], [-1]], np.int8)
     >>> [compensated(a, b, True, starts).item() for starts in ((0,), (0, 1))]
     [64260, 32257]
 
@@ -122,7 +122,7 @@ def compensated(
     --------
     The steps for an s8 source, one by one:
 
-    >>> a, b = np.int8([[127, 127]]), np.int8([[127], [127]])
+    >>> a, b = np.array([[127, 127]], np.int8), np.array([[127], [127]], np.int8)
     >>> compensated(shifted(a), b, saturates=True) + compensation(b), compensated(a, b, saturates=True)
     (array([[255]]), array([[255]], dtype=int32))
     """

@@ -65,9 +65,9 @@ def eltwise(
 
     **Hazards.** s32 codes become float32 too, and lose bits above 2**24. In s32, relu does not saturate at the top:
 
-    >>> qops.onednn.eltwise(np.int32([16777217, 2147483647]), "relu")
+    >>> qops.onednn.eltwise(np.array([16777217, 2147483647], np.int32), "relu")
     array([   16777216, -2147483648], dtype=int32)
-    >>> qops.onednn.eltwise(np.int32([16777217, 2147483647]), "linear", 1.0)
+    >>> qops.onednn.eltwise(np.array([16777217, 2147483647], np.int32), "linear", 1.0)
     array([  16777216, 2147483520], dtype=int32)
     """
     a, b = check.real(alpha, "alpha"), check.real(beta, "beta")

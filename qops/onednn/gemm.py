@@ -67,10 +67,10 @@ class GemmU8S8S32(PreparedGemm):
 
     Examples
     --------
-    >>> op = qops.onednn.GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
+    >>> op = qops.onednn.GemmU8S8S32(np.array([[1, -1], [0, 2]], np.int8), ao=1)
     >>> op
     GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
-    >>> op(np.uint8([[1, 2], [3, 4]]))
+    >>> op(np.array([[1, 2], [3, 4]], np.uint8))
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
@@ -84,7 +84,7 @@ class GemmS8S8S32(PreparedGemm):
 
     Examples
     --------
-    >>> qops.onednn.GemmS8S8S32(np.int8([[1, -1], [0, 2]]))(np.int8([[1, -2], [3, 4]]))
+    >>> qops.onednn.GemmS8S8S32(np.array([[1, -1], [0, 2]], np.int8))(np.array([[1, -2], [3, 4]], np.int8))
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
@@ -165,7 +165,7 @@ def gemm_u8s8s32(
 
     **Hazards.** Without VNNI pairs of products saturate:
 
-    >>> a, b = np.uint8([[255, 255, 0, 0]]), np.int8([[127], [127], [0], [0]])
+    >>> a, b = np.array([[255, 255, 0, 0]], np.uint8), np.array([[127], [127], [0], [0]], np.int8)
     >>> qops.onednn.gemm_u8s8s32(a, b), qops.onednn.gemm_u8s8s32(a, b, isa="avx2")
     (array([[64770]], dtype=int32), array([[32767]], dtype=int32))
 
@@ -180,13 +180,13 @@ def gemm_u8s8s32(
     The accumulator wraps modulo 2**32: with the largest codes, from K = 65794 on. With an alpha other than 1, each k
     block saturates instead:
 
-    >>> a, b, c = np.uint8([[1]]), np.int8([[1]]), np.int32([[2**31 - 1]])
+    >>> a, b, c = np.array([[1]], np.uint8), np.array([[1]], np.int8), np.array([[2**31 - 1]], np.int32)
     >>> qops.onednn.gemm_u8s8s32(a, b, beta=1.0, c=c), qops.onednn.gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
     (array([[-2147483648]], dtype=int32), array([[2147483647]], dtype=int32))
 
     Examples
     --------
-    >>> a, b = np.uint8([[1, 2], [3, 4]]), np.int8([[1, -1], [0, 2]])
+    >>> a, b = np.array([[1, 2], [3, 4]], np.uint8), np.array([[1, -1], [0, 2]], np.int8)
     >>> qops.onednn.gemm_u8s8s32(a, b)
     array([[1, 3],
            [3, 5]], dtype=int32)
@@ -245,7 +245,7 @@ def gemm_s8s8s32(
 
     **Hazards.** The error of saturation stays in the result:
 
-    >>> a, b = np.int8([[127, 127, 0, 0]]), np.int8([[127], [127], [0], [0]])
+    >>> a, b = np.array([[127, 127, 0, 0]], np.int8), np.array([[127], [127], [0], [0]], np.int8)
     >>> qops.onednn.gemm_s8s8s32(a, b), qops.onednn.gemm_s8s8s32(a, b, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
 
@@ -257,7 +257,7 @@ def gemm_s8s8s32(
 
     Examples
     --------
-    >>> qops.onednn.gemm_s8s8s32(np.int8([[1, -2], [3, 4]]), np.int8([[1, -1], [0, 2]]))
+    >>> qops.onednn.gemm_s8s8s32(np.array([[1, -2], [3, 4]], np.int8), np.array([[1, -1], [0, 2]], np.int8))
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """

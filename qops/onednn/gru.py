@@ -65,7 +65,7 @@ def gru(
     **Hazards.** Those of `lstm`. Without VNNI, pairs saturate if the codes of the weights go up to 127:
 
     >>> x, h = np.full((1, 1, 2), 255, np.uint8), np.full((1, 1, 1, 1), 128, np.uint8)
-    >>> w, b = np.ones((1, 1, 2, 3, 1), np.float32), np.float32([-9, 0, -1]).reshape(1, 1, 3, 1)
+    >>> w, b = np.ones((1, 1, 2, 3, 1), np.float32), np.array([-9, 0, -1], np.float32).reshape(1, 1, 3, 1)
     >>> u = np.zeros((1, 1, 1, 3, 1), np.float32)
     >>> [
     ...     int(qops.onednn.gru(x, h, w, u, b, weights_scale=s, isa=isa)[1].item())
@@ -77,7 +77,7 @@ def gru(
     While the update gate is near 1, no code of the state changes, however long the sequence:
 
     >>> x, h = np.full((9, 1, 1), 128, np.uint8), np.full((1, 1, 1, 1), 200, np.uint8)
-    >>> w, b = np.zeros((1, 1, 1, 3, 1), np.float32), np.float32([6, 0, 0]).reshape(1, 1, 3, 1)
+    >>> w, b = np.zeros((1, 1, 1, 3, 1), np.float32), np.array([6, 0, 0], np.float32).reshape(1, 1, 3, 1)
     >>> qops.onednn.gru(x, h, w, w, b, weights_scale=1.0)[0].ravel()
     array([200, 200, 200, 200, 200, 200, 200, 200, 200], dtype=uint8)
     """

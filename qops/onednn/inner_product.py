@@ -25,13 +25,13 @@ class InnerProduct(Product):
     Examples
     --------
     >>> op = qops.onednn.InnerProduct(
-    ...     np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt="u8", attr=qops.onednn.Attr(src_scale=0.01)
+    ...     np.array([[100, -50, 25], [10, 20, -40]], np.int8), dst_dt="u8", attr=qops.onednn.Attr(src_scale=0.01)
     ... )
     >>> op
     InnerProduct(
         np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01))
     )
-    >>> op(np.uint8([[50, 100, 200]])), op.shape_of((1, 3))
+    >>> op(np.array([[50, 100, 200]], np.uint8)), op.shape_of((1, 3))
     (array([[50,  0]], dtype=uint8), (1, 2))
     """
 
@@ -157,7 +157,7 @@ def inner_product(
 
     **Hazards.** Without VNNI, pairs saturate:
 
-    >>> src, weights = np.int8([[127, 127, 0, 0]]), np.int8([[127, 127, 0, 0]])
+    >>> src, weights = np.array([[127, 127, 0, 0]], np.int8), np.array([[127, 127, 0, 0]], np.int8)
     >>> qops.onednn.inner_product(src, weights), qops.onednn.inner_product(src, weights, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
 
@@ -171,7 +171,8 @@ def inner_product(
     --------
     Codes of the source and the weights are hundredths. The result in float32, then its relu in codes of 0.02:
 
-    >>> x, w, bias = np.uint8([[50, 100, 200]]), np.int8([[100, -50, 25], [10, 20, -40]]), np.float32([0.1, -0.2])
+    >>> x, w = np.array([[50, 100, 200]], np.uint8), np.array([[100, -50, 25], [10, 20, -40]], np.int8)
+    >>> bias = np.array([0.1, -0.2], np.float32)
     >>> qops.onednn.inner_product(x, w, bias, dst_dt="f32", attr=qops.onednn.Attr(src_scale=0.01, wei_scale=0.01))
     array([[ 0.6 , -0.75]], dtype=float32)
     >>> attr = qops.onednn.Attr(src_scale=0.01, wei_scale=0.01, dst_scale=0.02, post_ops=[qops.onednn.Eltwise()])

@@ -30,10 +30,12 @@ class MatMul(Product):
 
     Examples
     --------
-    >>> op = qops.onednn.MatMul(np.int8([[100, 10], [-50, 20]]), np.int32([1, -1]), attr=qops.onednn.Attr(src_zp=128))
+    >>> op = qops.onednn.MatMul(
+    ...     np.array([[100, 10], [-50, 20]], np.int8), np.array([1, -1], np.int32), attr=qops.onednn.Attr(src_zp=128)
+    ... )
     >>> op
     MatMul(np.int8([[100, 10], [-50, 20]]), bias=np.int32([1, -1]), attr=Attr(src_zp=128))
-    >>> op(np.uint8([[128, 129]])), op.shape_of((1, 2))
+    >>> op(np.array([[128, 129]], np.uint8)), op.shape_of((1, 2))
     (array([[-49,  19]], dtype=int32), (1, 2))
     """
 
@@ -192,14 +194,15 @@ def matmul(
     Zero points that fit the codes become offsets of GEMM. On AVX2, GEMM with offsets is exact for an s8 source, and
     without them it saturates:
 
-    >>> src, weights = np.int8([[127, 127]]), np.int8([[127], [127]])
+    >>> src, weights = np.array([[127, 127]], np.int8), np.array([[127], [127]], np.int8)
     >>> [int(qops.onednn.matmul(src, weights, attr=qops.onednn.Attr(src_zp=zp), isa="avx2").item()) for zp in (0, 1)]
     [255, 32004]
 
     Other zero points are taken off after the product. There 2.6 sums the rows of a u8 source as if its codes were s8,
     and is off by 256*zw for each source code above 127:
 
-    >>> src, weights, attr = np.uint8([[200]]), np.int8([[5]]), qops.onednn.Attr(src_zp=-1, wei_zp=2)
+    >>> src, weights = np.array([[200]], np.uint8), np.array([[5]], np.int8)
+    >>> attr = qops.onednn.Attr(src_zp=-1, wei_zp=2)
     >>> [int(qops.onednn.matmul(src, weights, attr=attr, isa="avx2", version=v).item()) for v in ("3.2", "2.6")]
     [603, 1115]
 
@@ -207,7 +210,7 @@ def matmul(
     --------
     Codes of both matrices are hundredths. The source, with the zero point 128, is (-1, 0, 1):
 
-    >>> src, weights = np.uint8([[28, 128, 228]]), np.int8([[100, 10], [-50, 20], [25, -40]])
+    >>> src, weights = np.array([[28, 128, 228]], np.uint8), np.array([[100, 10], [-50, 20], [25, -40]], np.int8)
     >>> qops.onednn.matmul(
     ...     src, weights, dst_dt="f32", attr=qops.onednn.Attr(src_scale=0.01, wei_scale=0.01, src_zp=128)
     ... )

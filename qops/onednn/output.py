@@ -117,7 +117,7 @@ def reciprocal(scale: F32) -> F32:
     Examples
     --------
     >>> from qops.onednn.output import reciprocal
-    >>> x = np.float32([41])
+    >>> x = np.array([41], np.float32)
     >>> (x * reciprocal(x)).tolist()
     [0.9999999403953552]
     """

@@ -24,7 +24,7 @@ def rows_of(weights: S8) -> S8:
     Examples
     --------
     >>> from qops.onednn.pair_order import rows_of
-    >>> rows_of(np.int8([[[[1, 2]], [[3, 4]]]]))
+    >>> rows_of(np.array([[[[1, 2]], [[3, 4]]]], np.int8))
     array([[1, 3, 2, 4]], dtype=int8)
     """
     if weights.ndim == 2:

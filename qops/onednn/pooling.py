@@ -83,7 +83,7 @@ def pooling(
 
     Examples
     --------
-    >>> image, window = np.uint8([[1, 2], [3, 5]]).reshape(1, 1, 2, 2), qops.onednn.Window(stride=(2, 2))
+    >>> image, window = np.array([[1, 2], [3, 5]], np.uint8).reshape(1, 1, 2, 2), qops.onednn.Window(stride=(2, 2))
     >>> [int(qops.onednn.pooling(image, alg, (2, 2), window=window).item()) for alg in ("max", "avg_inc")]
     [5, 3]
     """

@@ -74,13 +74,13 @@ def reorder(
 
     **Hazards.** With a scale, s32 values become float32 and lose bits above 2**24. Without one they do not:
 
-    >>> x = np.int32([2**24 + 1])
+    >>> x = np.array([2**24 + 1], np.int32)
     >>> qops.onednn.reorder(x, "s32"), qops.onednn.reorder(x, "s32", attr=qops.onednn.Attr(src_scale=1.0))
     (array([16777217], dtype=int32), array([16777216], dtype=int32))
 
     From float32, s32 saturates at 2147483520, the largest float32 below 2**31:
 
-    >>> qops.onednn.reorder(np.float32([3e9]), "s32")
+    >>> qops.onednn.reorder(np.array([3e9], np.float32), "s32")
     array([2147483520], dtype=int32)
 
     But 2.6 makes INT_MIN of values that are too large, if there are 4, 8, 12, ... of them, no scale and no Sum:
@@ -90,7 +90,7 @@ def reorder(
 
     45.5 / 7 is 6.5, which is rounded to 6. But oneDNN multiplies by the float32 reciprocal of 7, which is above 1/7:
 
-    >>> qops.onednn.reorder(np.float32([45.5]), "s8", attr=qops.onednn.Attr(dst_scale=7.0))
+    >>> qops.onednn.reorder(np.array([45.5], np.float32), "s8", attr=qops.onednn.Attr(dst_scale=7.0))
     array([7], dtype=int8)
     """
     data = check.array(src, "src", ["float32", "int32", "int8", "uint8"])

@@ -95,7 +95,7 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
 
     Examples
     --------
-    >>> qops.onednn.recommended_weights_scale(np.float32([0.5, -2.0]))
+    >>> qops.onednn.recommended_weights_scale(np.array([0.5, -2.0], np.float32))
     31.5
     """
     peak = float(np.abs(check.array(weights, "weights", ["float32"])).max(initial=0))
@@ -110,7 +110,7 @@ def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
     Examples
     --------
     >>> from qops.onednn.rnn import quantize_state
-    >>> quantize_state(np.float32([-1, 0, 1]))
+    >>> quantize_state(np.array([-1, 0, 1], np.float32))
     array([  1, 128, 255], dtype=uint8)
     """
     return store(fma(x, quant.scale, quant.shift), "u8", names="quant")
@@ -122,7 +122,7 @@ def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:
     Examples
     --------
     >>> from qops.onednn.rnn import dequantize_state
-    >>> dequantize_state(np.uint8([1, 128, 255]))
+    >>> dequantize_state(np.array([1, 128, 255], np.uint8))
     array([-1.,  0.,  1.], dtype=float32)
     """
     return (to_f32(code) - np.float32(quant.shift)) / np.float32(quant.scale)

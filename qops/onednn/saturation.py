@@ -115,13 +115,13 @@ def saturated_pairs(
     **Hazards.** The same s8 codes saturate in an inner product and not in a convolution, which halves its weights. Odd
     weights pay for that:
 
-    >>> x, w = np.int8([[127, 127]]), np.int8([[127, 127]])
+    >>> x, w = np.array([[127, 127]], np.int8), np.array([[127, 127]], np.int8)
     >>> (
     ...     qops.onednn.saturated_pairs(x, w).share,
     ...     qops.onednn.saturated_pairs(x.reshape(1, 2, 1, 1), w.reshape(1, 2, 1, 1)).share,
     ... )
     (1.0, 0.0)
-    >>> bits7 = np.int8([[63, 63]]).reshape(1, 2, 1, 1)
+    >>> bits7 = np.array([[63, 63]], np.int8).reshape(1, 2, 1, 1)
     >>> [qops.onednn.saturated_pairs(x.reshape(1, 2, 1, 1), w).largest_loss for w in (bits7, 2 * bits7)]
     [254, 0]
 
@@ -129,7 +129,9 @@ def saturated_pairs(
     --------
     The pair (127, 127) saturates in the first of two rows, the pair (127, -127) in none:
 
-    >>> qops.onednn.saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
+    >>> qops.onednn.saturated_pairs(
+    ...     np.array([[255, 255, 255, 255], [9, 9, 9, 9]], np.uint8), np.array([[127, 127, 127, -127]], np.int8)
+    ... )
     Saturation(counts=[[1, 0]], places=2, largest_loss=32003, mean_loss=16001.5)
     """
     m = machine(version, isa)
@@ -251,20 +253,20 @@ def unsafe_pairs(
 
     **Hazards.** A source of 7 bits is safe only while no code is above 127, and nothing but its scale ensures that:
 
-    >>> w = np.int8([[127, 127, 127, -127, 64, 64]])
+    >>> w = np.array([[127, 127, 127, -127, 64, 64]], np.int8)
     >>> qops.onednn.unsafe_pairs(w), qops.onednn.unsafe_pairs(w, top=127), qops.onednn.unsafe_pairs(w, top=130)
     (array([[ True, False, False]]), array([[False, False, False]]), array([[ True, False, False]]))
 
     With an odd number of channels, fbgemm and onnxruntime form other pairs. Each of these taps is alone in oneDNN:
 
-    >>> taps = np.int8([[[[127, 127]]]])
+    >>> taps = np.array([[[[127, 127]]]], np.int8)
     >>> [bool(qops.onednn.unsafe_pairs(taps, order=order).any()) for order in ("channels of a tap", "taps, channels")]
     [False, True]
 
     On AVX-512 other pairs can saturate in two places: those of taps, in images of one channel (see `convolution`), and
     those of s8 codes times one row of weights, where 2.6, and 3.2 with weights "oi", add 128 to the weights:
 
-    >>> x, w = np.int8([[127, 127], [0, 0]]), np.int8([[60, 60]])
+    >>> x, w = np.array([[127, 127], [0, 0]], np.int8), np.array([[60, 60]], np.int8)
     >>> qops.onednn.unsafe_pairs(w), qops.onednn.saturated_pairs(x, w, isa="avx512", version="2.6").counts
     (array([[False]]), array([[1]]))
     """

@@ -61,9 +61,9 @@ def sum(
 
     **Hazards.** Ties go to even codes. The order of the sources matters, because each sum is rounded to float32:
 
-    >>> qops.onednn.sum([np.uint8([1, 3]), np.uint8([2, 2])], [0.5, 1.0])
+    >>> qops.onednn.sum([np.array([1, 3], np.uint8), np.array([2, 2], np.uint8)], [0.5, 1.0])
     array([2, 4], dtype=uint8)
-    >>> x = np.uint8([1])
+    >>> x = np.array([1], np.uint8)
     >>> [
     ...     qops.onednn.sum([x, x, x], s, dst_dt="f32").item()
     ...     for s in ([2.0**24, 1, -(2.0**24)], [2.0**24, -(2.0**24), 1])

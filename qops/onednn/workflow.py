@@ -8,9 +8,9 @@ Source: the page "Int8 Inference" of the documentation of DNNL 1.2.
 **Hazards.** The text says that [ ] rounds half to even, but its worked example truncates. So each function here takes
 the `rounding`: "half_even" or "truncate".
 
->>> q_w = qops.onednn.workflow.weights_factor(np.float32([-5.1, 6.8, -1.2, 9.8]))
+>>> q_w = qops.onednn.workflow.weights_factor(np.array([-5.1, 6.8, -1.2, 9.8], np.float32))
 >>> [
-...     qops.onednn.workflow.quantize_weights(np.float32([-5.1, 6.8, -1.2, 9.8]), q_w, rounding=r).tolist()
+...     qops.onednn.workflow.quantize_weights(np.array([-5.1, 6.8, -1.2, 9.8], np.float32), q_w, rounding=r).tolist()
 ...     for r in qops.onednn.workflow.ROUNDINGS
 ... ]
 [[-66, 88, -16, 127], [-66, 88, -15, 127]]
@@ -71,10 +71,10 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
 
     Examples
     --------
-    >>> qops.onednn.workflow.activations_factor(np.float32([15, 14, 15, 8, 11])).values
+    >>> qops.onednn.workflow.activations_factor(np.array([15, 14, 15, 8, 11], np.float32)).values
     array([17.], dtype=float32)
-    >>> q_a = qops.onednn.workflow.activations_factor(np.float32([15]), bits=7)
-    >>> qops.onednn.workflow.quantize_activations(np.float32([15, 18]), q_a)
+    >>> q_a = qops.onednn.workflow.activations_factor(np.array([15], np.float32), bits=7)
+    >>> qops.onednn.workflow.quantize_activations(np.array([15, 18], np.float32), q_a)
     array([127, 152], dtype=uint8)
     """
     top, data = ACTIVATION_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.finite(activations, "activations")
@@ -108,7 +108,7 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
     Examples
     --------
-    >>> qops.onednn.workflow.weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
+    >>> qops.onednn.workflow.weights_factor(np.array([[1, 2], [-4, 0]], np.float32), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
     top, mask = WEIGHT_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.int32(mask, "mask", 0)
@@ -139,7 +139,9 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
     Examples
     --------
     >>> [
-    ...     qops.onednn.workflow.quantize_activations(np.float32([0.5, 14.9, 99]), qops.onednn.Scales(17.0), r).tolist()
+    ...     qops.onednn.workflow.quantize_activations(
+    ...         np.array([0.5, 14.9, 99], np.float32), qops.onednn.Scales(17.0), r
+    ...     ).tolist()
     ...     for r in qops.onednn.workflow.ROUNDINGS
     ... ]
     [[8, 253, 255], [8, 253, 255]]
@@ -169,7 +171,9 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
 
     Examples
     --------
-    >>> qops.onednn.workflow.quantize_weights(np.float32([[1, 2], [-4, 9]]), qops.onednn.Scales([63.5, 31.75], mask=1))
+    >>> qops.onednn.workflow.quantize_weights(
+    ...     np.array([[1, 2], [-4, 9]], np.float32), qops.onednn.Scales([63.5, 31.75], mask=1)
+    ... )
     array([[  64,  127],
            [-127,  127]], dtype=int8)
     """
@@ -201,7 +205,7 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     Examples
     --------
     >>> qops.onednn.workflow.quantize_bias(
-    ...     np.float32([2.4, -5.2, -8]), qops.onednn.Scales(17.0), qops.onednn.Scales(127 / 9.8), "truncate"
+    ...     np.array([2.4, -5.2, -8], np.float32), qops.onednn.Scales(17.0), qops.onednn.Scales(127 / 9.8), "truncate"
     ... )
     array([  528, -1145, -1762], dtype=int32)
     """
@@ -238,7 +242,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     Examples
     --------
     >>> qops.onednn.workflow.dequantize(
-    ...     np.int32([[220, 220]]), qops.onednn.Scales(10.0), qops.onednn.Scales([2.0, 4.0], mask=1)
+    ...     np.array([[220, 220]], np.int32), qops.onednn.Scales(10.0), qops.onednn.Scales([2.0, 4.0], mask=1)
     ... )
     array([[11. ,  5.5]], dtype=float32)
     """

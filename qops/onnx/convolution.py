@@ -138,8 +138,8 @@ class ConvInteger(Convolution):
 
     Examples
     --------
-    >>> op = qops.onnx.ConvInteger(np.int8([[[1, -1]]]), 128, pads=[1, 0])
-    >>> op, op(np.uint8([[[130, 131]]]))
+    >>> op = qops.onnx.ConvInteger(np.array([[[1, -1]]], np.int8), 128, pads=[1, 0])
+    >>> op, op(np.array([[[130, 131]]], np.uint8))
     (ConvInteger(np.int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0)), array([[[-2, -1]]], dtype=int32))
     """
 
@@ -237,7 +237,7 @@ def conv_integer(
 
     **Hazards.** A code of 0 is not real 0. A port that pads the codes with 0 is wrong at every border:
 
-    >>> x, w = np.uint8([[[130, 131]]]), np.int8([[[1, 1]]])
+    >>> x, w = np.array([[[130, 131]]], np.uint8), np.array([[[1, 1]]], np.int8)
     >>> (
     ...     qops.onnx.conv_integer(x, w, 128, pads=[1, 1]).ravel(),
     ...     qops.onnx.conv_integer(np.pad(x, ((0, 0), (0, 0), (1, 1))), w, 128).ravel(),

@@ -63,9 +63,11 @@ def dequantize_linear(
 
     Examples
     --------
-    >>> qops.onnx.dequantize_linear(np.uint8([118, 128, 135]), 0.5, 128)
+    >>> qops.onnx.dequantize_linear(np.array([118, 128, 135], np.uint8), 0.5, 128)
     array([-5. ,  0. ,  3.5], dtype=float32)
-    >>> qops.onnx.dequantize_linear(np.int8([[2, 4, 6]]), np.float32([[0.5, 0.25]]), axis=1, block_size=2)
+    >>> qops.onnx.dequantize_linear(
+    ...     np.array([[2, 4, 6]], np.int8), np.array([[0.5, 0.25]], np.float32), axis=1, block_size=2
+    ... )
     array([[1. , 2. , 1.5]], dtype=float32)
     """
     data = native(x, "x", (*check.CODES, "int32"))

@@ -71,7 +71,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
 
     **Hazards.** 0 is exactly on a code, so the ends of the range may not be. Here -0.5 has the code of 0:
 
-    >>> y, scale, zero = qops.onnx.dynamic_quantize_linear(np.float32([-0.5, 0.0, 254.5]))
+    >>> y, scale, zero = qops.onnx.dynamic_quantize_linear(np.array([-0.5, 0.0, 254.5], np.float32))
     >>> y, float(scale), int(zero)
     (array([  0,   0, 254], dtype=uint8), 1.0, 0)
 
@@ -82,7 +82,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
 
     Examples
     --------
-    >>> tuple(qops.onnx.dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5])))
+    >>> tuple(qops.onnx.dynamic_quantize_linear(np.array([0, 2, -3, -2.5, 1.34, 0.5], np.float32)))
     (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
     """
     return quantized_over_range(native(x, "x", ("float32",)), "x", check.runtime(runtime))

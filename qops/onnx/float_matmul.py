@@ -59,8 +59,8 @@ class DynamicQuantizeMatMul(_ToFloat):
 
     Examples
     --------
-    >>> op = qops.onnx.DynamicQuantizeMatMul(np.int8([[1], [2]]), 0.5)
-    >>> op, op(np.float32([[0, 255], [51, 102]]))
+    >>> op = qops.onnx.DynamicQuantizeMatMul(np.array([[1], [2]], np.int8), 0.5)
+    >>> op, op(np.array([[0, 255], [51, 102]], np.float32))
     (DynamicQuantizeMatMul(np.int8([[1], [2]]), 0.5), array([[255. ],
            [127.5]], dtype=float32))
     """
@@ -108,8 +108,8 @@ class MatMulIntegerToFloat(_ToFloat):
 
     Examples
     --------
-    >>> op = qops.onnx.MatMulIntegerToFloat(np.int8([[1], [2]]), 0.5, 0.25)
-    >>> op, op(np.uint8([[0, 255]]))
+    >>> op = qops.onnx.MatMulIntegerToFloat(np.array([[1], [2]], np.int8), 0.5, 0.25)
+    >>> op, op(np.array([[0, 255]], np.uint8))
     (MatMulIntegerToFloat(np.int8([[1], [2]]), 0.5, 0.25), array([[63.75]], dtype=float32))
     """
 
@@ -200,7 +200,9 @@ def dynamic_quantize_matmul(
 
     Examples
     --------
-    >>> qops.onnx.dynamic_quantize_matmul(np.float32([[0, 255], [51, 102]]), np.int8([[1], [2]]), 0.5)
+    >>> qops.onnx.dynamic_quantize_matmul(
+    ...     np.array([[0, 255], [51, 102]], np.float32), np.array([[1], [2]], np.int8), 0.5
+    ... )
     array([[255. ],
            [127.5]], dtype=float32)
     """
@@ -262,7 +264,7 @@ def matmul_integer_to_float(
 
     Examples
     --------
-    >>> qops.onnx.matmul_integer_to_float(np.uint8([[0, 255]]), np.int8([[1], [2]]), 0.5, 0.25)
+    >>> qops.onnx.matmul_integer_to_float(np.array([[0, 255]], np.uint8), np.array([[1], [2]], np.int8), 0.5, 0.25)
     array([[63.75]], dtype=float32)
     """
     a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)

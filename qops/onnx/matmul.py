@@ -165,8 +165,8 @@ class MatMulInteger(MatrixProduct):
 
     Examples
     --------
-    >>> op = qops.onnx.MatMulInteger(np.int8([[127], [-1]]), 12)
-    >>> op, op(np.uint8([[13, 14]])), op.shape_of((5, 2))
+    >>> op = qops.onnx.MatMulInteger(np.array([[127], [-1]], np.int8), 12)
+    >>> op, op(np.array([[13, 14]], np.uint8)), op.shape_of((5, 2))
     (MatMulInteger(np.int8([[127], [-1]]), a_zero_point=12), array([[125]], dtype=int32), (5, 1))
     """
 
@@ -246,7 +246,7 @@ def matmul_integer(
     **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two neighbouring products of uint8 by int8 to 16
     bits. The standard, and onnxruntime on other CPUs, do not:
 
-    >>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
+    >>> a, b = np.array([[255, 255]], np.uint8), np.array([[127], [127]], np.int8)
     >>> [qops.onnx.matmul_integer(a, b, runtime=runtime).item() for runtime in ("onnx", "ort", "ort_avx2")]
     [64770, 64770, 32767]
 
@@ -259,7 +259,7 @@ def matmul_integer(
 
     Examples
     --------
-    >>> A, B = np.uint8([[11, 7, 3], [10, 6, 2]]), np.uint8([[1, 4], [2, 5], [3, 6]])
+    >>> A, B = np.array([[11, 7, 3], [10, 6, 2]], np.uint8), np.array([[1, 4], [2, 5], [3, 6]], np.uint8)
     >>> qops.onnx.matmul_integer(A, B, 12, 0)
     array([[-38, -83],
            [-44, -98]], dtype=int32)

@@ -25,7 +25,7 @@ class MaxPool(Prepared):
     Examples
     --------
     >>> op = qops.onnx.MaxPool(kernel_shape=[2], strides=[2])
-    >>> op, op(np.uint8([[[3, 1, 4, 1]]]))
+    >>> op, op(np.array([[[3, 1, 4, 1]]], np.uint8))
     (MaxPool(kernel_shape=(2,), strides=(2,)), array([[[3, 4]]], dtype=uint8))
     """
 
@@ -111,7 +111,7 @@ def max_pool(
 
     Examples
     --------
-    >>> qops.onnx.max_pool(np.int8([[[[1, -5], [7, 2]]]]), kernel_shape=[2, 2], pads=[0, 1, 0, 0])
+    >>> qops.onnx.max_pool(np.array([[[[1, -5], [7, 2]]]], np.int8), kernel_shape=[2, 2], pads=[0, 1, 0, 0])
     array([[[[7, 7]]]], dtype=int8)
     """
     return MaxPool._once(locals())(X, out)

@@ -53,7 +53,7 @@ def sums_of(
     Examples
     --------
     >>> from qops.onnx.pairs import sums_of
-    >>> a, b = np.uint8([[255, 255, 255]]), np.int8([[127], [127], [1]])
+    >>> a, b = np.array([[255, 255, 255]], np.uint8), np.array([[127], [127], [1]], np.int8)
     >>> sums_of(a, b, "", (0, 0), 1), sums_of(a, b, "saturate", (0, 0), 1)
     (array([[65025]], dtype=int32), array([[33022]], dtype=int32))
     """

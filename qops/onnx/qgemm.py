@@ -29,8 +29,8 @@ class QGemm(Prepared):
 
     Examples
     --------
-    >>> op = qops.onnx.QGemm(0.5, 0, np.uint8([[1]]), 1.0, 0, np.int32([1]), 1.0, 1)
-    >>> op, op(np.uint8([[1], [2]])).ravel()
+    >>> op = qops.onnx.QGemm(0.5, 0, np.array([[1]], np.uint8), 1.0, 0, np.array([1], np.int32), 1.0, 1)
+    >>> op, op(np.array([[1], [2]], np.uint8)).ravel()
     (QGemm(0.5, 0, np.uint8([[1]]), 1.0, 0, C=np.int32([1]), y_scale=1.0, y_zero_point=1), array([2, 3], dtype=uint8))
     """
 
@@ -206,8 +206,8 @@ def qgemm(
 
     Examples
     --------
-    >>> A, B = np.uint8([[1, 2]]), np.int8([[3], [4]])
-    >>> qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0, np.int32([1]), 1.0, 0), qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0)
+    >>> A, B = np.array([[1, 2]], np.uint8), np.array([[3], [4]], np.int8)
+    >>> qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0, np.array([1], np.int32), 1.0, 0), qops.onnx.qgemm(A, 0.5, 0, B, 0.5, 0)
     (array([[3]], dtype=uint8), array([[2.75]], dtype=float32))
     """
     runtime = check.own_runtime(runtime)

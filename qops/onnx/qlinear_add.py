@@ -29,7 +29,7 @@ class QLinearAdd(QLinearBinary):
     Examples
     --------
     >>> op = qops.onnx.QLinearAdd(0.5, 0, 0.25, 0, 1.0, 1)
-    >>> op, op(np.uint8([1, 3]), np.uint8([2, 2]))
+    >>> op, op(np.array([1, 3], np.uint8), np.array([2, 2], np.uint8))
     (QLinearAdd(0.5, 0, 0.25, 0, 1.0, C_zero_point=1), array([2, 3], dtype=uint8))
     """
 
@@ -110,7 +110,7 @@ def qlinear_add(
     **Hazard.** Dequantize, Add, QuantizeLinear, which onnxruntime replaces by this op, round the quotient before they
     add the zero point. With an odd zero point the two differ on every tie:
 
-    >>> a, b = np.uint8([1, 3, 5]), np.uint8([0, 0, 0])
+    >>> a, b = np.array([1, 3, 5], np.uint8), np.array([0, 0, 0], np.uint8)
     >>> qops.onnx.qlinear_add(a, 0.5, 0, b, 0.5, 0, 1.0, 1)
     array([2, 2, 4], dtype=uint8)
     >>> qops.onnx.quantize_linear(np.float32(0.5) * a, 1.0, 1)
@@ -118,7 +118,7 @@ def qlinear_add(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_add(np.uint8([10, 20]), 0.5, 0, np.uint8([[4], [8]]), 0.25, 0, 1.0, 0)
+    >>> qops.onnx.qlinear_add(np.array([10, 20], np.uint8), 0.5, 0, np.array([[4], [8]], np.uint8), 0.25, 0, 1.0, 0)
     array([[ 6, 11],
            [ 7, 12]], dtype=uint8)
     """

@@ -72,7 +72,7 @@ class QLinearAveragePool(_Means):
     Examples
     --------
     >>> op = qops.onnx.QLinearAveragePool(0.5, 0, 0.25, 0, kernel_shape=[2])
-    >>> op, op(np.uint8([[[3, 1, 4]]]))
+    >>> op, op(np.array([[[3, 1, 4]]], np.uint8))
     (QLinearAveragePool(0.5, 0, 0.25, kernel_shape=(2,)), array([[[4, 5]]], dtype=uint8))
     """
 
@@ -143,7 +143,7 @@ class QLinearGlobalAveragePool(_Means):
     Examples
     --------
     >>> op = qops.onnx.QLinearGlobalAveragePool(0.5, 0, 0.25, 0)
-    >>> op, op(np.uint8([[[3, 1, 4]]]))
+    >>> op, op(np.array([[[3, 1, 4]]], np.uint8))
     (QLinearGlobalAveragePool(0.5, 0, 0.25), array([[[5]]], dtype=uint8))
     """
 
@@ -234,7 +234,9 @@ def qlinear_average_pool(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_average_pool(np.uint8([[[3, 1, 4, 4]]]), 0.5, 0, 0.25, 0, kernel_shape=[2], strides=[2])
+    >>> qops.onnx.qlinear_average_pool(
+    ...     np.array([[[3, 1, 4, 4]]], np.uint8), 0.5, 0, 0.25, 0, kernel_shape=[2], strides=[2]
+    ... )
     array([[[4, 8]]], dtype=uint8)
     """
     return QLinearAveragePool._once(locals())(X, out)
@@ -287,7 +289,7 @@ def qlinear_global_average_pool(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_global_average_pool(np.int8([[[3, 1, 4, -4]]]), 0.5, 0, 0.25, 0)
+    >>> qops.onnx.qlinear_global_average_pool(np.array([[[3, 1, 4, -4]]], np.int8), 0.5, 0, 0.25, 0)
     array([[[2]]], dtype=int8)
     """
     return QLinearGlobalAveragePool._once(locals())(X, out)

@@ -27,7 +27,7 @@ class QLinearConcat(ByType):
     Examples
     --------
     >>> op = qops.onnx.QLinearConcat(0.5, 0, [0.5, 0.25], [0, 0], axis=0)
-    >>> op([np.uint8([1, 2]), np.uint8([1, 2, 3])]), op.shape_of([(2,), (3,)])
+    >>> op([np.array([1, 2], np.uint8), np.array([1, 2, 3], np.uint8)]), op.shape_of([(2,), (3,)])
     (array([1, 2, 0, 1, 2], dtype=uint8), (5,))
     """
 
@@ -145,7 +145,9 @@ def qlinear_concat(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_concat(0.5, 0, [np.uint8([1, 2]), np.uint8([1, 2, 3])], [0.5, 0.25], [0, 0], axis=0)
+    >>> qops.onnx.qlinear_concat(
+    ...     0.5, 0, [np.array([1, 2], np.uint8), np.array([1, 2, 3], np.uint8)], [0.5, 0.25], [0, 0], axis=0
+    ... )
     array([1, 2, 0, 1, 2], dtype=uint8)
     """
     return QLinearConcat._once(locals())(tensors, out)

@@ -28,8 +28,8 @@ class QLinearConv(Convolution):
 
     Examples
     --------
-    >>> op = qops.onnx.QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime="ort")
-    >>> op, op(np.uint8([[[1, 3, 5]]]))
+    >>> op = qops.onnx.QLinearConv(0.5, 0, np.array([[[1]]], np.uint8), 1.0, 0, 1.0, 1, runtime="ort")
+    >>> op, op(np.array([[[1, 3, 5]]], np.uint8))
     (QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime='ort'), array([[[1, 3, 3]]], dtype=uint8))
     """
 
@@ -187,19 +187,19 @@ def qlinear_conv(
 
     **Hazards.** As in `qlinear_matmul`, with an odd zero point the runtimes differ on every tie:
 
-    >>> x, w = np.uint8([[[1, 3, 5]]]), np.uint8([[[1]]])
+    >>> x, w = np.array([[[1, 3, 5]]], np.uint8), np.array([[[1]]], np.uint8)
     >>> [qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
     [[2, 2, 4], [1, 3, 3]]
 
     The bias has the scale of the accumulator, not that of the result. Its real value is ``B * x_scale * w_scale``:
 
-    >>> qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
+    >>> qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.array([10], np.int32))
     array([[[6, 6, 8]]], dtype=uint8)
 
     On x86 without VNNI, two neighbouring products of uint8 by int8 saturate to 16 bits. The channels of a tap are
     neighbours, and with an odd number of channels a pair reaches from one tap into the next. Padding takes part:
 
-    >>> x, w = np.uint8([[[255]]]), np.int8([[[127, 127]], [[1, 1]]])
+    >>> x, w = np.array([[[255]]], np.uint8), np.array([[[127, 127]], [[1, 1]]], np.int8)
     >>> how = {"x_scale": 1.0, "x_zero_point": 255, "w_scale": 1.0, "w_zero_point": 0, "y_scale": 500.0}
     >>> [
     ...     qops.onnx.qlinear_conv(x, w=w, y_zero_point=128, pads=[1, 0], runtime=r, **how).ravel().tolist()
@@ -209,9 +209,11 @@ def qlinear_conv(
 
     Examples
     --------
-    >>> x = np.uint8([[[[128, 138], [148, 158]]]])
-    >>> w = np.int8([[[[100]]], [[[-50]]]])
-    >>> qops.onnx.qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0]).tolist()
+    >>> x = np.array([[[[128, 138], [148, 158]]]], np.uint8)
+    >>> w = np.array([[[[100]]], [[[-50]]]], np.int8)
+    >>> qops.onnx.qlinear_conv(
+    ...     x, 0.1, 128, w, np.array([0.01, 0.02], np.float32), 0, 0.1, 128, pads=[0, 1, 0, 0]
+    ... ).tolist()
     [[[[128, 128, 138], [128, 148, 158]], [[128, 128, 118], [128, 108, 98]]]]
     """
     runtime = check.runtime(runtime)

@@ -24,7 +24,7 @@ class QLinearLeakyRelu(Table):
     Examples
     --------
     >>> op = qops.onnx.QLinearLeakyRelu(0.5, 0, 0.5, 0, alpha=0.1)
-    >>> op, op(np.int8([-100, 0, 100]))
+    >>> op, op(np.array([-100, 0, 100], np.int8))
     (QLinearLeakyRelu(0.5, 0, 0.5, alpha=0.1), array([-10,   0, 100], dtype=int8))
     """
 
@@ -95,7 +95,7 @@ def qlinear_leaky_relu(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_leaky_relu(np.uint8([28, 128, 228]), 0.5, 128, 0.5, 128, alpha=0.1)
+    >>> qops.onnx.qlinear_leaky_relu(np.array([28, 128, 228], np.uint8), 0.5, 128, 0.5, 128, alpha=0.1)
     array([118, 128, 228], dtype=uint8)
     """
     return QLinearLeakyRelu._once(locals())(X, out)

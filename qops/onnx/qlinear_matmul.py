@@ -27,8 +27,8 @@ class QLinearMatMul(MatrixProduct):
 
     Examples
     --------
-    >>> op = qops.onnx.QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime="ort")
-    >>> op, op(np.uint8([[1], [3], [5]])).ravel()
+    >>> op = qops.onnx.QLinearMatMul(0.5, 0, np.array([[1]], np.uint8), 1.0, 0, 1.0, 1, runtime="ort")
+    >>> op, op(np.array([[1], [3], [5]], np.uint8)).ravel()
     (QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort'), array([1, 3, 3], dtype=uint8))
     """
 
@@ -173,7 +173,7 @@ def qlinear_matmul(
     **Hazards.** One runtime rounds the product, the other the sum with the zero point. With an odd zero point they
     differ on every tie:
 
-    >>> a, b = np.uint8([[1], [3], [5]]), np.uint8([[1]])
+    >>> a, b = np.array([[1], [3], [5]], np.uint8), np.array([[1]], np.uint8)
     >>> [qops.onnx.qlinear_matmul(a, 0.5, 0, b, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
     [[2, 2, 4], [1, 3, 3]]
 
@@ -181,7 +181,7 @@ def qlinear_matmul(
     --------
     Codes of `a` and `b` are hundredths, those of the result thousandths. (0.3, -0.2) times (0.5, 0.25) is 0.1:
 
-    >>> a, b = np.uint8([[158, 108]]), np.int8([[50], [25]])
+    >>> a, b = np.array([[158, 108]], np.uint8), np.array([[50], [25]], np.int8)
     >>> qops.onnx.qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)
     array([[100]], dtype=uint8)
     """

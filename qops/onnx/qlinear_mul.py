@@ -23,7 +23,7 @@ class QLinearMul(QLinearBinary):
     Examples
     --------
     >>> op = qops.onnx.QLinearMul(0.5, 0, 0.25, 0, 1.0, 1)
-    >>> op, op(np.uint8([8, 4]), np.uint8([2, 3]))
+    >>> op, op(np.array([8, 4], np.uint8), np.array([2, 3], np.uint8))
     (QLinearMul(0.5, 0, 0.25, 0, 1.0, C_zero_point=1), array([3, 2], dtype=uint8))
     """
 
@@ -89,7 +89,7 @@ def qlinear_mul(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_mul(np.uint8([10, 20]), 0.5, 0, np.uint8([[4], [8]]), 0.25, 0, 0.5, 0)
+    >>> qops.onnx.qlinear_mul(np.array([10, 20], np.uint8), 0.5, 0, np.array([[4], [8]], np.uint8), 0.25, 0, 0.5, 0)
     array([[10, 20],
            [20, 40]], dtype=uint8)
     """

@@ -36,7 +36,7 @@ class QLinearSigmoid(Table):
     Examples
     --------
     >>> op = qops.onnx.QLinearSigmoid(0.25, 0, 2**-8, -128)
-    >>> op, op(np.int8([-20, 0, 20]))
+    >>> op, op(np.array([-20, 0, 20], np.int8))
     (QLinearSigmoid(0.25, 0, 0.00390625, Y_zero_point=-128), array([-126,    0,  126], dtype=int8))
     """
 
@@ -109,7 +109,7 @@ def qlinear_sigmoid(
 
     Examples
     --------
-    >>> qops.onnx.qlinear_sigmoid(np.uint8([0, 128, 160, 255]), 0.0625, 128, 2**-8, 0)
+    >>> qops.onnx.qlinear_sigmoid(np.array([0, 128, 160, 255], np.uint8), 0.0625, 128, 2**-8, 0)
     array([  0, 128, 225, 255], dtype=uint8)
     """
     return QLinearSigmoid._once(locals())(X, out)

@@ -31,7 +31,7 @@ class QLinearSoftmax(ByType):
     Examples
     --------
     >>> op = qops.onnx.QLinearSoftmax(0.5, 0, 2**-8, 0)
-    >>> op, op(np.uint8([[0, 4, 8, 8]]))
+    >>> op, op(np.array([[0, 4, 8, 8]], np.uint8))
     (QLinearSoftmax(0.5, 0, 0.00390625), array([[  2,  16, 119, 119]], dtype=uint8))
     """
 
@@ -182,14 +182,14 @@ def qlinear_softmax(
     **Hazards.** 1 / Y_scale is cut to a whole number. So 1 / 255 counts as 1 / 254, because float32 holds it as a
     little more, and with a scale above 1 all codes are the zero point:
 
-    >>> qops.onnx.qlinear_softmax(np.uint8([0, 90]), 0.1, 0, 1 / 255, 0)
+    >>> qops.onnx.qlinear_softmax(np.array([0, 90], np.uint8), 0.1, 0, 1 / 255, 0)
     array([  0, 254], dtype=uint8)
-    >>> qops.onnx.qlinear_softmax(np.uint8([0, 90]), 0.1, 0, 1.5, 7)
+    >>> qops.onnx.qlinear_softmax(np.array([0, 90], np.uint8), 0.1, 0, 1.5, 7)
     array([7, 7], dtype=uint8)
 
     Examples
     --------
-    >>> qops.onnx.qlinear_softmax(np.uint8([[0, 4, 8, 8]]), 0.5, 0, 2**-8, 0)
+    >>> qops.onnx.qlinear_softmax(np.array([[0, 4, 8, 8]], np.uint8), 0.5, 0, 2**-8, 0)
     array([[  2,  16, 119, 119]], dtype=uint8)
     """
     return QLinearSoftmax._once(locals())(X, out)

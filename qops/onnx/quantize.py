@@ -28,7 +28,7 @@ class QuantizeLinear(Prepared):
     Examples
     --------
     >>> op = qops.onnx.QuantizeLinear(0.1, 128)
-    >>> op, op.dtype, op(np.float32([-1.0, 0.0, 0.7, 99.0]))
+    >>> op, op.dtype, op(np.array([-1.0, 0.0, 0.7, 99.0], np.float32))
     (QuantizeLinear(0.1, y_zero_point=128), dtype('uint8'), array([118, 128, 135, 255], dtype=uint8))
     """
 
@@ -215,22 +215,22 @@ def quantize_linear(
     **Hazards.** The quotient is rounded, not the sum with the zero point. A port that adds an odd zero point first gets
     other codes for all ties:
 
-    >>> x = np.float32([0.5, 1.5, 2.5])
+    >>> x = np.array([0.5, 1.5, 2.5], np.float32)
     >>> qops.onnx.quantize_linear(x, 1.0, 3), np.rint(x + 3)
     (array([3, 5, 5], dtype=uint8), array([4., 4., 6.], dtype=float32))
 
     The quotient of float16 is float16 in the reference, and float32 in onnxruntime, until opset 22:
 
-    >>> x = np.float16([0.45, 2.25])
+    >>> x = np.array([0.45, 2.25], np.float16)
     >>> [qops.onnx.quantize_linear(x, np.float16(0.3), 5, runtime=r).tolist() for r in ("onnx", "ort")]
     [[7, 13], [6, 12]]
 
     Examples
     --------
-    >>> qops.onnx.quantize_linear(np.float32([-1.0, 0.0, 0.7, 99.0]), 0.1, 128)
+    >>> qops.onnx.quantize_linear(np.array([-1.0, 0.0, 0.7, 99.0], np.float32), 0.1, 128)
     array([118, 128, 135, 255], dtype=uint8)
     >>> qops.onnx.quantize_linear(
-    ...     np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8
+    ...     np.array([[1, 2], [1, 2]], np.float32), np.array([0.5, 0.25], np.float32), axis=0, output_dtype=np.int8
     ... ).tolist()
     [[2, 4], [4, 8]]
     """

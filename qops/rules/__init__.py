@@ -18,7 +18,8 @@ its numbers, then called with data as often as one likes.
 * `FittedRule` says a rule by its parts, for hardware that no table has; `qops.explain` fits one to integers.
 * `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
-The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
+The tables map the name of a rule to its row: ``row.formula`` is what it computes, ``row.systems`` who does.
+``print(TABLE)`` explains the columns of the first.
 
 What these systems do, too, and no row does:
 
@@ -33,8 +34,8 @@ What these systems do, too, and no row does:
   within its ratios of scales, else ``ort-arm-float``; its QLinearMul there is ``ort-arm``.
 * ncnn's depthwise convolutions with a multiple of 8 channels take a reciprocal of 12 bits from the CPU, which differs
   between Intel and AMD: no row can say it.
-* Runtimes that were only read, not run, have no row: NVDLA and Gemmini round as ``rndna`` and ``fp32-even`` by their
-  sources, XuanTie's SHL as ``tflite-single`` where the second shift is 1 or more.
+* Runtimes that were only read, not run, stand in a table of their own, ``READ_RULES``: NVDLA, Gemmini, XuanTie's SHL
+  and Sophgo's tpu-mlir, most of them as a `FittedRule`. tpu-mlir's half down and toward 0 on ties have none.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
 Not modelled: sums of fbgemm in 16 bits (``acc16``), ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K;
@@ -64,6 +65,7 @@ from qops.rules.quantize_blocks import quantize_blocks
 from qops.rules.quantize_rules import QUANTIZE, QuantizeRule
 from qops.rules.range_rules import RANGE_RULES, RangeRule
 from qops.rules.ranges import choose_range
+from qops.rules.read_rules import READ_RULES, ReadRule
 from qops.rules.requantize import Requantize, requantize
 from qops.rules.scales import integers, real_scale, reduced_multiplier, tflite_multiplier
 from qops.rules.sum_rules import ACCUMULATE, SumLayer, SumRule
@@ -80,6 +82,7 @@ __all__ = [
     "QUANTIZE",
     "QUANTIZE_BLOCKS",
     "RANGE_RULES",
+    "READ_RULES",
     "REAL_BIAS",
     "TABLE",
     "Accumulate",
@@ -100,6 +103,7 @@ __all__ = [
     "Quantize",
     "QuantizeRule",
     "RangeRule",
+    "ReadRule",
     "Requantize",
     "Rule",
     "SumLayer",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import check_out, int32, native, put
 from qops.prepared import Prepared
 from qops.rules.packed_rows import PackedRows, sum_type, weights_of
@@ -34,8 +35,8 @@ class Accumulate(Prepared):
 
     Examples
     --------
-    >>> op = qops.rules.Accumulate(np.int8([[127], [-1]]))
-    >>> op(np.int16([[30000, 1]]))
+    >>> op = qops.rules.Accumulate(np.array([[127], [-1]], np.int8))
+    >>> op(np.array([[30000, 1]], np.int16))
     array([[3809999]])
     """
 
@@ -91,6 +92,7 @@ class Accumulate(Prepared):
         return made
 
 
+@refusing_unknown
 def accumulate(
     x: ArrayLike,
     w: ArrayLike,
@@ -102,6 +104,7 @@ def accumulate(
     rule: str = "exact",
     num_threads: int = 1,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Give the accumulators of a layer: ``acc = (x - x_zero_point) @ (w - w_zero_point) + bias``, exact in int64.
 
@@ -150,18 +153,22 @@ def accumulate(
 
     **Hazard.** Two products of large codes lose a half on x86 without VNNI:
 
-    >>> x, w = np.uint8([[255, 255]]), np.int8([[127], [127]])
+    >>> x, w = np.array([[255, 255]], np.uint8), np.array([[127], [127]], np.int8)
     >>> [qops.rules.accumulate(x, w, rule=rule).item() for rule in ("exact", "fbgemm-avx2")]
     [64770, 32767]
 
     Examples
     --------
-    >>> acc = qops.rules.accumulate(np.int16([[30000, -30000]]), np.int8([[127], [-128]]), np.int64([2**33]))
+    >>> acc = qops.rules.accumulate(
+    ...     np.array([[30000, -30000]], np.int16), np.array([[127], [-128]], np.int8), np.int64([2**33])
+    ... )
     >>> acc
     array([[8597584592]])
     >>> qops.rules.requantize(acc, "tflite-int64acc", scale=2.0**-20, dtype="int16")
     array([[8199]], dtype=int16)
     """
+    if unknown:
+        raise unknown_keyword(accumulate, unknown)
     x_zero_point, w_zero_point = int32(x_zero_point, "x_zero_point"), int32(w_zero_point, "w_zero_point")
     dtype = sum_type(dtype)
     return Accumulate._once(locals())(x, out, num_threads)

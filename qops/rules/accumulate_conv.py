@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.arrays.axis import Axis
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import check_out, int32, integers, native, put
 from qops.prepared import Prepared
 from qops.rules.packed_rows import PackedRows, sum_type, weights_of
@@ -37,8 +38,8 @@ class AccumulateConv(Prepared):
 
     Examples
     --------
-    >>> op = qops.rules.AccumulateConv(np.int8([[[127, 127]]]), rule="fbgemm-avx2")
-    >>> op(np.uint8([[[255, 255, 1]]]))
+    >>> op = qops.rules.AccumulateConv(np.array([[[127, 127]]], np.int8), rule="fbgemm-avx2")
+    >>> op(np.array([[[255, 255, 1]]], np.uint8))
     array([[[32767, 32512]]])
     """
 
@@ -168,6 +169,7 @@ class AccumulateConv(Prepared):
             total -= self.x_zero_point * (packed(row, threads) - w_zero * row.sum(1, dtype=np.int64)[:, np.newaxis])
 
 
+@refusing_unknown
 def accumulate_conv(
     x: ArrayLike,
     w: ArrayLike,
@@ -183,6 +185,7 @@ def accumulate_conv(
     rule: str = "exact",
     num_threads: int = 1,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Give the accumulators of a convolution: the sums of ``(x - x_zero_point) * (w - w_zero_point)``, with the bias.
 
@@ -237,7 +240,7 @@ def accumulate_conv(
     **Hazards.** In fbgemm a pair reaches from one tap into the next where a group has an odd number of channels, and
     padding takes part in it; in oneDNN neither is so:
 
-    >>> x, w = np.full((1, 1, 2), 255, np.uint8), np.int8([[[127, 127]]])
+    >>> x, w = np.full((1, 1, 2), 255, np.uint8), np.array([[[127, 127]]], np.int8)
     >>> [qops.rules.accumulate_conv(x, w, rule=rule).item() for rule in ("fbgemm-avx2", "onednn-avx2")]
     [32767, 64770]
 
@@ -252,8 +255,10 @@ def accumulate_conv(
 
     Examples
     --------
-    >>> qops.rules.accumulate_conv(np.uint8([[[1, 2, 3]]]), np.int8([[[1, -1]]]), pads=(1, 0))
+    >>> qops.rules.accumulate_conv(np.array([[[1, 2, 3]]], np.uint8), np.array([[[1, -1]]], np.int8), pads=(1, 0))
     array([[[-1, -1, -1]]])
     """
+    if unknown:
+        raise unknown_keyword(accumulate_conv, unknown)
     dtype, x_zero_point = sum_type(dtype), int32(x_zero_point, "x_zero_point")
     return AccumulateConv._once(locals())(x, out, num_threads)

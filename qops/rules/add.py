@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.binary import once
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array
 from qops.rules.binary import ADD
 from qops.rules.elementwise import BinaryOp, array_op, made_by_arrays
@@ -43,7 +44,7 @@ class Add(BinaryOp):
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> op = qops.rules.Add("xnnpack", **how)
-    >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
+    >>> op(np.array([0, 1, 2, 3], np.uint8), np.array([1, 1, 1, 1], np.uint8))
     array([4, 4, 5, 5], dtype=uint8)
     >>> [tuple(step) for step in op.integers]  # what XNNPACK's own code holds: two multipliers and a shift
     [(1048576, 0), (1048576, 0), (1, 21)]
@@ -54,6 +55,7 @@ class Add(BinaryOp):
     _given = staticmethod(of_add)
 
 
+@refusing_unknown
 def add(
     a: ArrayLike,
     b: ArrayLike,
@@ -69,6 +71,7 @@ def add(
     qmin: int | None = None,
     qmax: int | None = None,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Add two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
 
@@ -113,7 +116,7 @@ def add(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
+    >>> a, b = np.array([0, 1, 2, 3], np.uint8), np.array([1, 1, 1, 1], np.uint8)  # 0.5, 1, 1.5, 2
     >>> qops.rules.add(a, b, "xnnpack", **how), qops.rules.add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
 
@@ -123,6 +126,8 @@ def add(
     >>> qops.rules.add(a, b, "tflite-double", integers=((1 << 30, 31), (1 << 30, 32), (1 << 30, 49)), **zeros)
     array([4, 5, 6, 7], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(add, unknown)
     zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
     if isinstance(rule, str) and rule in _BY_ARRAYS:
         op: Any = array_op(ADD, rule, as_array(a, "a").dtype, "a", zeros, scales, integers, qmin, qmax)

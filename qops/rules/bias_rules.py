@@ -169,6 +169,25 @@ def _of_cadence(n: BiasNumbers) -> tuple[Any, ...]:
     return (n.in_scale * n.w_scale).astype(F32), (1 / n.out_scale).astype(F32)
 
 
+def _of_onednn_2(n: BiasNumbers) -> tuple[Any, ...]:
+    both = n.in_scale * n.w_scale
+    scale = (both / n.out_scale).astype(F32)
+    return (*(() if n.bias is None else ((n.bias / both).astype(F32),)), scale, F32(n.zero_point))
+
+
+def _of_onednn_3(n: BiasNumbers) -> tuple[Any, ...]:
+    return (*_before_bias(n, (_acc_scale(n),)), F32(1) / n.out_scale.astype(F32), F32(n.zero_point))
+
+
+def _of_onednn_split(n: BiasNumbers) -> tuple[Any, ...]:
+    split = n.in_scale.astype(F32), n.w_scale.astype(F32)
+    return (*_before_bias(n, split), F32(1) / n.out_scale.astype(F32), F32(n.zero_point))
+
+
+def _before_bias(n: BiasNumbers, scales: tuple[Any, ...]) -> tuple[Any, ...]:
+    return scales if n.bias is None else (*scales, n.bias)
+
+
 def _fused_then_scaled(acc: Array, scale: Any, bias: Any, per_unit: Any) -> Array:
     return np.asarray(fma(acc.astype(F32), scale, bias) * per_unit)
 
@@ -206,7 +225,34 @@ def _scaled_twice(acc: Array, scale: Any, inverse: Any) -> Array:
     return np.asarray(acc.astype(F32) * scale * inverse)
 
 
+def _scaled_with_zero(acc: Array, scale: Any, zero: Any) -> Array:
+    return np.asarray(acc.astype(F32) * scale + zero)
+
+
+def _added_then_scaled_with_zero(acc: Array, bias: Any, scale: Any, zero: Any) -> Array:
+    return np.asarray((acc.astype(F32) + bias) * scale + zero)
+
+
+def _merged(acc: Array, scale: Any, inverse: Any, zero: Any) -> Array:
+    return np.asarray(acc.astype(F32) * scale * inverse + zero)
+
+
+def _merged_with_bias(acc: Array, scale: Any, bias: Any, inverse: Any, zero: Any) -> Array:
+    return np.asarray((acc.astype(F32) * scale + bias) * inverse + zero)
+
+
+def _split(acc: Array, first: Any, second: Any, inverse: Any, zero: Any) -> Array:
+    return np.asarray(acc.astype(F32) * first * second * inverse + zero)
+
+
+def _split_with_bias(acc: Array, first: Any, second: Any, bias: Any, inverse: Any, zero: Any) -> Array:
+    return np.asarray((acc.astype(F32) * first * second + bias) * inverse + zero)
+
+
 _S32 = F32(2**31)
+_ONEDNN_2 = "oneDNN 2.6.3, an older version than 3.x: {}products and convolutions on x86 with AVX2, AVX-512 and VNNI"
+_ONEDNN_3 = "oneDNN 3.2.0, an older version than 3.13, with AVX2, AVX-512 and VNNI; 3.13.2 with AVX2: {}products on x86"
+_ONEDNN_SPLIT = "oneDNN 3.13.2 with AVX-512 and VNNI: {}products and convolutions on x86"
 _NEAR_SHIFTS = 5e-5
 """OpenVINO takes the shift of the first channel for all, if they are nearer to each other than this."""
 REAL_BIAS = {
@@ -305,5 +351,34 @@ REAL_BIAS = {
         _scaled_twice,
         "outside",
     ),
+    **{
+        name: BiasRule(formula, systems, takes, "half_even", False, made, steps, "inside")
+        for name, formula, systems, takes, made, steps in (
+            (
+                *("onednn-2.6", "rint((acc + b / s) * (s / sy) + z), s = sx * sw in double", _ONEDNN_2.format("")),
+                *(("bias",), _of_onednn_2, _added_then_scaled_with_zero),
+            ),
+            (
+                *("onednn-2.6-no-bias", "rint(acc * (s / sy) + z), s = sx * sw in double"),
+                *(_ONEDNN_2.format("without a bias, "), (), _of_onednn_2, _scaled_with_zero),
+            ),
+            (
+                *("onednn-3.2", "rint((acc * (sx * sw) + b) * (1 / sy) + z)", _ONEDNN_3.format("")),
+                *(("bias",), _of_onednn_3, _merged_with_bias),
+            ),
+            (
+                *("onednn-3.2-no-bias", "rint(acc * (sx * sw) * (1 / sy) + z)"),
+                *(_ONEDNN_3.format("without a bias, "), (), _of_onednn_3, _merged),
+            ),
+            (
+                *("onednn-3.13", "rint((acc * sx * sw + b) * (1 / sy) + z)", _ONEDNN_SPLIT.format("")),
+                *(("bias",), _of_onednn_split, _split_with_bias),
+            ),
+            (
+                *("onednn-3.13-no-bias", "rint(acc * sx * sw * (1 / sy) + z)"),
+                *(_ONEDNN_SPLIT.format("without a bias, "), (), _of_onednn_split, _split),
+            ),
+        )
+    },
 }
 """Rules of requantization by real values: they add a real bias, or round twice, by name."""

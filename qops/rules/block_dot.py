@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, choice, integer, native, shown
 from qops.rules.scales import fma
 
@@ -21,8 +22,9 @@ F32 = np.float32
 _LANES, _NEIGHBOURS = 8, 4
 
 
+@refusing_unknown
 def block_sums(
-    a: ArrayLike, b: ArrayLike, *, block: int = 32, a_zero_point: int = 0, b_zero_point: int = 0
+    a: ArrayLike, b: ArrayLike, *, block: int = 32, a_zero_point: int = 0, b_zero_point: int = 0, **unknown: Never
 ) -> NDArray[np.int64]:
     """Give the exact sum of products of each block: ``sum((a - a_zero_point) * (b - b_zero_point))``.
 
@@ -50,9 +52,11 @@ def block_sums(
 
     Examples
     --------
-    >>> qops.rules.block_sums(np.int8([[1, 2, 3, 4]]), np.int8([[1, 1, -1, 2]]), block=2)
+    >>> qops.rules.block_sums(np.array([[1, 2, 3, 4]], np.int8), np.array([[1, 1, -1, 2]], np.int8), block=2)
     array([[3, 5]])
     """
+    if unknown:
+        raise unknown_keyword(block_sums, unknown)
     check_rounding()
     x, y, size = _blocks(a, b, block)
     zeros = integer(a_zero_point, "a_zero_point", -128, 255), integer(b_zero_point, "b_zero_point", -128, 255)
@@ -115,6 +119,7 @@ BLOCK_ORDERS: dict[str, Callable[[Array, Array, Array | None], Array]] = {"ggml"
 """How float sums over blocks are ordered: ggml's C, and its kernels for x86 with AVX2 and above (0.15.3)."""
 
 
+@refusing_unknown
 def block_dot(
     a: ArrayLike,
     b: ArrayLike,
@@ -126,6 +131,7 @@ def block_dot(
     a_zero_point: int = 0,
     a_minimum: ArrayLike | None = None,
     b_sums: ArrayLike | None = None,
+    **unknown: Never,
 ) -> NDArray[np.float32]:
     """Give the dot product of rows of quantized blocks, as a system adds it up in float32, to the bit.
 
@@ -183,6 +189,8 @@ def block_dot(
     >>> [qops.rules.block_dot(a, b, *scales, order=order).item() for order in ("ggml", "ggml-x86")]
     [19.684127807617188, 19.684127807617188]
     """
+    if unknown:
+        raise unknown_keyword(block_dot, unknown)
     check_rounding()
     choice(order, "order", BLOCK_ORDERS)
     x, y, size = _blocks(a, b, block)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
+from qops.rules.c_pools import POOLS_C, WHY_NO_POOL_C
+from qops.rules.c_quantize import QUANTIZE_C, WHY_NO_QUANTIZE_C
 from qops.rules.c_real_bias import REAL_BIAS_C
+from qops.rules.quantize_rules import QUANTIZE
 from qops.rules.table import TABLE
 
 __all__ = ["OPS", "Text", "text_of"]
@@ -94,15 +98,6 @@ def _product(name: str, rule: str) -> str:
     return _function(name, f"int32_t a, int32_t b, {numbers}, {_ENDS}", [call])
 
 
-def _mean(name: str) -> str:
-    """The mean of stored codes, half away from the stored 0."""
-    lines = [
-        "    const int32_t y = sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;",
-        _CLAMPED.format(cast=""),
-    ]
-    return _function(name, "int32_t sum, int32_t count, int32_t lo, int32_t hi", lines)
-
-
 def _mean_in_float(name: str, rule: str) -> str:
     """The sum of codes less their zero points, by a rule of requantize whose scale holds the count."""
     call = f"    return {_c(rule)}(sum, scale, zero_point, lo, hi);"
@@ -129,26 +124,29 @@ OPS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     "sub": _sums("sub", "-"),
     "mul": {rule: ((by,), _product(f"mul_{_c(rule)}", by)) for rule, by in _PRODUCTS.items()},
     "average_pool": {
-        "away-stored": ((), _mean("average_pool_away_stored")),
+        **POOLS_C,
         **{rule: (("fp32-even",), _mean_in_float(f"average_pool_{_c(rule)}", "fp32-even")) for rule in _GLOBAL},
     },
+    "quantize": QUANTIZE_C,
     "requantize": REAL_BIAS_C,
 }
 """The C of each rule, by op and rule: the rules of requantize that it needs, and its text."""
+_WHY_NONE = {"quantize": WHY_NO_QUANTIZE_C, "average_pool": WHY_NO_POOL_C}
 _SYSTEMS = {
     **{("add", rule): row.systems for rule, row in ADD.items()},
     **{("mul", rule): row.systems for rule, row in MUL.items()},
     **{("average_pool", rule): row.systems for rule, row in AVERAGE_POOL.items()},
+    **{("quantize", rule): row.systems for rule, row in QUANTIZE.items()},
     **{("requantize", rule): row.systems for rule, row in REAL_BIAS.items()},
 }
 
 
 def text_of(op: str, rule: str) -> Text:
-    """Give the C of one rule of an op of pairs, or of means.
+    """Give the C of one rule of an op of pairs, of means, or of values.
 
     Parameters
     ----------
-    op : {"add", "sub", "mul", "average_pool", "requantize"}
+    op : {"add", "sub", "mul", "average_pool", "quantize", "requantize"}
     rule : str
         One of `OPS` there; of requantize those with a real bias.
 
@@ -159,7 +157,10 @@ def text_of(op: str, rule: str) -> Text:
     Raises
     ------
     ValueError
-        Another op or rule.
+        Another op or rule, or one of blocks, which two other rules compute.
     """
+    why = _WHY_NONE.get(op, {}).get(rule)
+    if why is not None:
+        raise bad_value("rule", f"{rule} has no C of its own: it {why}; write these two")
     needs, body = OPS[choice(op, "op", OPS)][choice(rule, "rule", OPS[op])]
     return Text(_SYSTEMS.get((op, rule), "TFLite"), needs, body)

@@ -70,12 +70,42 @@ _TEXTS: dict[str, tuple[str, list[str]]] = {
         ],
     ),
 }
+
+
+def _onednn(arguments: str, product: str, has_bias: bool) -> tuple[str, list[str]]:
+    """Sums to codes in oneDNN's order: each step is a float32, and none is fused."""
+    lines = [f"    const volatile float real = {product};"]
+    if has_bias:
+        lines.append("    const float sum = real + bias;")
+    lines.append(f"    const volatile float scaled = {'sum' if has_bias else 'real'} * inverse;")
+    return f"{arguments}float inverse, float zero", [*lines, "    const float steps = scaled + zero;", _HALF_EVEN]
+
+
+_TEXTS |= {
+    "onednn-2.6": (
+        "float bias, float scale, float zero",
+        [
+            "    const float sum = (float)x + bias;",
+            "    const volatile float scaled = sum * scale;",
+            "    const float steps = scaled + zero;",
+            _HALF_EVEN,
+        ],
+    ),
+    "onednn-2.6-no-bias": (
+        "float scale, float zero",
+        ["    const volatile float scaled = (float)x * scale;", "    const float steps = scaled + zero;", _HALF_EVEN],
+    ),
+    "onednn-3.2": _onednn("float scale, float bias, ", "(float)x * scale", True),
+    "onednn-3.2-no-bias": _onednn("float scale, ", "(float)x * scale", False),
+    "onednn-3.13": _onednn("float x_scale, float w_scale, float bias, ", "(float)x * x_scale * w_scale", True),
+    "onednn-3.13-no-bias": _onednn("float x_scale, float w_scale, ", "(float)x * x_scale * w_scale", False),
+}
 _TEXTS["ncnn-requantize"] = _TEXTS["ncnn"]
 
 
 def _function(rule: str) -> str:
     arguments, lines = _TEXTS[rule]
-    head = f"static int32_t {rule.replace('-', '_')}(int32_t x, {arguments}, {_ENDS})"
+    head = f"static int32_t {rule.replace('-', '_').replace('.', '_')}(int32_t x, {arguments}, {_ENDS})"
     return "\n".join([head, "{", *lines, _CODE, "}", ""])
 
 

@@ -1,8 +1,9 @@
 """A rule as portable C: no undefined behaviour, no shift of a negative number left to the compiler."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, Never
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import choice
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.c_binary import OPS, text_of
@@ -187,7 +188,8 @@ def _sum(kind: str, product: str) -> list[str]:
     ]
 
 
-def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requantize") -> str:
+@refusing_unknown
+def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requantize", **unknown: Never) -> str:
     """Write a rule as a function in portable C11, with the functions that it calls.
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
@@ -201,8 +203,14 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
 
     The functions of other ops are ``OP_RULE``. ``add``, ``sub`` and ``mul`` take two codes less their zero points, but
     ``add_ort_x86``, which takes whole codes and the constant ``z - (ra * za + rb * zb)`` of both zero points;
-    ``average_pool`` takes a sum. Then come the numbers of the rule, as the rows of `qops.rules.add` name them, with
-    right shifts in place of shifts.
+    ``average_pool`` takes the sum that the rule's formula has: of the stored codes, or of the codes less their zero
+    points; of onnxruntime's rules, which add float32 values, it takes the codes. Then come the numbers of the rule, as
+    the rows of `qops.rules.add` name them, with right shifts in place of shifts.
+
+    ``quantize`` takes a float, its scale, ``zero_point``, ``lo`` and ``hi``. `lo` of the rules that leave out the
+    lowest code is -127; of those that cast, `lo` and `hi` are the ends of the type. openvino takes ``255 / (max - min)`` and
+    ``-min * 255 / (max - min)``, each rounded to float32, and the lowest code of the type, in place of the scale and
+    the zero point. NaN has no code.
 
     The functions of the rules of `REAL_BIAS` take ``x``, then the numbers that `Requantize.floats` has, in its order,
     then ``zero_point`` if their formula has a z, and ``lo, hi``. MNN's z is in its last number already.
@@ -215,12 +223,12 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
     Parameters
     ----------
     rule : str or FittedRule
-        A rule by its parts; or a name in `qops.rules.TABLE` or `REAL_BIAS`; of other ops one in `ADD`, `MUL` or
-        `AVERAGE_POOL` that is no kernel of blocks.
+        A rule by its parts; or a name in `qops.rules.TABLE` or `REAL_BIAS`; of other ops one in `ADD`, `MUL`,
+        `AVERAGE_POOL` or `QUANTIZE` that is no kernel of blocks.
         ``add`` and ``sub`` also have ``powers-of-two``, TFLite's form of int16.
     lang : {"c"}
         The language.
-    op : {"requantize", "add", "sub", "mul", "average_pool"}
+    op : {"requantize", "add", "sub", "mul", "average_pool", "quantize"}
         What the rule is of.
 
     Returns
@@ -231,7 +239,7 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
     Raises
     ------
     ValueError
-        A rule, language or op that is not known.
+        A rule, language or op that is not known, or a rule that two others compute, whose names are told.
 
     Notes
     -----
@@ -252,6 +260,8 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
     }
     <BLANKLINE>
     """
+    if unknown:
+        raise unknown_keyword(emit, unknown)
     choice(lang, "lang", ["c"])
     if isinstance(rule, FittedRule):
         choice(op, "op", ["requantize"])

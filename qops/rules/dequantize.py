@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import shows_fields
 from qops.checks import as_array, check_out, integer, put, shown
 from qops.rules.bias_rules import codes_per_unit, ncnn_scale
@@ -111,6 +112,7 @@ DEQUANTIZE = {
 """Rules from accumulators to real values, by name."""
 
 
+@refusing_unknown
 def dequantize(
     acc: ArrayLike,
     rule: str,
@@ -121,6 +123,7 @@ def dequantize(
     w_sums: ArrayLike | None = None,
     x_zero_point: int | None = None,
     out: NDArray[np.float32] | None = None,
+    **unknown: Never,
 ) -> NDArray[np.float32]:
     """Give the real values of accumulators as a system computes them, to the bit of float32.
 
@@ -172,6 +175,8 @@ def dequantize(
     >>> qops.rules.dequantize([[100, 200]], "fma", in_scale=[[0.5]], w_scale=[0.25, 0.125])
     array([[12.5, 12.5]], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(dequantize, unknown)
     check_rounding()
     row, x = row_named(rule, DEQUANTIZE), as_array(acc, "acc")
     if x.dtype.kind not in "iu":

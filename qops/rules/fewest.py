@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import NamedTuple
+from typing import NamedTuple, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import shows_fields
 from qops.checks import int32, integer, number, shown
 from qops.codes import of_dtype
@@ -59,8 +60,9 @@ class FewestBits(NamedTuple):
     pareto: list[Tradeoff]
 
 
+@refusing_unknown
 def fewest_bits(
-    scale: float, acc_range: tuple[int, int], zero_point: int = 0, *, dtype: DTypeLike = "int8"
+    scale: float, acc_range: tuple[int, int], zero_point: int = 0, *, dtype: DTypeLike = "int8", **unknown: Never
 ) -> FewestBits:
     """Find the smallest multiplier and right shift that equal the exact rule for every accumulator of a range.
 
@@ -105,6 +107,8 @@ def fewest_bits(
     >>> found.pareto[-2]
     Tradeoff(bits=8, multiplier=153, right_shift=9, off=149)
     """
+    if unknown:
+        raise unknown_keyword(fewest_bits, unknown)
     value, codes = Fraction(number(scale, "scale")), of_dtype(dtype)
     if value <= 0:
         raise bad_value("scale", f"{scale} is not above 0")

@@ -12,6 +12,7 @@ from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._readable import shows_fields
 from qops.checks import as_array, integer, shown
 from qops.codes import CodeType
+from qops.rules.scales import DERIVATIONS, Derivation
 
 __all__ = ["FittedRequantization", "FittedRule", "codes_of", "multiplier_of", "shifted"]
 
@@ -44,6 +45,8 @@ class FittedRule(NamedTuple):
         "outside": added after the rounding; "inside": before the last one.
     clamp : str
         "after": the code is clamped with its zero point; "before": also the rounded value to the code type without it.
+    scales : str
+        How the real scale is formed where three scales are given instead of it, a word of `real_scale`.
     """
 
     bits: int
@@ -55,6 +58,7 @@ class FittedRule(NamedTuple):
     second: str = "half_up"
     zero_point: str = "outside"
     clamp: str = "after"
+    scales: Derivation = "double"
 
     @property
     def name(self) -> str:
@@ -70,7 +74,8 @@ class FittedRule(NamedTuple):
         steps = f"{of} shifted {by} ({self.first}), then the rest ({self.second})"
         steps = f"one shift of the product ({self.second})" if self.split == "once" else steps
         clamped = ", clamped before the zero point is added" if self.clamp == "before" else ""
-        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}"
+        formed = "" if self.scales == "double" else f", the scale formed as {self.scales}"
+        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}{formed}"
 
 
 def multiplier_of(rule: FittedRule, scale: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -144,19 +149,21 @@ class FittedRequantization:
         self.in_zero_point = integer(given["in_zero_point"], "in_zero_point", -(2**31), 2**31 - 1)
         self.axis = integer(given["axis"], "axis", -64, 63)
         factors = [name for name in ("scale", "integers", "scales") if given[name] is not None]
-        if factors not in (["scale"], ["integers"]):
-            raise bad_value("scale, integers", f"expected one of the two by a fitted rule, got {factors}")
-        if factors == ["scale"]:
-            scale = as_array(given["scale"], "scale").astype(np.float64)
-            if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
-                raise bad_value("scale", f"expected finite numbers above 0, got {shown(given['scale'])}")
+        if len(factors) != 1:
+            raise bad_value("scale, integers, scales", f"expected one of the three by a fitted rule, got {factors}")
+        self.scales: tuple[Any, Any, Any] | None = None
+        if factors != ["integers"]:
+            scale, self.scales = _scale_of(rule, given)
             m, n = multiplier_of(rule, scale)
         else:
-            m, n = (np.asarray(v, np.int64) for v in given["integers"])
+            m, n = (np.array(v, np.int64) for v in given["integers"])
             scale = m * 2.0**-n
         if n.min(initial=0) < 0 or n.max(initial=0) > _MOST_BITS or m.ndim > 1:
             raise bad_value(factors[0], f"right shifts of {n.tolist()} are not in 0..{_MOST_BITS}")
         plain = m.ndim == 0
+        for values in (m, n, scale, *(self.scales or ())):
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
         pair = (int(m), int(n)) if plain else (m, n)
         self.scale = float(scale) if plain else scale
         self.numbers = SimpleNamespace(lo=lo, hi=hi, integers=pair, scale=self.scale, before_after=(1.0, 1.0))
@@ -189,6 +196,24 @@ class FittedRequantization:
         return values.reshape(along)
 
 
+def _scale_of(rule: FittedRule, given: dict[str, Any]) -> tuple[NDArray[np.float64], tuple[Any, Any, Any] | None]:
+    """Give the real scale, or the scales of channels, checked; and copies of the three that it was formed of."""
+    name, parts = "scale", None
+    if given["scale"] is not None:
+        scale = as_array(given["scale"], name).astype(np.float64)
+    else:
+        name, three = "scales", given["scales"]
+        if not isinstance(three, list | tuple) or len(three) != 3 or any(part is None for part in three):
+            raise bad_value("scales", f"expected (in_scale, w_scale, out_scale), got {shown(three)}")
+        a, w, y = (as_array(part, name).astype(np.float64) for part in three)
+        with np.errstate(all="ignore"):
+            scale = np.asarray(DERIVATIONS[rule.scales](a, w, y), np.float64)
+        parts = tuple(v.copy() if v.ndim else v.item() for v in (a, w, y))
+    if scale.ndim > 1 or not (np.isfinite(scale) & (scale > 0)).all():
+        raise bad_value(name, f"expected finite numbers above 0, got {shown(given[name])}")
+    return scale, parts
+
+
 def _check_words(rule: FittedRule) -> None:
     integer(rule.bits, "rule.bits", 1, 32)
     integer(rule.first_shift, "rule.first_shift", -_MOST_BITS, _MOST_BITS)
@@ -200,6 +225,7 @@ def _check_words(rule: FittedRule) -> None:
         "second": _ROUNDINGS,
         "zero_point": ("outside", "inside"),
         "clamp": ("after", "before"),
+        "scales": tuple(DERIVATIONS),
     }
     for name, words in known.items():
         if getattr(rule, name) not in words:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.binary import once
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array
 from qops.rules.binary import MUL
 from qops.rules.elementwise import BinaryOp, array_op, made_by_arrays
@@ -42,7 +43,7 @@ class Mul(BinaryOp):
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> qops.rules.Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
+    >>> qops.rules.Mul("fp32-even", **how)(np.array([1, 3, 5], np.uint8), np.array([1, 1, 1], np.uint8))
     array([3, 5, 5], dtype=uint8)
     >>> qops.rules.Mul("tflite-double", **how).integers
     Multiplier(multiplier=1073741824, right_shift=31)
@@ -53,6 +54,7 @@ class Mul(BinaryOp):
     _given = staticmethod(of_mul)
 
 
+@refusing_unknown
 def mul(
     a: ArrayLike,
     b: ArrayLike,
@@ -68,6 +70,7 @@ def mul(
     qmin: int | None = None,
     qmax: int | None = None,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Multiply two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
 
@@ -110,10 +113,12 @@ def mul(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.uint8([1, 3, 5]), np.uint8([1, 1, 1])  # 0.5, 1.5, 2.5
+    >>> a, b = np.array([1, 3, 5], np.uint8), np.array([1, 1, 1], np.uint8)  # 0.5, 1.5, 2.5
     >>> [qops.rules.mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
+    if unknown:
+        raise unknown_keyword(mul, unknown)
     zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
     if isinstance(rule, str) and rule in _BY_ARRAYS:
         op: Any = array_op(MUL, rule, as_array(a, "a").dtype, "a", zeros, scales, integers, qmin, qmax)

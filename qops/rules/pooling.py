@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -11,6 +11,7 @@ from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.stage.binary import check_type
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, check_out, flag, integer, number
 from qops.codes import of_dtype
 from qops.prepared import Prepared
@@ -23,6 +24,7 @@ __all__ = ["AveragePool", "average_pool"]
 _NONE = (0, 0), (0, 0)  # padding
 
 
+@refusing_unknown
 def average_pool(
     x: ArrayLike,
     rule: str,
@@ -38,6 +40,7 @@ def average_pool(
     qmin: int | None = None,
     qmax: int | None = None,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Average windows of an image by the rule of a real system, to the bit.
 
@@ -91,7 +94,7 @@ def average_pool(
 
     **Hazards.** TFLite rounds away from the stored 0, so the same picture in s8 and in u8 gives other results:
 
-    >>> pixels = np.uint8([[[[101], [102]]]])
+    >>> pixels = np.array([[[[101], [102]]]], np.uint8)
     >>> as_u8 = qops.rules.average_pool(pixels, "away-stored", kernel=(1, 2), zero_point=128)
     >>> as_s8 = qops.rules.average_pool((pixels - 128).astype(np.int8), "away-stored", kernel=(1, 2), zero_point=0)
     >>> as_u8.item(), as_s8.item() + 128
@@ -99,16 +102,20 @@ def average_pool(
 
     torch rounds ties by the layout of its memory and, if that is channels_last, by the number of the channel:
 
-    >>> pixels = np.uint8([[[[6] * 17, [7] * 17]]])  # a zero point of 1: 5.5 + 1
+    >>> pixels = np.array([[[[6] * 17, [7] * 17]]], np.uint8)  # a zero point of 1: 5.5 + 1
     >>> found = qops.rules.average_pool(pixels, "torch-nhwc", kernel=(1, 2), zero_point=1)
     >>> found[..., 0].item(), found[..., 16].item()
     (7, 6)
 
     Examples
     --------
-    >>> qops.rules.average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
+    >>> qops.rules.average_pool(
+    ...     np.array([[[[1], [2], [4]]]], np.uint8), "torch-nchw", kernel=(1, 2), zero_point=0
+    ... ).ravel()
     array([2, 3], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(average_pool, unknown)
     image = as_array(x, "x")
     check_type(image.dtype, "x", rule, AVERAGE_POOL)
     dtype = image.dtype
@@ -145,7 +152,7 @@ class AveragePool(Prepared):
     Examples
     --------
     >>> op = qops.rules.AveragePool("torch-nchw", kernel=(1, 2), zero_point=0)
-    >>> op(np.uint8([[[[1], [2], [4]]]])).ravel()
+    >>> op(np.array([[[[1], [2], [4]]]], np.uint8)).ravel()
     array([2, 3], dtype=uint8)
     >>> op.shape_of((1, 224, 224, 3))
     (1, 224, 223, 3)

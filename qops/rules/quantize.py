@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.given import row_named
 from qops._kernels.stage.quantize import Quantization, once
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array
 from qops.codes import BY_TYPE, of_dtype
 from qops.fixedpoint import SINGLE_ROUNDINGS
@@ -122,6 +123,7 @@ def _plain(value: Any) -> Any:
     return value if np.ndim(value) else np.asarray(value).item()
 
 
+@refusing_unknown
 def quantize(
     x: ArrayLike,
     rule: str,
@@ -135,6 +137,7 @@ def quantize(
     block: int | None = None,
     range: tuple[float, float] | None = None,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Quantize float32 values by the rule of a real system, to the bit.
 
@@ -187,14 +190,14 @@ def quantize(
     **Hazards.** Each system rounds ties in its own way. With the zero point inside the rounding, ties of the sum go to
     even codes:
 
-    >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
+    >>> x = np.array([-2.5, -0.5, 0.5, 2.5], np.float32)
     >>> names = ("div-away", "div-even", "fma-zp-inside", "div-half-up")
     >>> {rule: qops.rules.quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
     {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8], 'div-half-up': [3, 5, 6, 8]}
 
     Code by hand often casts: it truncates, and what the type does not hold wraps:
 
-    >>> x = np.float32([-0.9, 0.9, 127.6, 128.5, 300.0])
+    >>> x = np.array([-0.9, 0.9, 127.6, 128.5, 300.0], np.float32)
     >>> for rule in ("div-even", "div-truncate", "div-truncate-cast"):
     ...     print(rule, qops.rules.quantize(x, rule, scale=1.0, dtype="int8"))
     div-even [ -1   1 127 127 127]
@@ -209,5 +212,7 @@ def quantize(
     array([[1, 2],
            [1, 2]], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(quantize, unknown)
     made = once(_LOOPS, BY_TYPE, x, out, rule, dtype, scale, zero_point, qmin, qmax, axis, block, range)
     return _kernel(rule, scale, zero_point, dtype, qmin, qmax, axis, block, range)(x, out) if made is None else made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +11,17 @@ from numpy.typing import ArrayLike
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.machine.host import check as check_rounding
 from qops._kernels.stage.given import row_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, float32s, integer
 from qops.rules.block_rules import QUANTIZE_BLOCKS, BlockCodes
 
 __all__ = ["quantize_blocks"]
 
 
-def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | None = None) -> BlockCodes:
+@refusing_unknown
+def quantize_blocks(
+    x: ArrayLike, rule: str, *, axis: int = -1, block: int | None = None, **unknown: Never
+) -> BlockCodes:
     """Quantize each row, or each block of a row, by a scale that is made of its own values, to the bit.
 
     ``code = round(x / scale)``, and the scale is mostly ``max|x| / 127`` of the row or block. Systems differ in how
@@ -59,7 +63,7 @@ def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | Non
     **Hazard.** ggml has two rules for one format: what writes a file and what quantizes activations at run time differ
     in ties and in the reciprocal:
 
-    >>> x = np.float32([*[0.5, 1.5, 2.5, -2.5], *[127.0] * 28])
+    >>> x = np.array([*[0.5, 1.5, 2.5, -2.5], *[127.0] * 28], np.float32)
     >>> [qops.rules.quantize_blocks(x, rule).data[:4].tolist() for rule in ("ggml-q8_0", "ggml-q8_0-x86")]
     [[1, 2, 3, -3], [0, 2, 2, -2]]
 
@@ -73,6 +77,8 @@ def quantize_blocks(x: ArrayLike, rule: str, *, axis: int = -1, block: int | Non
     array([[0.01574803],
            [0.00393701]], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(quantize_blocks, unknown)
     check_rounding()
     row, values = row_named(rule, QUANTIZE_BLOCKS), float32s(as_array(x, "x"), "x")
     if not np.isfinite(values).all():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from typing import Never
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.given import rule_named
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.affine import Affine
 from qops.checks import integer, number
 from qops.codes import of_dtype
@@ -17,6 +19,7 @@ from qops.rules.range_rules import RANGE_RULES
 __all__ = ["choose_range"]
 
 
+@refusing_unknown
 def choose_range(
     min: float,
     max: float,
@@ -25,6 +28,7 @@ def choose_range(
     dtype: DTypeLike = "uint8",
     qmin: int | None = None,
     qmax: int | None = None,
+    **unknown: Never,
 ) -> Affine:
     """Choose the scale and the zero point of a range as a system does.
 
@@ -76,6 +80,8 @@ def choose_range(
     >>> qops.rules.choose_range(-1.0, 1.0, "ort-reduced", dtype="int16")
     Affine(scale=6.103515625e-05, zero_point=0, code_type='s16')
     """
+    if unknown:
+        raise unknown_keyword(choose_range, unknown)
     rule = rule_named(rule, RANGE_RULES)
     row, codes = RANGE_RULES[rule], of_dtype(dtype)
     if codes.dtype.itemsize > 1 + row.takes_int16:

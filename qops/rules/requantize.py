@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -10,6 +10,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.given import row_named
 from qops._kernels.stage.requantize import Requantization, once
 from qops._kernels.stage.rules import Words
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import shown
 from qops.codes import BY_TYPE, CodeType, of_dtype
 from qops.fixedpoint import Multiplier
@@ -90,7 +91,8 @@ class Requantize(Prepared):
             fitted: Any = FittedRequantization(rule, of_dtype(dtype), locals())
             self._kernel = fitted
             dtype, in_zero_point, zero_point = fitted.dtype, fitted.in_zero_point, fitted.zero
-            scale, integers = (None, fitted.numbers.integers) if scale is None else (fitted.scale, None)
+            scale = None if scale is None else fitted.scale
+            integers, scales = None if integers is None else fitted.numbers.integers, fitted.scales
             self._keep(locals())
             return
         op = self._kernel = Requantization(_RULES, of_dtype(dtype), rule, *factor, *numbers)
@@ -183,6 +185,7 @@ def _refuse_real_bias(rule: Any, bias: Any, range: Any, w_sums: Any, x_zero_poin
             raise bad_value(name, f"expected none by {rule}, got {shown(value)}")
 
 
+@refusing_unknown
 def requantize(
     acc: ArrayLike,
     rule: str | FittedRule,
@@ -201,6 +204,7 @@ def requantize(
     w_sums: ArrayLike | None = None,
     x_zero_point: int = 0,
     out: NDArray[Any] | None = None,
+    **unknown: Never,
 ) -> NDArray[Any]:
     """Requantize accumulators by the rule of a real system, to the bit.
 
@@ -302,6 +306,8 @@ def requantize(
     >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
+    if unknown:
+        raise unknown_keyword(requantize, unknown)
     made: Any = once(
         _RULES, BY_TYPE, acc, out, rule, dtype, scale, integers, scales, in_zero_point, zero_point, qmin, qmax, axis,
         bias, range, w_sums, x_zero_point,

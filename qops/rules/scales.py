@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import floor, frexp, ldexp
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Never, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.stage.multipliers import DERIVATIONS as _WORDS
 from qops._kernels.stage.multipliers import derived, one_multiplier
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array, choice, integer, number, shown
 from qops.fixedpoint import Multiplier
 from qops.rules.numbers import Numbers, rule_of
@@ -36,8 +37,9 @@ DERIVATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {word: partial(derived,
 Each may be an array of doubles."""
 
 
+@refusing_unknown
 def real_scale(
-    in_scale: ArrayLike, w_scale: ArrayLike, out_scale: ArrayLike, derive: Derivation = "double"
+    in_scale: ArrayLike, w_scale: ArrayLike, out_scale: ArrayLike, derive: Derivation = "double", **unknown: Never
 ) -> float | NDArray[np.float64]:
     """Give ``in_scale * w_scale / out_scale`` as a system rounds it on the way.
 
@@ -81,6 +83,8 @@ def real_scale(
     >>> qops.rules.real_scale(0.5, [0.25, 0.5], 2.0)
     array([0.0625, 0.125 ])
     """
+    if unknown:
+        raise unknown_keyword(real_scale, unknown)
     choice(derive, "derive", DERIVATIONS)
     names = "in_scale", "w_scale", "out_scale"
     values = [_scales(x, name) for x, name in zip((in_scale, w_scale, out_scale), names, strict=True)]
@@ -105,7 +109,8 @@ def _scales(x: ArrayLike, name: str) -> Any:
     return value
 
 
-def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
+@refusing_unknown
+def tflite_multiplier(scale: float, build: Build = "double", **unknown: Never) -> tuple[int, int]:
     """Give TFLite's multiplier of 31 bits and its signed shift, positive to the left, by one of its builds.
 
     ``scale = m * 2**shift`` with m in [0.5, 1); ``multiplier = half_away(m * 2**31)``; below 2**-32 both are 0.
@@ -138,6 +143,8 @@ def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
     >>> qops.rules.tflite_multiplier(0.0033)
     (1814194186, -8)
     """
+    if unknown:
+        raise unknown_keyword(tflite_multiplier, unknown)
     choice(build, "build", _KINDS)
     value = number(scale, "scale")
     if value < 0:
@@ -146,7 +153,8 @@ def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
     return multiplier, 31 - right_shift
 
 
-def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
+@refusing_unknown
+def reduced_multiplier(multiplier: ArrayLike, **unknown: Never) -> NDArray[np.int64]:
     """Round TFLite's multipliers of 31 bits to 15 bits, for accumulators of 48 bits.
 
     ``(multiplier + 2**15) >> 16``, at most 0x7FFF: halves are rounded up.
@@ -174,6 +182,8 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     >>> qops.rules.reduced_multiplier([1 << 30, 0x7FFFFFFF])
     array([16384, 32767])
     """
+    if unknown:
+        raise unknown_keyword(reduced_multiplier, unknown)
     m = as_array(multiplier, "multiplier")
     if m.dtype.kind not in "iu":
         raise bad_type("multiplier", f"expected integers, got {m.dtype}")
@@ -181,7 +191,8 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
 
 
-def integers(rule: str, scale: float, *, bits: int | None = None) -> Multiplier:
+@refusing_unknown
+def integers(rule: str, scale: float, *, bits: int | None = None, **unknown: Never) -> Multiplier:
     """Give the multiplier and the right shift that a rule makes of a real scale, as a port of the rule has them.
 
     Parameters
@@ -217,6 +228,8 @@ def integers(rule: str, scale: float, *, bits: int | None = None) -> Multiplier:
     >>> qops.rules.integers("tflite-single", 0.0037, bits=16)
     Multiplier(multiplier=62076, right_shift=24)
     """
+    if unknown:
+        raise unknown_keyword(integers, unknown)
     row, value = rule_of(rule), number(scale, "scale")
     if row.multiplier.startswith("float"):
         raise bad_value("rule", f"{rule} multiplies by the scale itself, in {row.multiplier}")

@@ -6,7 +6,9 @@ steps the product is rounded, on which side of that the zero point is added, and
 
 from typing import NamedTuple
 
+from qops._pages.html import in_notebook, table
 from qops._readable import fitted, shows_fields
+from qops.rules import formulas
 
 __all__ = ["BLOCKS", "TABLE", "BlockRule", "Rule"]
 
@@ -59,6 +61,11 @@ class Rule(NamedTuple):
         """Whether its systems multiply by the scales one after another."""
         return self.scales.startswith("stepwise")
 
+    @property
+    def formula(self) -> str:
+        """What it computes, a line a step, where nothing wraps; of a stepwise rule, where it is given one scale."""
+        return formulas.of_row(self)
+
 
 @shows_fields
 class BlockRule(NamedTuple):
@@ -81,6 +88,11 @@ class BlockRule(NamedTuple):
     size: int
     of: str
     systems: str
+
+    @property
+    def formula(self) -> str:
+        """Which rule makes which codes; the rows of `TABLE` have the formulas of the two."""
+        return f"{self.whole} for whole blocks of {self.size} {self.of}, {self.tail} for those left at the end"
 
 
 _LEGEND = """\
@@ -111,6 +123,11 @@ class Rules(dict[str, Rule]):
 
     def __repr__(self) -> str:
         return fitted(f"<{len(self)} requantization rules: {', '.join(self)}; print explains them>")
+
+    def _repr_html_(self) -> str:
+        """Show a row for each rule in a notebook, with its formula."""
+        rows = [(row.name, row.formula.replace("\n", "; "), row.systems) for row in self.values()]
+        return in_notebook(table(("rule", "formula, where nothing wraps", "systems"), rows))
 
     def __str__(self) -> str:
         rows = [Rule._fields, *self.values()]

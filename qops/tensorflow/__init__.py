@@ -4,6 +4,9 @@ A quint8, qint8, quint16, qint16 or qint32 is numpy's uint8, int8, uint16, int16
 modelled (``TF_ENABLE_ONEDNN_OPTS=0``). `quantize_v2`, `dequantize` and `quantized_avg_pool` give other results with
 oneDNN on, which is TensorFlow's default on x86, and have an argument for it.
 
+A tensor is one argument, where TensorFlow takes three: its ``requantize(*z, *requantization_range(*z))`` is
+``requantize(z, *requantization_range(z))`` here.
+
 The ops whose names begin with ``uniform_`` take scales and zero points instead, and return arrays.
 
 Not modelled: ``QuantizedReluX``, ``QuantizedDepthwiseConv2D``, ``QuantizedConv2DPerChannel``, ``QuantizedConcatV2``,

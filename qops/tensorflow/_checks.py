@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.nearest import did_you_mean
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.tensorflow.ends import checked, fit
 from qops.checks import as_array, parts, real, shown
@@ -127,7 +128,9 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Give `value`, if it is one of the words `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
-        raise bad_value(name, f"{shown(value)} is not in the list of allowed values: {', '.join(allowed)}")
+        word = getattr(value, "__name__", value)  # of numpy's uint8 too
+        listed = f"{', '.join(allowed)}{did_you_mean(word, allowed)}"
+        raise bad_value(name, f"{shown(value)} is not in the list of allowed values: {listed}")
     return str(value)
 
 

@@ -79,7 +79,9 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
 
     Examples
     --------
-    >>> z = qops.tensorflow.quantized_add((np.uint8([0, 255]), 0.0, 6.0), (np.uint8([255, 255]), -3.0, 0.0))
+    >>> z = qops.tensorflow.quantized_add(
+    ...     (np.array([0, 255], np.uint8), 0.0, 6.0), (np.array([255, 255], np.uint8), -3.0, 0.0)
+    ... )
     >>> z.max
     98304.0
     >>> np.abs(np.round(z.data * z.scale, 3))
@@ -148,13 +150,17 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     A range whose min is not a whole number of steps from 0 is read as if it were moved by up to half a step. Here
     255.4 + 0 gives 255:
 
-    >>> t = qops.tensorflow.quantized_bias_add((np.uint8([[255]]), 0.4, 255.4), (np.uint8([0]), 0.0, 1.0))
+    >>> t = qops.tensorflow.quantized_bias_add(
+    ...     (np.array([[255]], np.uint8), 0.4, 255.4), (np.array([0], np.uint8), 0.0, 1.0)
+    ... )
     >>> round(float(t.data[0, 0] * t.scale), 1)
     255.0
 
     Examples
     --------
-    >>> t = qops.tensorflow.quantized_bias_add((np.uint8([[0, 255]]), 0.0, 6.0), (np.uint8([0, 255]), -3.0, 0.0))
+    >>> t = qops.tensorflow.quantized_bias_add(
+    ...     (np.array([[0, 255]], np.uint8), 0.0, 6.0), (np.array([0, 255], np.uint8), -3.0, 0.0)
+    ... )
     >>> t.max, t.data
     (786432.0, array([[-8192, 16384]], dtype=int32))
     """

@@ -72,8 +72,8 @@ def quantized_batch_norm_with_global_normalization(
     **Hazards.** The product wraps as soon as t / sqrt(v) reaches 512. Here the exact results are
     30 / sqrt(0.0039 + 1e-3) = 428 and 40 / sqrt(0.0039 + 1e-3) = 571:
 
-    >>> channel, least = (np.uint8([0, 0]), 0.0, 1.0), (np.uint8([1, 1]), 0.0, 1.0)
-    >>> t = np.uint8([30, 40]).reshape(1, 1, 1, 2), 0.0, 255.0
+    >>> channel, least = (np.array([0, 0], np.uint8), 0.0, 1.0), (np.array([1, 1], np.uint8), 0.0, 1.0)
+    >>> t = np.array([30, 40], np.uint8).reshape(1, 1, 1, 2), 0.0, 255.0
     >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(
     ...     t, channel, least, channel, channel, 1e-3, False
     ... )
@@ -82,7 +82,7 @@ def quantized_batch_norm_with_global_normalization(
 
     The scale has 11 fractional bits, like the result. With a variance of 1e6 its code, 2.048, is rounded to 2:
 
-    >>> wide = np.uint8([255, 255]), 0.0, 1e6
+    >>> wide = np.array([255, 255], np.uint8), 0.0, 1e6
     >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(
     ...     t, channel, wide, channel, channel, 1e-3, False
     ... )
@@ -91,7 +91,7 @@ def quantized_batch_norm_with_global_normalization(
 
     Ties go toward 0. Here beta is 0.5 and 1.5 codes, and all else is 0:
 
-    >>> dark, beta = (np.zeros((1, 1, 1, 2), np.uint8), 0.0, 1.0), (np.uint8([1, 3]), 0.0, 255 / 4096)
+    >>> dark, beta = (np.zeros((1, 1, 1, 2), np.uint8), 0.0, 1.0), (np.array([1, 3], np.uint8), 0.0, 255 / 4096)
     >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(
     ...     dark, channel, least, beta, channel, 1e-3, False
     ... )
@@ -100,7 +100,7 @@ def quantized_batch_norm_with_global_normalization(
 
     Examples
     --------
-    >>> ones, zeros = (np.uint8([1, 1]), 0.0, 255.0), (np.uint8([0, 0]), 0.0, 255.0)
+    >>> ones, zeros = (np.array([1, 1], np.uint8), 0.0, 255.0), (np.array([0, 0], np.uint8), 0.0, 255.0)
     >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(t, ones, ones, zeros, ones, 0.0, True)
     >>> y.min, y.max, y.data.ravel() / 2048
     (-1048576.0, 1048576.0, array([29., 39.]))

@@ -56,20 +56,22 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
 
     **Hazards.** Tensors that share a range above 0 are recoded, because the common range begins at 0:
 
-    >>> t = np.uint8([0, 128, 255]), 2.5, 7.25
+    >>> t = np.array([0, 128, 255], np.uint8), 2.5, 7.25
     >>> qops.tensorflow.quantized_concat(0, [t, t])
     QTensor(np.uint8([88, 172, 255, 88, 172, 255]), 0.0, 7.25)
 
     The range of a tensor without elements counts too. Each tensor after it is recoded as if it had the range of the
     tensor before it. Here the last two codes should be 0 and 255:
 
-    >>> none, codes = np.uint8([]), np.uint8([0, 255])
+    >>> none, codes = np.array([], np.uint8), np.array([0, 255], np.uint8)
     >>> qops.tensorflow.quantized_concat(0, [(codes, 0.0, 4.0), (none, 0.0, 1.0), (codes, 0.0, 4.0)]).data
     array([  0, 255,   0,  64], dtype=uint8)
 
     Examples
     --------
-    >>> qops.tensorflow.quantized_concat(1, [(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
+    >>> qops.tensorflow.quantized_concat(
+    ...     1, [(np.array([[0, 255]], np.uint8), 0.0, 2.0), (np.array([[100]], np.uint8), 0.0, 4.0)]
+    ... )
     QTensor(np.uint8([[0, 128, 100]]), 0.0, 4.0)
     """
     axis = integer(concat_dim, "concat_dim")

@@ -81,7 +81,7 @@ def quantized_conv2d(
     SAME with a stride that is longer than the filter begins inside the image, so that the first pixel is not read here.
     VALID may do the same from a stride of 4 on.
 
-    >>> x, w = np.uint8([1, 2, 3, 4, 5, 6]).reshape(1, 1, 6, 1), np.ones((1, 1, 1, 1), np.uint8)
+    >>> x, w = np.array([1, 2, 3, 4, 5, 6], np.uint8).reshape(1, 1, 6, 1), np.ones((1, 1, 1, 1), np.uint8)
     >>> qops.tensorflow.quantized_conv2d((x, 0.0, 255.0), (w, 0.0, 255.0), (1, 3, 3, 1), "SAME").data.ravel()
     array([2, 5], dtype=int32)
 

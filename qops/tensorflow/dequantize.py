@@ -80,7 +80,7 @@ def dequantize(
     **Hazards.** qint32 codes become float32, which has 24 bits. In SCALED they become int32 again, which wraps, unless
     several slices have ranges of their own:
 
-    >>> codes = np.int32([2**31 - 1, 2**31 - 65, -(2**31)])
+    >>> codes = np.array([2**31 - 1, 2**31 - 65, -(2**31)], np.int32)
     >>> qops.tensorflow.dequantize((codes, -1.0, 1.0), mode="SCALED")
     array([-1.        ,  0.99999994, -1.        ], dtype=float32)
     >>> qops.tensorflow.dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
@@ -90,14 +90,14 @@ def dequantize(
     and gets -127.49999; `quantize_v2` multiplies by its inverse and gets -127.5:
 
     >>> qops.tensorflow.dequantize(
-    ...     qops.tensorflow.quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST"
+    ...     qops.tensorflow.quantize_v2(np.array([0.0], np.float32), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST"
     ... )
     array([0.00784314], dtype=float32)
 
     An environment variable decides whether oneDNN is on. With narrow_range and a range above 0, that makes the steps of
     quint8 codes up to 255 times as wide:
 
-    >>> t = (np.uint8([0, 1, 2]), 2.5, 7.25)
+    >>> t = (np.array([0, 1, 2], np.uint8), 2.5, 7.25)
     >>> qops.tensorflow.dequantize(t, "SCALED", narrow_range=True)
     array([0.        , 0.02843137, 0.05686275], dtype=float32)
     >>> qops.tensorflow.dequantize(t, "SCALED", narrow_range=True, onednn=True)
@@ -105,17 +105,17 @@ def dequantize(
 
     Numbers below the normal float32 (2**-126) count as 0: an end of the range, the step, a value:
 
-    >>> qops.tensorflow.dequantize((np.uint8([255]), 1e-38, 1e-38), mode="SCALED")
+    >>> qops.tensorflow.dequantize((np.array([255], np.uint8), 1e-38, 1e-38), mode="SCALED")
     array([0.], dtype=float32)
 
     The range is not checked, and SCALED of unsigned codes does not read min:
 
-    >>> qops.tensorflow.dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
+    >>> qops.tensorflow.dequantize((np.array([0, 255], np.uint8), 5.0, 1.0), mode="SCALED")
     array([0., 1.], dtype=float32)
 
     Examples
     --------
-    >>> qops.tensorflow.dequantize((np.uint8([0, 128, 255]), -1.0, 1.0))
+    >>> qops.tensorflow.dequantize((np.array([0, 128, 255], np.uint8), -1.0, 1.0))
     array([-1.        ,  0.00392163,  1.        ], dtype=float32)
     """
     values, lo, hi = parts(input, "input")

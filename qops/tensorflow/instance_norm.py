@@ -78,7 +78,7 @@ def quantized_instance_norm(
     **Hazards.** The range depends on the data, so the same pixel gets another code in another batch. The mean of a
     channel, which becomes 0, is seldom on a code:
 
-    >>> x = np.uint8([0, 255, 255, 255]).reshape(1, 2, 2, 1)
+    >>> x = np.array([0, 255, 255, 255], np.uint8).reshape(1, 2, 2, 1)
     >>> t = qops.tensorflow.quantized_instance_norm((x, -1.0, 1.0))
     >>> t.data.ravel(), round(t.min, 3), round(t.max, 3)
     (array([  0, 255, 255, 255], dtype=uint8), -1.732, 0.577)
@@ -92,7 +92,7 @@ def quantized_instance_norm(
     Examples
     --------
     >>> t = qops.tensorflow.quantized_instance_norm(
-    ...     (np.uint8([0, 100, 200]).reshape(1, 1, 3, 1), 0.0, 1.0), True, -2.0, 2.0
+    ...     (np.array([0, 100, 200], np.uint8).reshape(1, 1, 3, 1), 0.0, 1.0), True, -2.0, 2.0
     ... )
     >>> t.data.ravel(), t.min, t.max
     (array([ 50, 128, 206], dtype=uint8), -2.0, 2.0)

@@ -74,7 +74,9 @@ def quantized_matmul(
 
     Examples
     --------
-    >>> t = qops.tensorflow.quantized_matmul((np.uint8([[0, 3]]), -1.0, 254.0), (np.uint8([[2], [4]]), 0.0, 255.0))
+    >>> t = qops.tensorflow.quantized_matmul(
+    ...     (np.array([[0, 3]], np.uint8), -1.0, 254.0), (np.array([[2], [4]], np.uint8), 0.0, 255.0)
+    ... )
     >>> t.data, t.scale
     (array([[6]], dtype=int32), 1.0)
     """

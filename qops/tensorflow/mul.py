@@ -61,25 +61,27 @@ def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
 
     A zero between two codes is rounded to one of them, here 127.5 to 128. So -1 is read as -1.0039, and 1 as 0.9961:
 
-    >>> t = qops.tensorflow.quantized_mul((np.uint8([0]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
+    >>> t = qops.tensorflow.quantized_mul((np.array([0], np.uint8), -1.0, 1.0), (np.array([255], np.uint8), -1.0, 1.0))
     >>> round(float(t.data[0] * t.scale), 5)
     -0.99998
 
     In a range far from 0 the zero is far from the codes, and the product wraps:
 
-    >>> far = np.uint8([0]), 1e6, 1e6 + 1
+    >>> far = np.array([0], np.uint8), 1e6, 1e6 + 1
     >>> qops.tensorflow.quantized_mul(far, far).data  # 255000000 ** 2
     array([-1702555648], dtype=int32)
 
     Ends below 2**-126, the smallest normal float32, are read as 0. Ranges so narrow that the product of their steps is
     below the normal float32 make an output range 0 wide.
 
-    >>> qops.tensorflow.quantized_mul((np.uint8([255]), 0.0, 1e-20), (np.uint8([255]), 0.0, 1e-20))
+    >>> qops.tensorflow.quantized_mul((np.array([255], np.uint8), 0.0, 1e-20), (np.array([255], np.uint8), 0.0, 1e-20))
     QTensor(np.int32([65025]), -0.0, 0.0)
 
     Examples
     --------
-    >>> t = qops.tensorflow.quantized_mul((np.uint8([0, 3]), -1.0, 254.0), (np.uint8([2]), 0.0, 255.0))
+    >>> t = qops.tensorflow.quantized_mul(
+    ...     (np.array([0, 3], np.uint8), -1.0, 254.0), (np.array([2], np.uint8), 0.0, 255.0)
+    ... )
     >>> t.data, t.scale
     (array([-2,  4], dtype=int32), 1.0)
     """

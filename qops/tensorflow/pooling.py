@@ -136,7 +136,7 @@ def quantized_avg_pool(
     **Hazards.** An environment variable decides whether oneDNN is on, and so which codes the same call gives on the
     same machine. Without oneDNN, a mean is up to one code too near to code 0, which is min for uint8:
 
-    >>> x = np.uint8([0, 1, 1, 1, 2, 2, 2, 3]).reshape(1, 2, 4, 1)
+    >>> x = np.array([0, 1, 1, 1, 2, 2, 2, 3], np.uint8).reshape(1, 2, 4, 1)
     >>> qops.tensorflow.quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME").data.ravel()
     array([1, 1], dtype=uint8)
     >>> qops.tensorflow.quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME", onednn=True).data.ravel()

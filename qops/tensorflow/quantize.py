@@ -146,14 +146,14 @@ def quantize_v2(
 
     MIN_COMBINED and SCALED to qint32 do not saturate: the top of the range is 2**31, which wraps:
 
-    >>> qops.tensorflow.quantize_v2(np.float32([0.99, 1.0]), -1.0, 1.0, "qint32").data
+    >>> qops.tensorflow.quantize_v2(np.array([0.99, 1.0], np.float32), -1.0, 1.0, "qint32").data
     array([ 2126008832, -2147483648], dtype=int32)
 
     Examples
     --------
     >>> qops.tensorflow.quantize_v2(x, 0.0, 1.0)
     QTensor(np.uint8([0, 0, 0, 0, 85, 170, 255]), 0.0, 1.0)
-    >>> rows = np.float32([[0.5, 1.0], [0.5, 1.0]])
+    >>> rows = np.array([[0.5, 1.0], [0.5, 1.0]], np.float32)
     >>> t = qops.tensorflow.quantize_v2(rows, [0.0, 0.0], [1.0, 2.0], axis=0)
     >>> t.data, t.max
     (array([[128, 255],

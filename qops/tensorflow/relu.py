@@ -53,20 +53,20 @@ def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: ND
 
     **Hazards.** In a range below 0, every value should become 0. But every code becomes the highest, which is max:
 
-    >>> qops.tensorflow.quantized_relu((np.uint8([0, 100]), -9.0, -4.5))
+    >>> qops.tensorflow.quantized_relu((np.array([0, 100], np.uint8), -9.0, -4.5))
     QTensor(np.uint8([255, 255]), -9.0, -4.5)
 
     If 0 lies between two codes, values below 0 do not become exactly 0:
 
-    >>> t = qops.tensorflow.quantized_relu((np.uint8([0]), -1.0, 1.0))
+    >>> t = qops.tensorflow.quantized_relu((np.array([0], np.uint8), -1.0, 1.0))
     >>> t.data, round(float(t.min + t.data[0] * t.scale), 4)
     (array([128], dtype=uint8), 0.0039)
 
     Examples
     --------
-    >>> qops.tensorflow.quantized_relu((np.uint8([0, 51, 255]), -0.5, 2.0)).data
+    >>> qops.tensorflow.quantized_relu((np.array([0, 51, 255], np.uint8), -0.5, 2.0)).data
     array([ 51,  51, 255], dtype=uint8)
-    >>> qops.tensorflow.quantized_relu((np.int32([-7, 7]), -1.0, 1.0)).data
+    >>> qops.tensorflow.quantized_relu((np.array([-7, 7], np.int32), -1.0, 1.0)).data
     array([0, 7], dtype=int32)
     """
     return _relu(features, out_type, None, out)
@@ -102,12 +102,12 @@ def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: N
 
     **Hazards.** In a range above 6, every value should become 6. But every code becomes 0, which is min:
 
-    >>> qops.tensorflow.quantized_relu6((np.uint8([0, 100]), 7.0, 9.0))
+    >>> qops.tensorflow.quantized_relu6((np.array([0, 100], np.uint8), 7.0, 9.0))
     QTensor(np.uint8([0, 0]), 7.0, 9.0)
 
     Examples
     --------
-    >>> qops.tensorflow.quantized_relu6((np.uint8([0, 100, 255]), -2.0, 23.5)).data
+    >>> qops.tensorflow.quantized_relu6((np.array([0, 100, 255], np.uint8), -2.0, 23.5)).data
     array([20, 80, 80], dtype=uint8)
     """
     return _relu(features, out_type, 6.0, out)

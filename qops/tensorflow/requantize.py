@@ -68,7 +68,7 @@ def requantize(
     **Hazards.** If the input range is about 257 times as wide as that of the output, or wider, q * range_scale needs
     more than 64 bits. Codes that should saturate can then become any code:
 
-    >>> q = np.int32([2**28, 2**30, 2**31 - 1])
+    >>> q = np.array([2**28, 2**30, 2**31 - 1], np.int32)
     >>> qops.tensorflow.requantize((q, -900.0, 900.0), -1.0, 1.0).data
     array([255,   0,   0], dtype=uint8)
     >>> qops.tensorflow.requantize((q, -900.0, 900.0), -1.0, 1.0, "qint8").data
@@ -83,7 +83,7 @@ def requantize(
 
     Examples
     --------
-    >>> qops.tensorflow.requantize((np.int32([-(2**31), 0, 2**30]), -1.0, 1.0), -1.0, 1.0).data
+    >>> qops.tensorflow.requantize((np.array([-(2**31), 0, 2**30], np.int32), -1.0, 1.0), -1.0, 1.0).data
     array([  0, 128, 191], dtype=uint8)
     """
     one_of(out_type, "out_type", ("quint8", "qint8"))
@@ -135,14 +135,14 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     **Hazards.** Only min is kept on its side of 0: if all values are negative, max is below 0. Without any codes, the
     result is the whole range, with its ends exchanged:
 
-    >>> qops.tensorflow.requantization_range((np.int32([-(2**30), -(2**29)]), -1.0, 1.0))
+    >>> qops.tensorflow.requantization_range((np.array([-(2**30), -(2**29)], np.int32), -1.0, 1.0))
     (-0.5, -0.25)
-    >>> qops.tensorflow.requantization_range((np.int32([]), -1.0, 1.0))
+    >>> qops.tensorflow.requantization_range((np.array([], np.int32), -1.0, 1.0))
     (0.0, -1.0)
 
     Examples
     --------
-    >>> qops.tensorflow.requantization_range((np.int32([2**29, 2**30]), -1.0, 1.0))
+    >>> qops.tensorflow.requantization_range((np.array([2**29, 2**30], np.int32), -1.0, 1.0))
     (0.0, 0.5)
     """
     values, lo, hi = parts(input, "input")
@@ -189,19 +189,19 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     **Hazards.** If code 0 does not stand for 0, codes that span less than 1/257 of the input range make the product
     wrap, as in `requantize`. Here 0, 128 and 255 would be right:
 
-    >>> q = np.int32([-(2**31), -(2**31) + 2**20, -(2**31) + 2**21])
+    >>> q = np.array([-(2**31), -(2**31) + 2**20, -(2**31) + 2**21], np.int32)
     >>> qops.tensorflow.quantize_down_and_shrink_range((q, 0.0, 6.0)).data
     array([255, 255, 255], dtype=uint8)
 
     If all codes are the same negative code, the range is 0 wide, and every code becomes 0:
 
-    >>> t = qops.tensorflow.quantize_down_and_shrink_range((np.int32([-5, -5]), -(2.0**31), 2.0**31))
+    >>> t = qops.tensorflow.quantize_down_and_shrink_range((np.array([-5, -5], np.int32), -(2.0**31), 2.0**31))
     >>> t.data, t.min == t.max
     (array([0, 0], dtype=uint8), True)
 
     Examples
     --------
-    >>> qops.tensorflow.quantize_down_and_shrink_range((np.int32([-(2**30), 0, 2**30]), -1.0, 1.0))
+    >>> qops.tensorflow.quantize_down_and_shrink_range((np.array([-(2**30), 0, 2**30], np.int32), -1.0, 1.0))
     QTensor(np.uint8([0, 128, 255]), -0.5, 0.5)
     """
     ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)

@@ -70,16 +70,16 @@ def requantize_per_channel(
     **Hazards.** The range is reported as requested. But the codes are computed from its wider end alone, and code 0
     stands for 0. So quint8 codes with a min below 0 are wrong: read by the reported range, 0.5 comes back as 0.25.
 
-    >>> half = (np.int32([[[[2**30]]]]), np.float32([-1.0]), np.float32([1.0]))
+    >>> half = (np.array([[[[2**30]]]], np.int32), np.array([-1.0], np.float32), np.array([1.0], np.float32))
     >>> t = qops.tensorflow.requantize_per_channel(half, -0.5, 1.0)
     >>> t, round(float(t.dequantize().item()), 2)
     (QTensor(np.uint8([[[[128]]]]), -0.5, 1.0), 0.25)
 
     Examples
     --------
-    >>> q = np.int32([-(2**30), 2**30, 2**29, 2**29]).reshape(1, 1, 2, 2)
+    >>> q = np.array([-(2**30), 2**30, 2**29, 2**29], np.int32).reshape(1, 1, 2, 2)
     >>> qops.tensorflow.requantize_per_channel(
-    ...     (q, np.float32([-1.0, -2.0]), np.float32([1.0, 2.0])), -1.0, 1.0, "qint8"
+    ...     (q, np.array([-1.0, -2.0], np.float32), np.array([1.0, 2.0], np.float32)), -1.0, 1.0, "qint8"
     ... ).data
     array([[[[-64, 127],
              [ 32,  64]]]], dtype=int8)
@@ -169,15 +169,19 @@ def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -
     **Hazards.** All channels share one range, so a wide channel takes bits from the others. If all codes are 0, the
     range ends at the smallest normal float32:
 
-    >>> ends = np.float32([-1.0, -1000.0]), np.float32([1.0, 1000.0])
-    >>> qops.tensorflow.requantization_range_per_channel((np.int32([2**30, 2**30]).reshape(1, 1, 1, 2), *ends), 1e9)
+    >>> ends = np.array([-1.0, -1000.0], np.float32), np.array([1.0, 1000.0], np.float32)
+    >>> qops.tensorflow.requantization_range_per_channel(
+    ...     (np.array([2**30, 2**30], np.int32).reshape(1, 1, 1, 2), *ends), 1e9
+    ... )
     (0.0, 500.0)
     >>> qops.tensorflow.requantization_range_per_channel((np.zeros((1, 1, 1, 2), np.int32), *ends), 1e9)
     (0.0, 1.1754943508222875e-38)
 
     Examples
     --------
-    >>> qops.tensorflow.requantization_range_per_channel((np.int32([-(2**30), 2**30]).reshape(1, 1, 1, 2), *ends), 6.0)
+    >>> qops.tensorflow.requantization_range_per_channel(
+    ...     (np.array([-(2**30), 2**30], np.int32).reshape(1, 1, 1, 2), *ends), 6.0
+    ... )
     (-6.0, 6.0)
     """
     clip = number(clip_value_max, "clip_value_max")

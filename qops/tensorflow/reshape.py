@@ -43,7 +43,7 @@ def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
 
     **Hazards.** The range is passed on unchecked, even if its ends are in the wrong order:
 
-    >>> qops.tensorflow.quantized_reshape((np.uint8([1, 2]), 1.0, -1.0), [2, 1]).max
+    >>> qops.tensorflow.quantized_reshape((np.array([1, 2], np.uint8), 1.0, -1.0), [2, 1]).max
     -1.0
 
     Examples

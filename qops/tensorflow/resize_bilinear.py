@@ -76,7 +76,7 @@ def quantized_resize_bilinear(
     **Hazards.** The difference of two rows loses its fraction before it is weighted, that of two columns does not. So a
     picture and its transpose give different results:
 
-    >>> x = np.uint8([[22, 220], [5, 138]]).reshape(1, 2, 2, 1)
+    >>> x = np.array([[22, 220], [5, 138]], np.uint8).reshape(1, 2, 2, 1)
     >>> for picture in (x, x.transpose(0, 2, 1, 3)):
     ...     qops.tensorflow.quantized_resize_bilinear((picture, 0.0, 1.0), (3, 3)).data[0, 1, 1].item()
     114
@@ -90,7 +90,7 @@ def quantized_resize_bilinear(
 
     Examples
     --------
-    >>> x = np.uint8([0, 100, 200]).reshape(1, 1, 3, 1)
+    >>> x = np.array([0, 100, 200], np.uint8).reshape(1, 1, 3, 1)
     >>> for options in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
     ...     qops.tensorflow.quantized_resize_bilinear((x, 0.0, 1.0), (1, 5), **options).data.ravel().tolist()
     [0, 59, 120, 180, 200]

@@ -78,22 +78,28 @@ def uniform_quantized_add(
 
     **Hazards.** Codes are read as float32. Above 2**24 they lose low bits, and the highest codes become the lowest:
 
-    >>> qops.tensorflow.uniform_quantized_add(np.int32([2**24 + 1, 2**31 - 1]), np.int32(0), 1.0, 0, 1.0, 0, 1.0, 0)
+    >>> qops.tensorflow.uniform_quantized_add(
+    ...     np.array([2**24 + 1, 2**31 - 1], np.int32), np.int32(0), 1.0, 0, 1.0, 0, 1.0, 0
+    ... )
     array([   16777216, -2147483648], dtype=int32)
 
     A sum that int32 does not hold wraps, though each term saturates:
 
-    >>> qops.tensorflow.uniform_quantized_add(np.int32([2**30]), np.int32([2**30]), 1.0, 0, 1.0, 0, 1.0, 0)
+    >>> qops.tensorflow.uniform_quantized_add(
+    ...     np.array([2**30], np.int32), np.array([2**30], np.int32), 1.0, 0, 1.0, 0, 1.0, 0
+    ... )
     array([-2147483648], dtype=int32)
 
     Each term is rounded by itself, and ties go up: 0.5 + 0.5 is 2.
 
-    >>> qops.tensorflow.uniform_quantized_add(np.int32([1]), np.int32([1]), 0.5, 0, 0.5, 0, 1.0, 0)
+    >>> qops.tensorflow.uniform_quantized_add(np.array([1], np.int32), np.array([1], np.int32), 0.5, 0, 0.5, 0, 1.0, 0)
     array([2], dtype=int32)
 
     Examples
     --------
-    >>> qops.tensorflow.uniform_quantized_add(np.int32([[10, 20]]), np.int32([[5], [7]]), 0.5, 0, 0.25, 3, 0.125, 100)
+    >>> qops.tensorflow.uniform_quantized_add(
+    ...     np.array([[10, 20]], np.int32), np.array([[5], [7]], np.int32), 0.5, 0, 0.25, 3, 0.125, 100
+    ... )
     array([[144, 184],
            [148, 188]], dtype=int32)
     """
@@ -215,13 +221,13 @@ def uniform_quantized_clip_by_value(
 
     **Hazards.** min and max are codes, not real values. If min is above max, every code becomes max:
 
-    >>> qops.tensorflow.uniform_quantized_clip_by_value(np.int32([-9, 0, 9]), 5, 1, 1.0, 0)
+    >>> qops.tensorflow.uniform_quantized_clip_by_value(np.array([-9, 0, 9], np.int32), 5, 1, 1.0, 0)
     array([1, 1, 1], dtype=int32)
 
     Examples
     --------
     >>> qops.tensorflow.uniform_quantized_clip_by_value(
-    ...     np.int32([[-9, 9], [-9, 9]]), [-5, 0], [5, 4], [1.0, 1.0], [0, 0], 0
+    ...     np.array([[-9, 9], [-9, 9]], np.int32), [-5, 0], [5, 4], [1.0, 1.0], [0, 0], 0
     ... )
     array([[-5,  5],
            [ 0,  4]], dtype=int32)

@@ -110,7 +110,7 @@ def uniform_quantized_convolution(
     **Hazards.** A zero point need not be an int8 code. But padding takes its low 8 bits, which are another number then,
     so padding is not 0. Here a zero point of 200 gives a padding of -56, and each tap on it adds -256:
 
-    >>> x, w = np.int8([[[100, 100]]]), np.int8([[[1, 1]]])
+    >>> x, w = np.array([[[100, 100]]], np.int8), np.array([[[1, 1]]], np.int8)
     >>> qops.tensorflow.uniform_quantized_convolution(
     ...     x, w, 1.0, 200, 1.0, 0, 1.0, 0, "EXPLICIT", explicit_padding=[1, 1]
     ... ).ravel()

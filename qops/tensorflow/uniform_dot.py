@@ -86,7 +86,7 @@ def uniform_quantized_dot(
 
     Examples
     --------
-    >>> a, b = np.int8([[10, 20]]), np.int8([[1, 2], [3, 4]])
+    >>> a, b = np.array([[10, 20]], np.int8), np.array([[1, 2], [3, 4]], np.int8)
     >>> qops.tensorflow.uniform_quantized_dot(a, b, 0.5, 10, [1.0, 2.0], [1, 0], 0.25, 7, rhs_quantization_axis=1)
     array([[ 47, 167]], dtype=int32)
     """

@@ -74,32 +74,33 @@ def uniform_quantize(
     **Hazards.** Ties go up. But the inverse of the scale is rounded, so where ``x / scale`` is a tie, the code may go
     either way:
 
-    >>> qops.tensorflow.uniform_quantize(np.float32([-2.5, -0.5, 0.5, 2.5]), 1.0, 0)
+    >>> qops.tensorflow.uniform_quantize(np.array([-2.5, -0.5, 0.5, 2.5], np.float32), 1.0, 0)
     array([-2,  0,  1,  3], dtype=int8)
     >>> [
-    ...     qops.tensorflow.uniform_quantize(np.float32([x]), scale, 0).item() for x, scale in ((4.25, 1.7), (4.5, 0.6))
+    ...     qops.tensorflow.uniform_quantize(np.array([x], np.float32), scale, 0).item()
+    ...     for x, scale in ((4.25, 1.7), (4.5, 0.6))
     ... ]  # 2.5 and 7.5
     [2, 8]
 
     Values beyond int32, and NaN, become -2**31. So the largest values get the lowest code. With a zero point below 0
     the sum wraps, and all of these values get the highest code:
 
-    >>> x = np.float32([-1e10, -1.0, 1e10, np.nan])
+    >>> x = np.array([-1e10, -1.0, 1e10, np.nan], np.float32)
     >>> qops.tensorflow.uniform_quantize(x, 1.0, 0), qops.tensorflow.uniform_quantize(x, 1.0, -1)
     (array([-128,   -1, -128, -128], dtype=int8), array([127,  -2, 127, 127], dtype=int8))
 
     A scale of 0 or below is accepted. A scale of 0 gives the lowest code, a negative one changes the sign:
 
     >>> (
-    ...     qops.tensorflow.uniform_quantize(np.float32([0.0, 7.0]), 0.0, 0),
-    ...     qops.tensorflow.uniform_quantize(np.float32([0.0, 7.0]), -1.0, 0),
+    ...     qops.tensorflow.uniform_quantize(np.array([0.0, 7.0], np.float32), 0.0, 0),
+    ...     qops.tensorflow.uniform_quantize(np.array([0.0, 7.0], np.float32), -1.0, 0),
     ... )
     (array([-128, -128], dtype=int8), array([ 0, -7], dtype=int8))
 
     Examples
     --------
     >>> qops.tensorflow.uniform_quantize(
-    ...     np.float32([[-1.0, 0.0], [0.5, 9.0]]), [0.5, 0.25], [0, 3], quantization_axis=0
+    ...     np.array([[-1.0, 0.0], [0.5, 9.0]], np.float32), [0.5, 0.25], [0, 3], quantization_axis=0
     ... )
     array([[-2,  0],
            [ 5, 39]], dtype=int8)
@@ -164,12 +165,12 @@ def uniform_dequantize(
 
     **Hazards.** int32 codes become float32, which has 24 bits, and int32 again, where the highest codes wrap:
 
-    >>> qops.tensorflow.uniform_dequantize(np.int32([2**24 + 1, 2**31 - 65, 2**31 - 64]), 1.0, 0)
+    >>> qops.tensorflow.uniform_dequantize(np.array([2**24 + 1, 2**31 - 65, 2**31 - 64], np.int32), 1.0, 0)
     array([ 1.6777216e+07,  2.1474835e+09, -2.1474836e+09], dtype=float32)
 
     Examples
     --------
-    >>> qops.tensorflow.uniform_dequantize(np.int8([[-2, 0], [5, 39]]), [0.5, 0.25], [0, 3], 0)
+    >>> qops.tensorflow.uniform_dequantize(np.array([[-2, 0], [5, 39]], np.int8), [0.5, 0.25], [0, 3], 0)
     array([[-1. ,  0. ],
            [ 0.5,  9. ]], dtype=float32)
     """

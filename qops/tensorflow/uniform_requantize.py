@@ -78,18 +78,19 @@ def uniform_requantize(
 
     **Hazards.** A code that saturates at 2**31 - 1 wraps when a zero point is added, and then clamps to the other end:
 
-    >>> [qops.tensorflow.uniform_requantize(np.int8([-9, 9]), 1e5, 0, 1e-6, zero).tolist() for zero in (0, 5, -5)]
+    >>> x = np.array([-9, 9], np.int8)
+    >>> [qops.tensorflow.uniform_requantize(x, 1e5, 0, 1e-6, zero).tolist() for zero in (0, 5, -5)]
     [[-128, 127], [-128, -128], [127, 127]]
 
     int32 codes are read as float32, so the highest codes become the lowest:
 
-    >>> qops.tensorflow.uniform_requantize(np.int32([2**30, 2**31 - 65, 2**31 - 1]), 1e-8, 0, 0.25, 0)
+    >>> qops.tensorflow.uniform_requantize(np.array([2**30, 2**31 - 65, 2**31 - 1], np.int32), 1e-8, 0, 0.25, 0)
     array([ 43,  86, -86], dtype=int8)
 
     Examples
     --------
     >>> qops.tensorflow.uniform_requantize(
-    ...     np.int8([[10, 20], [10, 20]]), [0.5, 0.25], [0, 10], 1.0, -3, input_quantization_axis=0
+    ...     np.array([[10, 20], [10, 20]], np.int8), [0.5, 0.25], [0, 10], 1.0, -3, input_quantization_axis=0
     ... )
     array([[ 2,  7],
            [-3,  0]], dtype=int8)

@@ -79,7 +79,7 @@ def abs(
 
     Examples
     --------
-    >>> qops.tflite.abs(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.abs(np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([10,  0, 10], dtype=int8)
     """
     return Abs._on(locals(), x, out)
@@ -112,7 +112,7 @@ def neg(x: ArrayLike, *, kernel: str = "reference", out: NDArray[Any] | None = N
 
     Examples
     --------
-    >>> qops.tflite.neg(np.int8([-128, 0, 20]))
+    >>> qops.tflite.neg(np.array([-128, 0, 20], np.int8))
     array([-128,    0,  -20], dtype=int8)
     """
     return Neg._on(locals(), x, out)

@@ -85,7 +85,7 @@ def add(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.int8([0, 1, 2, -3]), np.int8([1, 1, 1, 0])
+    >>> a, b = np.array([0, 1, 2, -3], np.int8), np.array([1, 1, 1, 0], np.int8)
     >>> [qops.tflite.add(a, b, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[4, 4, 5, 1], [4, 4, 5, 2]]
 
@@ -152,7 +152,7 @@ def sub(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> qops.tflite.sub(np.int8([0, 9, 2]), np.int8([1, 1, -9]), **how)
+    >>> qops.tflite.sub(np.array([0, 9, 2], np.int8), np.array([1, 1, -9], np.int8), **how)
     array([2, 7, 9], dtype=int8)
     """
     return Sub._on(locals(), a, b, out)

@@ -146,7 +146,7 @@ def batch_matmul(
     Examples
     --------
     >>> how = {"a_scale": 1.0, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 1, "y_scale": 2.0, "y_zero_point": 0}
-    >>> qops.tflite.batch_matmul(np.int8([[1, 2]]), np.int8([[3], [4]]), **how)
+    >>> qops.tflite.batch_matmul(np.array([[1, 2]], np.int8), np.array([[3], [4]], np.int8), **how)
     array([[4]], dtype=int8)
     """
     return BatchMatmul._on(locals(), a, out, num_threads)

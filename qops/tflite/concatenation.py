@@ -156,7 +156,7 @@ def concatenation(
 
     Examples
     --------
-    >>> x, y = np.uint8([10, 20]), np.uint8([30])
+    >>> x, y = np.array([10, 20], np.uint8), np.array([30], np.uint8)
     >>> qops.tflite.concatenation([x, y], axis=0, x_scale=[0.5, 1.0], x_zero_point=0, y_scale=1.0, y_zero_point=0)
     array([ 5, 10, 30], dtype=uint8)
     """

@@ -24,8 +24,8 @@ class Conv2D(Convolution):
     Examples
     --------
     >>> how = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
-    >>> op = qops.tflite.Conv2D(np.int8([[[[1]]]]), np.int32([0]), **how)
-    >>> op(np.int8([[[[1], [3], [5]]]])).ravel()
+    >>> op = qops.tflite.Conv2D(np.array([[[[1]]]], np.int8), np.array([0], np.int32), **how)
+    >>> op(np.array([[[[1], [3], [5]]]], np.int8)).ravel()
     array([2, 3, 4], dtype=int8)
     """
 
@@ -157,7 +157,7 @@ def conv_2d(
 
     Examples
     --------
-    >>> x, w, bias = np.int8([[[[1], [3], [5]]]]), np.int8([[[[1]]]]), np.int32([0])
+    >>> x, w, bias = np.array([[[[1], [3], [5]]]], np.int8), np.array([[[[1]]]], np.int8), np.array([0], np.int32)
     >>> how = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
     >>> qops.tflite.conv_2d(x, w, bias, **how).ravel()
     array([2, 3, 4], dtype=int8)

@@ -182,9 +182,9 @@ def depthwise_conv_2d(
 
     Examples
     --------
-    >>> x, w = np.int8([[[[1, 2], [3, 4]]]]), np.int8([[[[1, -1]]]])
+    >>> x, w = np.array([[[[1, 2], [3, 4]]]], np.int8), np.array([[[[1, -1]]]], np.int8)
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> qops.tflite.depthwise_conv_2d(x, w, np.int32([0, 0]), **how).tolist()
+    >>> qops.tflite.depthwise_conv_2d(x, w, np.array([0, 0], np.int32), **how).tolist()
     [[[[1, -2], [3, -4]]]]
     """
     return DepthwiseConv2D._on(locals(), x, out, num_threads)

@@ -110,7 +110,7 @@ def exp(
 
     Examples
     --------
-    >>> qops.tflite.exp(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.exp(np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 1, 10, 74], dtype=int8)
     """
     return Exp._on(locals(), x, out)
@@ -156,7 +156,8 @@ def elu(
     Examples
     --------
     >>> qops.tflite.elu(
-    ...     np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, kernel="optimized"
+    ...     np.array([-20, 0, 20], np.int8),
+    ...     x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, kernel="optimized",
     ... )
     array([-9,  0, 20], dtype=int8)
     """
@@ -204,7 +205,7 @@ def gelu(
 
     Examples
     --------
-    >>> qops.tflite.gelu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.gelu(np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 0,  0, 20], dtype=int8)
     """
     return Gelu._on(locals(), x, out)

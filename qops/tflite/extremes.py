@@ -72,7 +72,7 @@ def maximum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
 
     Examples
     --------
-    >>> qops.tflite.maximum(np.int8([1, -5]), np.int8([0]))
+    >>> qops.tflite.maximum(np.array([1, -5], np.int8), np.array([0], np.int8))
     array([1, 0], dtype=int8)
     """
     return Maximum._on(locals(), a, b, out)
@@ -108,7 +108,7 @@ def minimum(a: ArrayLike, b: ArrayLike, *, kernel: str = "reference", out: NDArr
 
     Examples
     --------
-    >>> qops.tflite.minimum(np.int8([1, -5]), np.int8([0]))
+    >>> qops.tflite.minimum(np.array([1, -5], np.int8), np.array([0], np.int8))
     array([ 0, -5], dtype=int8)
     """
     return Minimum._on(locals(), a, b, out)

@@ -306,7 +306,7 @@ def fully_connected(
 
     Examples
     --------
-    >>> x, w = np.int8([[100, 3]]), np.int8([[1, 0], [0, 127]])
+    >>> x, w = np.array([[100, 3]], np.int8), np.array([[1, 0], [0, 127]], np.int8)
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_zero_point": 0}
     >>> qops.tflite.fully_connected(x, w, **how, y_scale=4.0)
     array([[25, 95]], dtype=int8)

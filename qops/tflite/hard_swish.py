@@ -116,7 +116,9 @@ def hard_swish(
 
     Examples
     --------
-    >>> qops.tflite.hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.hard_swish(
+    ...     np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0
+    ... )
     array([-3,  0, 17], dtype=int8)
     """
     return HardSwish._on(locals(), x, out)

@@ -152,7 +152,7 @@ def leaky_relu(
     Examples
     --------
     >>> qops.tflite.leaky_relu(
-    ...     np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, alpha=0.3
+    ...     np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, alpha=0.3
     ... )
     array([-6,  0, 20], dtype=int8)
     """
@@ -204,12 +204,12 @@ def prelu(
     Examples
     --------
     >>> how = {"x_scale": 0.1, "x_zero_point": 0, "alpha_zero_point": 0, "y_scale": 0.1, "y_zero_point": 0}
-    >>> qops.tflite.prelu(np.int8([[-20, -20]]), np.int8([1, -1]), **how, alpha_scale=0.5)
+    >>> qops.tflite.prelu(np.array([[-20, -20]], np.int8), np.array([1, -1], np.int8), **how, alpha_scale=0.5)
     array([[-10,  10]], dtype=int8)
 
     **Hazard.** Of int16, alpha is int8. LiteRT takes an alpha of int16 too, and reads its bytes as int8:
 
-    >>> qops.tflite.prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
+    >>> qops.tflite.prelu(np.array([-100, -100], np.int16), np.array([50, 100], np.int16), **how, alpha_scale=0.01)
     array([-50,   0], dtype=int16)
     """
     return Prelu._on(locals(), x, out)

@@ -123,7 +123,9 @@ def log_softmax(
 
     Examples
     --------
-    >>> qops.tflite.log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
+    >>> qops.tflite.log_softmax(
+    ...     np.array([[0, 10, 20]], np.int8), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127
+    ... )
     array([[ 88, 104, 120]], dtype=int8)
     """
     return LogSoftmax._on(locals(), x, out)
@@ -170,7 +172,9 @@ def l2_normalization(
 
     Examples
     --------
-    >>> qops.tflite.l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
+    >>> qops.tflite.l2_normalization(
+    ...     np.array([[3, 4]], np.int8), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0
+    ... )
     array([[ 77, 102]], dtype=int8)
     """
     return L2Normalization._on(locals(), x, out)

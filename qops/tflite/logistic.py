@@ -147,7 +147,9 @@ def logistic(
 
     Examples
     --------
-    >>> qops.tflite.logistic(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
+    >>> qops.tflite.logistic(
+    ...     np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128
+    ... )
     array([-97,   0,  97], dtype=int8)
     """
     return Logistic._on(locals(), x, out)
@@ -194,7 +196,7 @@ def tanh(
 
     Examples
     --------
-    >>> qops.tflite.tanh(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
+    >>> qops.tflite.tanh(np.array([-20, 0, 20], np.int8), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([-123,    0,  123], dtype=int8)
     """
     return Tanh._on(locals(), x, out)

@@ -201,7 +201,8 @@ def mean(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> [qops.tflite.mean(np.int8([[0, 1], [1, 2]]), 1, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
+    >>> x = np.array([[0, 1], [1, 2]], np.int8)
+    >>> [qops.tflite.mean(x, 1, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[1, 2], [0, 2]]
     """
     return Mean._on(locals(), x, out)
@@ -254,12 +255,12 @@ def sum(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> qops.tflite.sum(np.int8([[-3, 1], [1, 2]]), 1, **how, kernel="tflm")
+    >>> qops.tflite.sum(np.array([[-3, 1], [1, 2]], np.int8), 1, **how, kernel="tflm")
     array([-2,  3], dtype=int8)
 
     **Hazard.** The reference reads and writes the bytes of int8 as uint8, so -3 counts as 253:
 
-    >>> qops.tflite.sum(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    >>> qops.tflite.sum(np.array([[-3, 1], [1, 2]], np.int8), 1, **how)
     array([-2,  3], dtype=int8)
     """
     return Sum._on(locals(), x, out)

@@ -179,7 +179,7 @@ def mul(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> qops.tflite.mul(np.int8([2, 3, -50]), np.int8([3, 3, 3]), **how)
+    >>> qops.tflite.mul(np.array([2, 3, -50], np.int8), np.array([3, 3, 3], np.int8), **how)
     array([  5,   6, -35], dtype=int8)
 
     **Hazard.** In a whole block, a product far above the range gives the lowest code if the zero point is negative:
@@ -240,7 +240,7 @@ def squared_difference(
     Examples
     --------
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> qops.tflite.squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
+    >>> qops.tflite.squared_difference(np.array([1, 5, -5], np.int8), np.array([1, 1, 1], np.int8), **how)
     array([ 3,  7, 12], dtype=int8)
     """
     return SquaredDifference._on(locals(), a, b, out)

@@ -138,7 +138,9 @@ def pad(
 
     Examples
     --------
-    >>> qops.tflite.pad(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), x_zero_point=9, y_zero_point=9)
+    >>> qops.tflite.pad(
+    ...     np.array([[1, 2]], np.int8), np.array([[0, 1], [2, 0]], np.int32), x_zero_point=9, y_zero_point=9
+    ... )
     array([[9, 9, 1, 2],
            [9, 9, 9, 9]], dtype=int8)
     """
@@ -184,7 +186,7 @@ def padv2(
 
     Examples
     --------
-    >>> qops.tflite.padv2(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), -7)
+    >>> qops.tflite.padv2(np.array([[1, 2]], np.int8), np.array([[0, 1], [2, 0]], np.int32), -7)
     array([[-7, -7,  1,  2],
            [-7, -7, -7, -7]], dtype=int8)
     """

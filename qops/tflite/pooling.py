@@ -193,7 +193,7 @@ def average_pool_2d(
 
     Examples
     --------
-    >>> x = np.int8([[[[1], [2], [-2], [-1]]]])
+    >>> x = np.array([[[[1], [2], [-2], [-1]]]], np.int8)
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
     >>> qops.tflite.average_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -2], dtype=int8)
@@ -253,7 +253,7 @@ def max_pool_2d(
 
     Examples
     --------
-    >>> x = np.int8([[[[1], [2], [-2], [-1]]]])
+    >>> x = np.array([[[[1], [2], [-2], [-1]]]], np.int8)
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
     >>> qops.tflite.max_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -1], dtype=int8)

@@ -173,14 +173,14 @@ def quantize(
 
     Examples
     --------
-    >>> x = np.float32([0.5, 1.5, 2.5])
+    >>> x = np.array([0.5, 1.5, 2.5], np.float32)
     >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[1, 2, 3], [0, 2, 2]]
 
     **Hazard.** Floats are cast to int32 before they are clamped, so +inf and values of 2**31 steps or more give the
     lowest code; not in XNNPACK, and not on ARM, where a cast saturates:
 
-    >>> x = np.float32([np.inf, 1e30])
+    >>> x = np.array([np.inf, 1e30], np.float32)
     >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("tflm", "optimized_arm")]
     [[-128, -128], [127, 127]]
     """
@@ -224,7 +224,7 @@ def dequantize(
 
     Examples
     --------
-    >>> qops.tflite.dequantize(np.int8([3, 4]), x_scale=0.1, x_zero_point=3)
+    >>> qops.tflite.dequantize(np.array([3, 4], np.int8), x_scale=0.1, x_zero_point=3)
     array([0. , 0.1], dtype=float32)
     """
     return Dequantize._on(locals(), x, out)

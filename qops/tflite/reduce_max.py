@@ -91,7 +91,7 @@ def reduce_max(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> qops.tflite.reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    >>> qops.tflite.reduce_max(np.array([[-3, 1], [1, 2]], np.int8), 1, **how)
     array([1, 2], dtype=int8)
     """
     return ReduceMax._on(locals(), x, out)
@@ -143,7 +143,7 @@ def reduce_min(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> qops.tflite.reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    >>> qops.tflite.reduce_min(np.array([[-3, 1], [1, 2]], np.int8), 1, **how)
     array([-3,  1], dtype=int8)
     """
     return ReduceMin._on(locals(), x, out)

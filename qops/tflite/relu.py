@@ -110,7 +110,7 @@ def relu(
 
     Examples
     --------
-    >>> qops.tflite.relu(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu(np.array([-20, 4, 100], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 50], dtype=int8)
     """
     return Relu._on(locals(), x, out)
@@ -154,7 +154,7 @@ def relu6(
 
     Examples
     --------
-    >>> qops.tflite.relu6(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu6(np.array([-20, 4, 100], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 30], dtype=int8)
     """
     return Relu6._on(locals(), x, out)
@@ -198,7 +198,9 @@ def relu_n1_to_1(
 
     Examples
     --------
-    >>> qops.tflite.relu_n1_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu_n1_to_1(
+    ...     np.array([-20, 4, 100], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0
+    ... )
     array([-5,  2,  5], dtype=int8)
     """
     return ReluN1To1._on(locals(), x, out)
@@ -242,7 +244,9 @@ def relu_0_to_1(
 
     Examples
     --------
-    >>> qops.tflite.relu_0_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu_0_to_1(
+    ...     np.array([-20, 4, 100], np.int8), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0
+    ... )
     array([0, 2, 5], dtype=int8)
     """
     return Relu0To1._on(locals(), x, out)

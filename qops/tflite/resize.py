@@ -235,7 +235,7 @@ def resize_bilinear(
 
     Examples
     --------
-    >>> qops.tflite.resize_bilinear(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
+    >>> qops.tflite.resize_bilinear(np.array([[[[0], [90]]]], np.int8), (1, 4)).ravel()
     array([ 0, 45, 90, 90], dtype=int8)
     """
     return ResizeBilinear._on(locals(), x, out)
@@ -283,7 +283,7 @@ def resize_nearest_neighbor(
 
     Examples
     --------
-    >>> qops.tflite.resize_nearest_neighbor(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
+    >>> qops.tflite.resize_nearest_neighbor(np.array([[[[0], [90]]]], np.int8), (1, 4)).ravel()
     array([ 0,  0, 90, 90], dtype=int8)
     """
     return ResizeNearestNeighbor._on(locals(), x, out)

@@ -213,7 +213,9 @@ def softmax(
 
     Examples
     --------
-    >>> qops.tflite.softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
+    >>> qops.tflite.softmax(
+    ...     np.array([[0, 10, 20]], np.int8), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128
+    ... )
     array([[-105,  -65,   42]], dtype=int8)
     """
     return Softmax._on(locals(), x, out)

@@ -90,7 +90,9 @@ def sqrt(
 
     Examples
     --------
-    >>> qops.tflite.sqrt(np.int8([-128, -120, 127]), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.sqrt(
+    ...     np.array([-128, -120, 127], np.int8), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0
+    ... )
     array([  0,  28, 127], dtype=int8)
     """
     return Sqrt._on(locals(), x, out)
@@ -136,13 +138,13 @@ def rsqrt(
 
     Examples
     --------
-    >>> qops.tflite.rsqrt(np.int8([0, 1, 4, 100]), x_scale=1.0, x_zero_point=0, y_scale=0.01, y_zero_point=0)
+    >>> qops.tflite.rsqrt(np.array([0, 1, 4, 100], np.int8), x_scale=1.0, x_zero_point=0, y_scale=0.01, y_zero_point=0)
     array([127, 100,  50,  10], dtype=int8)
 
     **Hazard.** Of int16, LiteRT gives 24755 where TFLM gives 9061:
 
     >>> how = {"x_scale": 0.2959345281124115, "x_zero_point": 0, "y_scale": 0.000202881550649181, "y_zero_point": 0}
-    >>> [qops.tflite.rsqrt(np.int16([1]), **how, kernel=k).item() for k in ("reference", "tflm")]
+    >>> [qops.tflite.rsqrt(np.array([1], np.int16), **how, kernel=k).item() for k in ("reference", "tflm")]
     [24755, 9061]
     """
     return Rsqrt._on(locals(), x, out)

@@ -188,9 +188,9 @@ def svdf(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "feature_scale": 1.0, "time_scale": 1.0, "state_scale": 1.0}
-    >>> feature, time = np.int8([[1, 2]]), np.int16([[1, 10]])
-    >>> y, state = qops.tflite.svdf(np.int8([[1, 1]]), feature, time, **how, y_scale=1.0, y_zero_point=0)
-    >>> y, qops.tflite.svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
+    >>> feature, time = np.array([[1, 2]], np.int8), np.array([[1, 10]], np.int16)
+    >>> y, state = qops.tflite.svdf(np.array([[1, 1]], np.int8), feature, time, **how, y_scale=1.0, y_zero_point=0)
+    >>> y, qops.tflite.svdf(np.array([[2, 0]], np.int8), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
     (array([[30]], dtype=int8), SvdfStep(y=np.int8([[23]]), state=np.int16([[3, 2]])))
     """
     return Svdf._on(locals(), x, state, out)

@@ -228,8 +228,8 @@ def transpose_conv(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> x, w = np.int8([[[[1], [2]]]]), np.int8([[[[1], [10]]]])
-    >>> qops.tflite.transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
+    >>> x, w = np.array([[[[1], [2]]]], np.int8), np.array([[[[1], [10]]]], np.int8)
+    >>> qops.tflite.transpose_conv(x, np.array([1, 1, 4, 1], np.int32), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
     """
     return TransposeConv._on(locals(), x, out, num_threads)

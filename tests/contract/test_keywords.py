@@ -1,4 +1,4 @@
-"""A keyword that an op of the front door does not have: the error names the nearest, on every Python, or all."""
+"""A keyword that an op of the front door, a rule or a tool does not have: the error names the nearest, or all."""
 
 import inspect
 import re
@@ -12,6 +12,15 @@ import qops
 
 WITH_NUMBERS = {"explain"}  # whose `**numbers` depend on the kind: it says which each kind has
 CALLED = {name: (function(name), OPS[name].good) for name in {*FRONT_DOOR, *TOOLS} - WITH_NUMBERS - {"isa_tier"}}
+CALLED |= {name: (function(name), OPS[name].good) for name in OPS if name.startswith("rules.")}
+CALLED |= {
+    name: (getattr(room, name), good)
+    for room, name, good in (
+        (qops.testing, "assert_codes", {"got": [1], "wanted": [1]}),
+        (qops.testing, "assert_within", {"got": qops.quantize([1.0]), "exact": [1.0], "lsb": 1}),
+        (qops.models, "load", {"path": "none.tflite"}),
+    )
+}
 CALLED |= {name: (kind_of(name), prepared_ops.parts(name)[0]) for name in PREPARED if "." not in name}
 
 

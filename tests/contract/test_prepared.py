@@ -30,7 +30,11 @@ NAMED = pytest.mark.parametrize("name", PREPARED)
 CALLED = pytest.mark.parametrize(
     ("name", "changes"),
     [pytest.param(name, {}, id=name) for name in PREPARED]
-    + [pytest.param(name, changes, id=f"{name}, other") for name, changes in OTHER_CALLS.items()],
+    + [
+        pytest.param(name, changes, id=f"{name}, other{i or ''}")
+        for name, others in OTHER_CALLS.items()
+        for i, changes in enumerate(others if isinstance(others, tuple) else (others,))
+    ],
 )
 
 

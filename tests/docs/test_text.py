@@ -78,3 +78,13 @@ def test_every_surprise_says_what_it_is_of():
 def test_the_table_of_dumps_is_the_code_s():
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", PAGES["guide/dump.md"], flags=re.M)
     assert dict(rows) == dump.NAMES
+
+
+def test_examples_are_what_type_checkers_take():
+    """Types of numpy say that ``np.int8`` takes a number; at run time it makes an array of a list as well."""
+    pages = [*stage.TEXT.rglob("*.md"), stage.ROOT / "README.md", *(stage.HERE / "gallery").glob("*.py")]
+    lines = [line for page in pages for line in page.read_text("utf-8").split("\n") if not line.startswith("QTensor(")]
+    sources = [path.read_text("utf-8").split("\n") for path in (stage.ROOT / "qops").rglob("*.py")]
+    lines += [line for text in sources for line in text if line.lstrip().startswith((">>> ", "... "))]
+    assert len(lines) > 4_000
+    assert not [line for line in lines if re.search(r"\bnp\.(u?int|float)\d+\(\[", line)]

@@ -32,14 +32,33 @@ HUGE = (-1, 0, 1, 2, 127, 2**20, 2**31 - 1, 2**31, 2**40, 2**62, -(2**63), 2**63
 def seeds(suffix):
     """Sound files of a format."""
     if suffix == ".tflite":
-        from small_network import network
-
-        return tuple(network(dtype).bytes() for dtype in ("int8", "int16"))
+        return (*_networks(), *_single_operators())
     from onnx_networks import drawn
     from onnx_nodes import NODES, one
 
     nodes = (one(kind, inputs, **how)[0] for kind, inputs, how in NODES)
     return tuple(model.SerializeToString() for model in (*(drawn(seed)[0] for seed in range(40)), *nodes))
+
+
+def _networks():
+    """Networks of .tflite: layers of codes, and a variable that is kept, with and without a first value."""
+    from small_network import network
+    from streaming import model
+
+    return (*(network(dtype).bytes() for dtype in ("int8", "int16")), model(), model(start=False))
+
+
+def _single_operators():
+    """A .tflite file of each operator of the golden vectors, and files of hybrid layers and of integers."""
+    from tflite_models import cases, kinds, model
+
+    for kind in kinds():
+        every, arrays = cases(kind)
+        for case in every[:: max(1, len(every) // 2)][:2]:
+            yield model(case, arrays)[0]
+    for name in ("hybrid", "integers"):
+        with np.load(HERE.parent / f"models/tflite/{name}.npz") as held:
+            yield from (held[key].tobytes() for key in held.files if key.endswith("/file"))
 
 
 def cut(rng, data, other):

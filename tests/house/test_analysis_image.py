@@ -34,9 +34,10 @@ def test_image_is_added_and_shown(tmp_path, rng, capsys, monkeypatch):
     assert "two pictures added" in told.out
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert page.index("<table>") < page.index("<figure")
-    names = re.findall(r'<img [^>]*src="(\w+\.png)"', page)
+    names = re.findall(r'<img [^>]*src="(\w+)\.webp"', page)
     assert len(names) == 5
-    assert {*names, "index.html"} == {file.name for file in (tmp_path / "out").iterdir()}
+    files = {f"{name}{end}" for name in names for end in (".png", ".webp", "_card.webp")}
+    assert {*files, "index.html"} == {file.name for file in (tmp_path / "out").iterdir()}
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "I;16", "P", "1", "CMYK"])

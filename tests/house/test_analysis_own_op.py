@@ -75,8 +75,8 @@ def test_an_op_of_two_operands_and_a_picture(tmp_path, rng, capsys):
     want = qops.sweep(mine_of_a_user.average, mine_of_a_user.mean, ranges)
     assert [float(row["max_lsb"]) for row in rows] == [row.max_lsb for row in want]
     page = (tmp_path / "pages/index.html").read_text()
-    assert 'src="worst.png"' in page
-    assert 'src="picture.png"' in page
+    assert 'src="worst.webp"' in page
+    assert 'src="picture.webp"' in page
     assert all((tmp_path / f"pages/{stem}.png").stat().st_size > 10_000 for stem in ("worst", "picture"))
     assert "average on 3 choices of ranges" in capsys.readouterr().out
 

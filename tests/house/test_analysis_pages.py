@@ -24,16 +24,15 @@ def pages(out):
 
 def test_folder_holds_the_pages_the_figures_and_the_sweep(out, found):
     stems = {name for view in main.VIEWS for name in view.FIGURES}
-    assert {f"{name}.png" for name in stems} | {f"{name}.html" for name in PAGES} | {"sweep.csv"} == {
-        file.name for file in out.iterdir()
-    }
+    files = {f"{name}{end}" for name in stems for end in (".png", ".webp", "_card.webp")}
+    assert files | {f"{name}.html" for name in PAGES} | {"sweep.csv"} == {file.name for file in out.iterdir()}
     assert min((out / f"{name}.png").stat().st_size for name in stems) > 3_000
 
 
 def test_each_page_holds_the_figures_and_tables_of_its_views(pages, found):
     for page, views in main.PAGES.items():
         stems = [name for view in views for name in view.FIGURES]
-        assert re.findall(r'<figure id="(\w+)"><a href="(\w+)\.png"><img [^>]*src="(\w+)\.png"', pages[page]) == [
+        assert re.findall(r'<figure id="(\w+)"><a href="(\w+)\.png"><img [^>]*src="(\w+)\.webp"', pages[page]) == [
             (name, name, name) for name in stems
         ]
         assert pages[page].count("<table>") == sum(len(view.tables(found[main.stem(view)])) for view in views)
@@ -49,6 +48,27 @@ def test_index_begins_with_the_answer_and_leads_to_every_page(pages, found):
     for page in PAGES:
         assert set(re.findall(r"<nav>.*</nav>", pages[page])[0].split('href="')[1:]) != set()
         assert re.findall(r'href="(\w+)\.html" aria-current="page"', pages[page]) == [page]
+
+
+def noise(inches):
+    """A figure that no packing makes small."""
+    figure = Figure(inches, dpi=200)
+    shape = (round(inches[1] * 200), round(inches[0] * 200), 3)
+    figure.figimage(np.random.default_rng(0).integers(0, 256, shape, np.uint8))
+    return figure
+
+
+def test_a_page_loads_less_than_two_megabytes_and_leads_to_all_pixels(tmp_path):
+    stems = [name for view in main.PAGES["photograph"] for name in view.FIGURES]
+    with report.packing() as later:
+        for stem in stems:
+            report.drawn(stem, lambda: noise((9.44, 3.5)), tmp_path, later)
+    sizes = {
+        stem: [(tmp_path / f"{stem}{end}").stat().st_size for end in (".png", ".webp", "_card.webp")] for stem in stems
+    }
+    assert min(large for large, _, _ in sizes.values()) > 3_000_000
+    assert sum(shown for _, shown, _ in sizes.values()) < 2_000_000
+    assert max(card for _, _, card in sizes.values()) * len(main.PAGES) < 2_000_000
 
 
 def test_every_page_has_one_title(pages):

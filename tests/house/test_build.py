@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import setuptools
+from Cython.Build.Dependencies import parse_dependencies
 from imports import ROOT
 from names_added import wrong
 
@@ -65,6 +66,27 @@ def records():
     """What the compiler of the kernels that are tested here wrote: for each object, the file that says what it read."""
     kind = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
     return ROOT / f"build/temp.{kind}/build/cython/qops/_kernels"
+
+
+def declared(text):
+    """The files of declarations that a kernel or such a file names: those of modules, and of modules in a package."""
+    names = set()
+    for package, said in re.findall(r"^from (qops[.\w]+) cimport (\([^)]*\)|[^(\n]*)", text, re.M):
+        names |= {package, *(f"{package}.{name.split()[0]}" for name in said.strip("()").split(",") if name.strip())}
+    names |= set(re.findall(r"^cimport (qops[.\w]+)", text, re.M))
+    paths = (Path(*name.split(".")).with_suffix(".pxd") for name in names)
+    return {path.as_posix() for path in paths if (ROOT / path).exists()}
+
+
+def test_cython_makes_c_anew_for_each_file_of_declarations_that_a_kernel_names(monkeypatch):
+    """It does not see `from package cimport module as name`; `cimport package.module as name` it does."""
+    monkeypatch.chdir(ROOT)
+    assert declared("from qops._kernels.arrays cimport axis as axes\n") == {"qops/_kernels/arrays/axis.pxd"}
+    files = [path for path in sorted(Path("qops/_kernels").rglob("*.p[yx]*")) if path.suffix in (".pyx", ".pxd")]
+    named = {path.as_posix(): declared(path.read_text("utf-8")) for path in files}
+    assert sum(map(len, named.values())) > 500, "declarations are found"
+    seen = {path: {f"{name.replace('.', '/')}.pxd" for name in parse_dependencies(path)[0]} for path in named}
+    assert not {path: sorted(missed) for path in named if (missed := named[path] - seen[path])}
 
 
 def test_the_compiler_says_which_headers_it_read(truth):

@@ -11,9 +11,11 @@ import numpy as np
 import prepared_ops
 import pytest
 import small_network
+from imports import ROOT
 from ops import PREPARED
 
 import qops
+from qops.__main__ import main as command
 from qops._readable import fitted
 from qops.prepared import Prepared
 
@@ -115,12 +117,41 @@ def test_the_first_line_is_the_answer(results, name, first):
     assert re.fullmatch(first, repr(results[getattr(qops, name)]).split("\n")[0])
 
 
-@pytest.mark.parametrize("name", ["Sweep", "ErrorReport", "Explanation", "Hunt", "Params"])
+AS_TYPED = {
+    "Attr",
+    "Eltwise",
+    "Layer",
+    "Observer",
+    "Op",
+    "QTensor",
+    "QuantizedAdd8p8to8",
+    "QuantizedSub8p8to8D32",
+    "SaturationLayer",
+    "Sum",
+    "Tensor",
+}
+"""Classes that show themselves in notebooks, too, as one types them: parts of a result, and what goes into an op."""
+
+
+def test_every_other_result_has_a_table_for_notebooks(results):
+    without = {kind.__name__ for kind in results if not hasattr(kind, "_repr_html_")}
+    assert {name for name in without if not issubclass(named(results, name), (tuple, Prepared))} <= AS_TYPED
+
+
+def named(results, name):
+    return next(kind for kind in results if kind.__name__ == name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Sweep", "ErrorReport", "Explanation", "Hunt", "Params", "Vectors", "AddVectors", "Graph", "Rules", "Saturation"],
+)
 def test_notebooks_show_tables(results, name):
-    shown = results[getattr(qops, name)]._repr_html_()
+    result = qops.rules.TABLE if name == "Rules" else results[named(results, name)]
+    shown = result._repr_html_()
     assert shown.count("<table>") == 1
     assert shown.count("<tr>") >= 2
-    assert ("<svg" in shown) == (name == "ErrorReport")
+    assert ("<svg" in shown) == (name in ("ErrorReport", "Saturation"))
     assert "body {" not in shown  # a style that would reach the notebook
 
 
@@ -162,3 +193,27 @@ def test_dataclasses_that_hide_fields_hide_them(results):
     hidden = [field.name for field in dataclasses.fields(qops.models.Graph) if not field.repr]
     assert hidden
     assert not any(f"{name}=" in shown for name in hidden)
+
+
+COMMANDS = ["", "explain", "debug", "saturation", "params", "vectors", "emit", "selftest"]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_help_of_the_command_fits_80_columns(words, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        command([*words.split(), "--help"])
+    lines = capsys.readouterr().out.split("\n")
+    assert len(lines) > 4
+    assert not [line for line in lines if len(line) > 80]
+    if not words:
+        named = re.findall(r"^    (\w+)(?: |$)", "\n".join(lines), re.M)
+        assert sorted(named) == sorted(COMMANDS[1:])
+
+
+def test_help_of_make_fits_80_columns():
+    said = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    assert len(said) > 15
+    assert max(map(len, said)) <= 80

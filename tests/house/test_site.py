@@ -14,6 +14,7 @@ import numpy as np
 import ops
 import pytest
 from imports import ROOT
+from PIL import Image
 
 import qops
 from docs import check, figures, names, rule_table, stage, systems, validation
@@ -178,7 +179,7 @@ EXACT = {
 @pytest.mark.parametrize("scale", [0.0033, 2.0**-5])
 def test_the_formula_on_the_page_of_a_rule_is_what_the_rule_computes(rule, scale):
     acc = np.concatenate([np.arange(-4400, 4400, 16), np.arange(-42_000, 42_000, 173)])
-    lines = "\n".join(rule_table.steps(rules.TABLE[rule]))
+    lines = rules.TABLE[rule].formula
     assert f"```text\n{lines}\n```" in PAGES[f"rules/requantize/{rule}.md"]
     known = {"scale": Fraction(scale), "zero_point": 3}
     how = {"scale": scale}
@@ -250,8 +251,13 @@ def test_every_script_of_the_gallery_draws_its_figure(script, tmp_path, monkeypa
     assert title
     assert words
     figure = figures.draw(script, tmp_path)
-    assert [figure] == [*tmp_path.iterdir()]
+    small = tmp_path / f"{script.stem}_small.png"
+    assert {figure, small} == {*tmp_path.iterdir()}
     assert figure.stat().st_size > 3_000
+    with Image.open(small) as card:
+        assert card.size == (640, 420)
+        assert 0.01 < (np.asarray(card.convert("L")) < 245).mean() < 0.99
+    assert f":img-top: {small.name}\n" in PAGES["gallery/index.md"]
     if script.stem == "ties":  # a copy is shown by README
         written = [
             re.findall(r"<text[^>]*>([^<]+)</text>", f.read_text("utf-8"))

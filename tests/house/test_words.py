@@ -21,6 +21,8 @@ ROOMS = {
         "_kernels/onednn/",
         "onednn/",
         "isa/",
+        "models/lanes/",
+        "models/onnx/make.py",
         "onnx/",
         "rules/packed_rows.py",
         "tflite/",

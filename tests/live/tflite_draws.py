@@ -3,6 +3,7 @@
 from functools import partial
 
 import tflite_codes
+import tflite_detections
 import tflite_hybrids
 import tflite_layers
 import tflite_systems
@@ -57,6 +58,18 @@ def hybrid(kernel, rng):
     return compared(kernel, [tflite_hybrids.hybrid], Net(rng, kernel, "float32"))
 
 
+def detector(kernel, rng):
+    """The operator behind detectors: what it has set of its four results."""
+    net = Net(rng, kernel, "float32")
+    content, given = tflite_detections.detector(net)
+    return Pair(
+        lambda: tflite_detections.written(tflite_systems.run(content, net.fed, kernel), given, kernel),
+        lambda: tflite_detections.written([*net.load(content, kernel).run(net.fed).values()], given, kernel),
+        {**given, **net.described()},
+        unmodelled="TFLite Micro writes beyond its results",
+    )
+
+
 def compared(kernel, drawers, net):
     """The pair of calls of the model that these drawers make.
 
@@ -90,6 +103,7 @@ def ops(kernels):
             if TAKES[kind, kernel]
         },
         **{f"graphs of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
+        **{f"detectors, {kernel}": partial(detector, kernel) for kernel in kernels},
         **{
             f"hybrid layers, {kernel}": partial(hybrid, kernel)
             for kernel in kernels

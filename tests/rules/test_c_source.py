@@ -162,6 +162,8 @@ BIASED = {
     "torch-fbgemm-bias": REAL | {"zero_point": 3},
     "torch-onednn-groups": {"scales": REAL["scales"], "zero_point": 3},
     "cadence": {"scales": REAL["scales"], "zero_point": 3},
+    **{f"onednn-{version}": REAL | {"zero_point": 3} for version in ("2.6", "3.2", "3.13")},
+    **{f"onednn-{version}-no-bias": {"scales": REAL["scales"], "zero_point": 3} for version in ("2.6", "3.2", "3.13")},
 }
 
 
@@ -177,7 +179,7 @@ def test_c_of_rules_with_a_real_bias_gives_the_codes(rule, tmp_path):
 void run(const int32_t *x, int32_t *y, int64_t n, {", ".join(f"{kind} n{i}" for i, kind in enumerate(kinds))})
 {{
     for (int64_t i = 0; i < n; i++)
-        y[i] = {rule.replace("-", "_")}({passed});
+        y[i] = {rule.replace("-", "_").replace(".", "_")}({passed});
 }}
 """
     (tmp_path / "rule.c").write_text(rules.emit(rule) + loop)
@@ -192,10 +194,8 @@ void run(const int32_t *x, int32_t *y, int64_t n, {", ".join(f"{kind} n{i}" for 
     assert len(np.unique(got)) > 250
 
 
-def test_c_of_means(tmp_path):
-    text = rules.emit("away-stored", op="average_pool")
-    assert "average_pool_away_stored(int32_t sum, int32_t count, int32_t lo, int32_t hi)" in text
-    with pytest.raises(ValueError, match=r"^rule: expected one of away-stored, ort-global, torch-qnnpack, got 'x'"):
+def test_ops_and_rules_that_are_not_known():
+    with pytest.raises(ValueError, match=r"^rule: expected one of .*ort-global, torch-qnnpack, got 'x'"):
         rules.emit("x", op="average_pool")
-    with pytest.raises(ValueError, match=r"^op: expected one of requantize, add, sub, mul, average_pool, got 'div'"):
+    with pytest.raises(ValueError, match=r"^op: expected one of .*average_pool, quantize, got 'div'"):
         rules.emit("xnnpack", op="div")

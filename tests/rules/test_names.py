@@ -42,6 +42,7 @@ TABLES = (
     "AVERAGE_POOL",
     "RANGE_RULES",
     "REAL_BIAS",
+    "READ_RULES",
     "DEQUANTIZE",
     "QUANTIZE_BLOCKS",
 )
@@ -54,7 +55,14 @@ NO_SYSTEM = {
     "code by hand",
 }
 NO_SYSTEM |= {"power-of-two scales"}
-VERSION = r"\d+\.\d+|\b[0-9a-f]{7}\b|0x\d+|2015 to 2017|documentation"
+VERSION = r"\d+\.\d+|\b[0-9a-f]{7}\b|0x\d+|2015 to 2017|read on 2026-|documentation"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_has_a_formula(table):
+    for name, row in getattr(rules, table).items():
+        assert re.search(r"[a-z]", row.formula), name
+        assert row.formula.strip() == row.formula
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -16,6 +16,9 @@ OTHER["mnn"] |= {"w_sums": [0, 64, -32], "x_zero_point": -3, "zero_point": 5}
 OTHER["cadence"] = {"zero_point": 5}
 OTHER["torch-fbgemm-bias"] |= {"zero_point": 5}
 OTHER["torch-onednn-groups"] = {"zero_point": 4}
+for version in ("2.6", "3.2", "3.13"):
+    OTHER[f"onednn-{version}"] |= {"zero_point": 4}
+    OTHER[f"onednn-{version}-no-bias"] = {"zero_point": 4}
 OTHER["openvino"] |= {"range": (-31.875, 31.875), "dtype": "uint8"}  # steps of 1 / 4
 OTHER["openvino-one-channel"] |= {"range": (-31.875, 31.875), "dtype": "uint8", "bias": 0.25}
 OTHER["openvino-no-bias"] = {"range": (-31.875, 31.875), "dtype": "uint8"}
@@ -48,7 +51,7 @@ def test_codes_are_the_exact_ones_where_floats_are_exact(rule, rng):
         else:
             zero = OTHER[rule].get("zero_point", 0)
             lowest = -127 if "ncnn" in rule else -128
-            to_even = rule in ("cadence", "torch-fbgemm-bias", "torch-onednn-groups")
+            to_even = rule in ("cadence", "torch-fbgemm-bias") or "onednn" in rule
             code = round(real / Fraction(y)) + zero if to_even else half_away(real / Fraction(y) + zero)
             want[i, channel] = min(max(code, lowest), 127)
     np.testing.assert_array_equal(got, want)

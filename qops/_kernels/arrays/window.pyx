@@ -3,7 +3,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
-from qops._kernels.arrays cimport axis as axes
+cimport qops._kernels.arrays.axis as axes
 from qops._kernels.arrays.axis cimport AxisWindow, cuts_along, pad_same, padded_size, slack, span
 
 import numpy as np

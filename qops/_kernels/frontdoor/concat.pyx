@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
-from qops._kernels.arrays cimport concat as shared
+cimport qops._kernels.arrays.concat as shared
 from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.arrays.concat cimport Part, copy_bytes, joined

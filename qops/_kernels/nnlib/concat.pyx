@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport isfinite
 
-from qops._kernels.arrays cimport concat as shared
+cimport qops._kernels.arrays.concat as shared
 from qops._kernels.arrays.checks cimport Ends, data_of, take
 from qops._kernels.arrays.concat cimport Part, joined
 from qops._kernels.arrays.numbers cimport shown

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 
-from qops._kernels.nnlib cimport short_float as short
+cimport qops._kernels.nnlib.short_float as short
 from qops._kernels.nnlib.fractions cimport Row, fraction_16, segment_16
 from qops._kernels.nnlib.ranges cimport FloatEnds, steps
 from qops._kernels.nnlib.short_float cimport ShortFloat

@@ -4,7 +4,7 @@ cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport Ends, operand_of
 from qops._kernels.arrays.numbers cimport choice, integers
-from qops._kernels.arrays cimport window as windows
+cimport qops._kernels.arrays.window as windows
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.pool import pooling

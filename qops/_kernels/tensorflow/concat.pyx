@@ -5,7 +5,7 @@ from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from qops._kernels.arrays cimport concat as shared
+cimport qops._kernels.arrays.concat as shared
 from qops._kernels.arrays.codes cimport code_type
 from qops._kernels.arrays.concat cimport Part, copy_bytes
 from qops._kernels.stage.lookup cimport look_up_1

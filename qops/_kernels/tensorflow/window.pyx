@@ -3,7 +3,7 @@
 cimport numpy as cnp
 
 from qops._kernels.arrays.numbers cimport integers
-from qops._kernels.arrays cimport window as windows
+cimport qops._kernels.arrays.window as windows
 from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()

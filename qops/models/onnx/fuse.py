@@ -229,6 +229,8 @@ class _Fuser:
         has_other_weights = spec.has_weights and sources[1].dtype != "int8"
         if (sink.as_uint8 and (row.rounds_zero_point or has_other_weights)) or len(ends) > 1:
             attributes["as_uint8"] = 1
+        elif spec.has_weights and sources[0].as_uint8:
+            attributes["kernel_as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
         self.words.append(
@@ -240,8 +242,8 @@ class _Fuser:
     def _to_float(self, node: Node, sources: list[Source], bias: str) -> list[Node]:
         before, operands = self._before(sources)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
-        if sources[0].as_uint8 and sources[1].dtype != "int8":
-            attributes["as_uint8"] = 1
+        if sources[0].as_uint8:
+            attributes["as_uint8" if sources[1].dtype != "int8" else "kernel_as_uint8"] = 1
         kind = "MatMulIntegerToFloat" if node.kind == "MatMul" else ON_CODES[node.kind]
         inputs = _spec(kind).placed(operands, (), bias)
         self.words.append(f"{node.kind} ({node.name}) with its DequantizeLinear became {kind}, which gives float32.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["made_of"]
+__all__ = ["as_run", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -58,7 +59,7 @@ def made_of(site: Site) -> Made:
     assert function is not None
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
         run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
-        return Made(_on_uint8(site, run, flipped) if flipped else run)
+        return Made(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
     fixed = [_as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
     op = row.prepared(*_without_last_nones(fixed), **attributes)
     if node.kind == "QGemm":
@@ -68,11 +69,49 @@ def made_of(site: Site) -> Made:
     return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
 
 
+def as_run(node: Node, runtime: str) -> Node:
+    """Give a node as a runtime runs it: a product of int8 codes that x86 makes uint8 first, where that changes bits.
+
+    Parameters
+    ----------
+    node : Node
+        With "kernel_as_uint8" among its attributes if onnxruntime on x86 makes uint8 of its data.
+    runtime : str
+        A name of `qops.onnx.runtimes.COLUMNS`.
+
+    Returns
+    -------
+    Node
+    """
+    if not node.get("kernel_as_uint8"):
+        return node
+    attributes = {name: value for name, value in node.attributes.items() if name != "kernel_as_uint8"}
+    if COLUMNS[runtime].pairs == "saturate":
+        attributes["as_uint8"] = 1
+    return replace(node, attributes=attributes)
+
+
 def _precision(site: Site, told: str | None) -> dict[str, Any]:
     """Give in what type onnxruntime divides: from opset 23 on, where a node does not say it, in that of the scale."""
     scale = site.tensors[site.node.inputs[1]].dtype
     is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16" and told is None
     return {"precision": scale} if is_typed else {}
+
+
+def _with_zero(site: Site, attributes: dict[str, Any]) -> Callable[[int], Any] | None:
+    """Give what makes the prepared op of a node that reads the zero point of its data, and no other number."""
+    row, spec = kind_of(site.node), spec_of(site.node)
+    place = None if spec is None else spec.of[0].zero_point
+    others = [i for i in range(row.count) if i not in row.data]
+    if row.prepared is None or place is None or not all(site.is_fixed(i) for i in others if i != place):
+        return None
+    prepared, dtype = row.prepared, site.tensors[site.node.inputs[0]].dtype
+
+    def made(zero: int) -> Any:
+        fixed = [np.array(zero, dtype) if i == place else site.constant(i) for i in others]
+        return prepared(*_without_last_nones(fixed), **attributes)
+
+    return made
 
 
 def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:

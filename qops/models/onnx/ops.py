@@ -15,7 +15,7 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec, constant, with_scales
 from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.make import made_of
+from qops.models.onnx.make import as_run, made_of
 from qops.models.onnx.site import Made, Site, own_runtime
 from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
@@ -56,7 +56,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         raise Missing("it has no result")
     own = {name: tensors[name] for name in (*node.inputs, *outputs) if name in tensors}
     reads = tuple(dict.fromkeys(name for name in node.inputs if name and own[name].data is None))
-    site = Site(node, own, runtime)
+    site = Site(as_run(node, runtime), own, runtime)
     try:
         made, real, rule = _run_and_rule(site)
         layer = layer_of(site, made.prepared)
@@ -75,7 +75,9 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         layer=layer,
         remade=partial(op_of, node, own),
         prepared=made.prepared if made.is_own else None,
-        alone=partial(alone, node, own, reads),
+        on_uint8=None if made.is_own else made.prepared,
+        with_zero=made.with_zero,
+        alone=partial(alone, as_run(node, runtime), own, reads),
         runtime=runtime,
         axis=_channels(node, layer),
     )

@@ -30,11 +30,14 @@ class Made(NamedTuple):
         The prepared op that does the work, where all but the data are constants.
     is_own : bool
         Whether `prepared` takes the data as they are, so that it can stand for the node.
+    with_zero : callable or None
+        ``with_zero(n)`` gives the prepared op for data whose zero point is n, where the node reads that at run time.
     """
 
     run: Run
     prepared: Any = None
     is_own: bool = True
+    with_zero: Callable[[int], Any] | None = None
 
 
 class Site(NamedTuple):

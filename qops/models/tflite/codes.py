@@ -40,6 +40,8 @@ def _make_dequantize(site: Site) -> Made:
     x, y = site.tensor(0), site.outputs[0]
     if y.dtype != "float32":
         raise Missing(f"its result {y.name!r} is {y.dtype}")
+    if x.dtype == "float16":
+        return Made((0,), lambda data: data.astype(F32))
     return Made((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 
-__all__ = ["NO_ARRAYS", "TYPES", "Operator", "TfliteFile", "read_tflite"]
+__all__ = ["TYPES", "Operator", "TfliteFile", "has_arrays", "read_tflite"]
 
 _DAMAGE = (struct.error, ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError)
 """What reading a damaged file raises, in flatbuffers, in numpy and here."""
@@ -24,9 +24,9 @@ TYPES = {
     **{11: "complex128", 13: "resource", 14: "variant", 18: "bfloat16"},
 }
 """The types of tensors, by their numbers in the schema."""
-_USES = {"INT2": ": weights of 2 bits", "UINT4": ": weights of 4 bits without a sign"}
+_USES = {"INT2": " (weights of 2 bits)", "UINT4": " (weights of 4 bits without a sign)"}
 """What types are for that are not read."""
-NO_ARRAYS = ("string", "resource", "variant", "bfloat16")
+_NO_ARRAYS = ("string", "resource", "variant", "bfloat16")
 """Types of which there are no arrays."""
 _MOST_BYTES = 2**31  # of a file and of a tensor; flatbuffers hold no more
 _BUILTIN_CODE = 10  # where the offset of this field of OperatorCode stands in its vtable
@@ -46,7 +46,7 @@ class Operator:
     inputs, outputs : list of Tensor
         An optional input that is left out is None.
     options : dict
-        The fields of its options, by their names in the schema.
+        The fields of its options, by their names in the schema; of a custom operator "CustomOptions", its bytes.
     intermediates : list of Tensor
         Of an LSTM: tensors that carry its inner scales.
     """
@@ -78,6 +78,11 @@ class TfliteFile:
     once: dict[int, list[Operator]] = field(default_factory=dict)
 
 
+def has_arrays(dtype: str) -> bool:
+    """Whether codes or values of this type are read. Else the word says in which form a tensor stands in the file."""
+    return dtype in TYPES.values() and dtype not in _NO_ARRAYS
+
+
 def schema() -> Any:
     """Give the package ``tflite``, the schema of the files, which is an extra; ModuleNotFoundError without it."""
     try:
@@ -104,10 +109,14 @@ def read_tflite(path: Path) -> TfliteFile:
     ModuleNotFoundError
         The package ``tflite``, the schema, is not installed.
     ValueError
-        A file that is no such flatbuffer, is cut or damaged, or holds what is not read: sparse weights, types that are
-        not known, weights outside of the file.
+        A file that is no such flatbuffer, is cut or damaged.
     OSError
         A file that cannot be opened.
+
+    Notes
+    -----
+    The type of a tensor that is not read says why: sparse weights, weights outside of the file, types that are not
+    known. Operators that have such a tensor cannot be run.
     """
     known = schema()
     if path.stat().st_size > _MOST_BYTES:
@@ -117,14 +126,8 @@ def read_tflite(path: Path) -> TfliteFile:
         raise ValueError(f"{path.name}: not a TFLite flatbuffer, which has TFL3 at its bytes 4 to 7")
     try:
         return _Reader(data, known).file()
-    except _Refused as why:
-        raise ValueError(f"{path.name}: {why}") from None
     except _DAMAGE as why:
         raise ValueError(f"{path.name}: damaged flatbuffer ({why})") from None
-
-
-class _Refused(Exception):
-    """A sound file holds something that this reader does not take."""
 
 
 class _Reader:
@@ -186,28 +189,41 @@ class _Reader:
     def _tensor(self, model: Any, given: Any, i: int, names: set[str]) -> Tensor:
         name = (given.Name() or b"").decode("utf-8", "replace") or f"tensor_{i}"
         name = name if name not in names else f"{name}:{i}"
-        if given.Sparsity() is not None:
-            raise _Refused(f"tensor {name!r} is sparse, which qops does not read")
-        dtype = TYPES.get(given.Type())
-        if dtype is None:
-            kind = _type_name(self._schema, given.Type())
-            raise _Refused(f"tensor {name!r} is of type {kind}, which qops does not read{_USES.get(kind, '')}")
+        dtype = TYPES.get(given.Type()) or _type_name(self._schema, given.Type())
         shape = tuple(int(n) for n in self._vector(given.Shape))
         if any(n < 0 for n in shape) or prod(shape) * _itemsize(dtype) > _MOST_BYTES:
             raise ValueError(f"tensor {name!r} announces shape {shape}")
         signed = self._vector(given.ShapeSignature)
         known = tuple(None if s == -1 else n for s, n in zip(signed, shape, strict=True)) if signed.size else shape
+        form = self._unread(model, given)
+        if form or not has_arrays(dtype):
+            return Tensor(name, known, form.format(dtype) or dtype)
         scale, zero, axis = self._quantization(given.Quantization(), name, shape)
         data = self._constant(model, given, name, shape, dtype)
         return Tensor(name, known if data is None else shape, dtype, scale, zero, axis, data)
+
+    def _buffer(self, model: Any, given: Any) -> Any:
+        index = given.Buffer()
+        if not 0 <= index < model.BuffersLength():
+            raise ValueError(f"a tensor is in buffer {index}, which is not there")
+        return model.Buffers(index)
+
+    def _unread(self, model: Any, given: Any) -> str:
+        """Say in which form a tensor stands in the file, around its type, if that is not read; else nothing."""
+        buffer, quantization = self._buffer(model, given), given.Quantization()
+        if given.Sparsity() is not None:
+            return "sparse {}"
+        if buffer.Size() or buffer.Offset() > 1:
+            return "{} outside of the flatbuffer"
+        if quantization is not None and quantization.ScaleLength() and quantization.DetailsType():
+            return "{} with a quantization of its own kind"
+        return ""
 
     def _quantization(
         self, given: Any, name: str, shape: tuple[int, ...]
     ) -> tuple[NDArray[np.float32] | None, NDArray[np.int64] | None, int | None]:
         if given is None or given.ScaleLength() == 0:
             return None, None, None
-        if given.DetailsType():
-            raise _Refused(f"tensor {name!r} has a quantization of its own kind, which qops does not read")
         scale, zero = self._vector(given.Scale).astype(np.float32), self._vector(given.ZeroPoint).astype(np.int64)
         if zero.size == 0:
             zero = np.zeros(scale.size, np.int64)
@@ -220,18 +236,11 @@ class _Reader:
         return scale, np.broadcast_to(zero, scale.shape).copy(), axis
 
     def _constant(self, model: Any, given: Any, name: str, shape: tuple[int, ...], dtype: str) -> NDArray[Any] | None:
-        index = given.Buffer()
-        if not 0 <= index < model.BuffersLength():
-            raise ValueError(f"tensor {name!r} is in buffer {index}, which is not there")
-        buffer = model.Buffers(index)
-        if buffer.Size() or buffer.Offset() > 1:
-            raise _Refused(f"tensor {name!r} is stored outside of the flatbuffer, which qops does not read")
+        buffer = self._buffer(model, given)
         if buffer.DataLength() == 0:
-            is_empty = index > 0 and prod(shape) == 0 and dtype != "string"  # buffer 0 is that of no constant
+            is_empty = given.Buffer() > 0 and prod(shape) == 0  # buffer 0 is that of no constant
             return np.zeros(shape, _KEPT.get(dtype, dtype)) if is_empty else None
         data = buffer.DataAsNumpy()
-        if dtype in NO_ARRAYS:
-            return None
         if dtype == "int4":
             low_first = np.stack([data << 4, data & 0xF0], -1).reshape(-1).view(np.int8) >> 4
             if low_first.size - prod(shape) not in (0, 1):
@@ -258,10 +267,14 @@ class _Reader:
 
     def _options(self, given: Any) -> dict[str, Any]:
         """Give all fields of the options. Which table they are is a number in the file, whose name is the class."""
+        if given.CustomOptionsLength():
+            return {"CustomOptions": self._vector(given.CustomOptions).tobytes()}
         table = given.BuiltinOptions()
         if table is None or not given.BuiltinOptionsType():
             return {}
-        kind = getattr(self._schema, _named(self._schema.BuiltinOptions, given.BuiltinOptionsType()))
+        kind = getattr(self._schema, _named(self._schema.BuiltinOptions, given.BuiltinOptionsType()), None)
+        if kind is None:
+            return {}
         options = kind()
         options.Init(table.Bytes, table.Pos)
         found: dict[str, Any] = {}
@@ -274,9 +287,10 @@ class _Reader:
 
 
 def _type_name(known: Any, number: int) -> str:
-    """Give the name of a type of tensors, or its number if the installed schema does not know it either."""
+    """Give the name of a type of tensors and what it is for, or its number if the schema does not know it either."""
     names = {value: name for name, value in vars(known.TensorType).items() if not name.startswith("_")}
-    return names.get(number, f"number {number}")
+    name = names.get(number, f"number {number}")
+    return name + _USES.get(name, "")
 
 
 def _builtin_code(code: Any) -> int:
@@ -292,12 +306,12 @@ def _is_number(method: Any) -> bool:
 
 
 def _itemsize(dtype: str) -> int:
-    return 1 if dtype == "int4" or dtype in NO_ARRAYS else np.dtype(dtype).itemsize
+    return np.dtype(_KEPT.get(dtype, dtype)).itemsize if has_arrays(dtype) else 1
 
 
 def _named(enumeration: Any, number: int) -> str:
-    """Give the name of a number of the schema."""
+    """Give the name of a number of the schema, or that number if the installed schema does not know it."""
     for name, value in vars(enumeration).items():
         if value == number and not name.startswith("_"):
             return name
-    raise _Refused(f"number {number} of {enumeration.__name__}, which the installed schema does not know")
+    return f"{enumeration.__name__} {number}"

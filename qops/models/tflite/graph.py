@@ -7,7 +7,7 @@ from pathlib import Path
 
 from qops.models.graph import Graph
 from qops.models.op import Missing, Op, gap, unread
-from qops.models.tflite.file import NO_ARRAYS, Operator, read_tflite
+from qops.models.tflite.file import Operator, has_arrays, read_tflite
 from qops.models.tflite.ops import op_of
 from qops.models.tflite.variables import PLACES, started, with_variables
 
@@ -40,7 +40,7 @@ def load_tflite(path: Path, kernel: str, gaps: bool) -> Graph:
     """
     file = read_tflite(path)
     for tensor in file.inputs:
-        if tensor.dtype in NO_ARRAYS:
+        if not has_arrays(tensor.dtype):
             raise ValueError(f"{path.name}: its input {tensor.name!r} is of type {tensor.dtype}, which qops has not")
     start, why_not = started(file.once)
     counts: Counter[str] = Counter()

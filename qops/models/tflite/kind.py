@@ -44,6 +44,8 @@ class Kind(OperatorKind):
         Where data and weights stand among its inputs, if it sums up their products; the bias is the one after them.
     is_of_variable : bool
         Whether it reads or writes a variable, which its first input names.
+    is_custom : bool
+        Whether it is a custom operator, whose options are bytes.
     by_image : callable
         ``by_image(operator)`` tells whether what an index of the first axis of its results has depends on this index of
         the data alone, if all of these have an axis of images first.
@@ -58,6 +60,7 @@ class Kind(OperatorKind):
     version: int = 2
     sums: tuple[int, int] | None = None
     is_of_variable: bool = False
+    is_custom: bool = False
     by_image: Callable[[Operator], bool] = never
     hybrid: Callable[..., Values] | None = None
     fixed: Callable[[Operator], Callable[..., Any]] | None = None

@@ -5,6 +5,7 @@ from qops.models.tflite import (
     binary,
     codes,
     convolutions,
+    detection,
     images,
     integers,
     memory,
@@ -31,4 +32,5 @@ KINDS: dict[str, Kind] = {
     **moves.KINDS,
     **memory.KINDS,
     **variables.KINDS,
+    **detection.KINDS,
 }

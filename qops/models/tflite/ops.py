@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qops.models.op import FAILED, Missing, Op
 from qops.models.tflite.alone import alone
-from qops.models.tflite.file import NO_ARRAYS, Operator
+from qops.models.tflite.file import Operator, has_arrays
 from qops.models.tflite.hybrid import is_hybrid, made_hybrid
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
@@ -49,7 +49,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     inputs = tuple(t.name for t in operator.inputs if t is not None)
     outputs = tuple(t.name for t in operator.outputs)
     for tensor in (*operator.inputs, *operator.outputs):
-        if tensor is not None and tensor.dtype in NO_ARRAYS and not row.is_of_variable:
+        if tensor is not None and not has_arrays(tensor.dtype) and not row.is_of_variable:
             raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
     try:
         made, rule = _run_and_rule(operator, kernel)
@@ -120,8 +120,11 @@ def _run_and_rule(operator: Operator, kernel: str) -> tuple[Made, str]:
         return Made(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
     ends = [t for t in (*operator.inputs[:1], *operator.outputs[:1]) if t is not None]
     if all(t.dtype == "float32" and t.scale is None for t in ends) and kind.real is not None:
+        site = Site(operator, kernel)
+        for i in range(1 + max(kind.sums or (0,))):
+            site.tensor(i)
         if is_hybrid(operator):
-            return made_hybrid(Site(operator, kernel), kind.hybrid), f"hybrid, {kernel}"
+            return made_hybrid(site, kind.hybrid), f"hybrid, {kernel}"
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
         takes = tuple(i for i, _ in fed)

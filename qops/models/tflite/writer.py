@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.models.tensor import Tensor
 from qops.models.tflite.file import TYPES, Operator
 from qops.models.tflite.kind import Kind
@@ -19,12 +20,14 @@ __all__ = ["packed_int4", "tflite_bytes"]
 _DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
 
 
+@refusing_unknown
 def tflite_bytes(
     tensors: Sequence[Tensor],
     operators: Sequence[Operator],
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
     once: Sequence[Sequence[Operator]] = (),
+    **unknown: Never,
 ) -> bytes:
     """Give the bytes of a model.
 
@@ -49,6 +52,8 @@ def tflite_bytes(
     ModuleNotFoundError
         The package ``tflite`` is not installed.
     """
+    if unknown:
+        raise unknown_keyword(tflite_bytes, unknown)
     more: list[Any] = [
         (list({t.name: t for op in ops for t in (*op.inputs, *op.outputs) if t is not None}.values()), ops, (), ())
         for ops in once
@@ -139,9 +144,11 @@ class _Writer:
         return self._table("Tensor", Shape=shape, Type=number, Buffer=buffer, Name=name, **more)
 
     def _code(self, kind: str) -> int:
-        number = getattr(self._schema.BuiltinOperator, kind)
+        is_custom = _row(kind).is_custom
+        number = getattr(self._schema.BuiltinOperator, "CUSTOM" if is_custom else kind)
+        more = {"CustomCode": self._b.CreateString(kind)} if is_custom else {}
         fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": _row(kind).version}
-        return self._table("OperatorCode", BuiltinCode=number, **fields)
+        return self._table("OperatorCode", BuiltinCode=number, **fields, **more)
 
     def _operator(self, op: Operator, code: int, where: dict[str, int]) -> int:
         fields: dict[str, Any] = {
@@ -150,6 +157,8 @@ class _Writer:
         }
         if op.intermediates:
             fields["Intermediates"] = self._numbers([where[t.name] for t in op.intermediates])
+        if "CustomOptions" in op.options:
+            fields["CustomOptions"] = self._b.CreateByteVector(op.options["CustomOptions"])
         table = _row(op.kind).schema
         if table:
             given = {name: self._field(value) for name, value in op.options.items()}

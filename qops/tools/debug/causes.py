@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from qops.models import Layer
 from qops.onnx.runtimes import RUNTIMES
+from qops.rules.bias_rules import REAL_BIAS
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.case import Case, apart
 from qops.tools.debug.faults import faults_of
 from qops.tools.debug.fit import fitted_scales
 from qops.tools.debug.local_causes import local_cause
 from qops.tools.explain.arguments import dump_of
-from qops.tools.explain.explain import explained, rules_of
+from qops.tools.explain.explain import explained, rules_of, systems_of
 from qops.tools.explain.explanation import Explanation
 from qops.tools.explain.op_dump import Dump
 
@@ -38,6 +39,8 @@ _SAID = {
     "b_zero_point": "a wrong zero point of the second operand",
 }
 """What a mistake that `explain` names is in a network; the keys are how the mistake's words begin."""
+_OLDER = "an older version"
+"""What the systems of a rule say that a newer version of the library computes in another way."""
 _OF_FAULTS = "acc not wrapped"  # a mistake of `explain` that faults say better
 
 Others = Iterable[tuple[str, NDArray[Any]]]
@@ -80,7 +83,7 @@ def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cau
         return found
     answer = None if case.op.layer is None else _answer(case, case.op.layer, progress)
     runtime = _another_runtime(case)
-    found = _explained(answer) or _faulty(case, progress)
+    found = _explained(answer) or _with_real_bias(case, progress) or _faulty(case, progress)
     if found is not None and runtime is not None:
         found = found._replace(words=f"{found.words}, {runtime.words}")
     found = found or runtime or _moved(case) or _local(case) or _rescaled(case, progress)
@@ -149,7 +152,7 @@ def _explained(answer: Explanation | None) -> Cause | None:
     if answer is None:
         return None
     if answer.exact:
-        return Cause(f"rounded by another rule: {', '.join(answer.exact[:3])}", answer.exact)
+        return _by_another_rule(answer.exact)
     found = [v for v in answer.mistakes if not v.before.startswith(_OF_FAULTS)]
     if not found:
         return None
@@ -157,6 +160,30 @@ def _explained(answer: Explanation | None) -> Cause | None:
     said = next((text for start, text in _SAID.items() if words.startswith(start)), None)
     rules = list(dict.fromkeys(v.rule for v in found if v.before == words))
     return Cause(words if said is None else f"{said} ({words})", rules)
+
+
+def _by_another_rule(found: list[str]) -> Cause:
+    """Name the rules; say who computes the only one, or those that an older version of a library computes."""
+    who = {rule: systems_of("requantize", rule) for rule in found}
+    said = {rule: words for rule, words in who.items() if words and (len(found) == 1 or _OLDER in words)}
+    more = "".join(f"; {rule} is {words}" for rule, words in said.items())
+    return Cause(f"rounded by another rule: {', '.join(found[:3])}{more}", found)
+
+
+def _with_real_bias(case: Case, progress: Callable[[str], None]) -> Cause | None:
+    """Find a rule that adds the bias as a real number, as oneDNN and others do."""
+    layer = case.op.layer
+    if layer is None or layer.sums is None or layer.bias is None or layer.requantize is None:
+        return None
+    progress(f"{case.op.name}: a real bias")
+    n = layer.numbers
+    real = np.asarray(layer.bias, np.float64) * n["in_scale"] * np.asarray(n["w_scale"], np.float64)
+    try:
+        dump = _dump(layer, layer.sums(case.inputs[0], None), case.got, bias=real, axis=layer.requantize.axis)
+        found = [rule for rule in rules_of(dump) if rule in REAL_BIAS]
+    except ValueError:  # numbers that no such rule takes
+        return None
+    return _by_another_rule(found) if found else None
 
 
 def _another_runtime(case: Case) -> Cause | None:

@@ -35,6 +35,7 @@ __all__ = ["debug"]
 Arrays = dict[str, NDArray[Any]]
 _OTHER_STATE = "the variable {!r} does not hold what the device wrote in the step before, or its first value"
 _ONE_STEP = "the model keeps states: the dump is taken for that of the first step"
+_HAZARDS = 3
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
 
@@ -126,6 +127,12 @@ def debug(
     return found
 
 
+def _most(hazards: Sequence[str]) -> list[str]:
+    """Give the layers that may saturate on the runtime, the first ones, and how many there are."""
+    more = len(hazards) - _HAZARDS
+    return [*hazards[:_HAZARDS], *([f"{more} more can lose sums so"] if more > 0 else [])]
+
+
 def _steps(data: Any, device: Any) -> list[tuple[Any, Any]]:
     """Give data and dump of each step."""
     if not isinstance(device, list | tuple):
@@ -159,6 +166,7 @@ class _Debugger:
         self.fed, self.wrong = self._inputs_of_the_dump()
         self.inputs = self._inputs(data)
         self.notes += [f"no tensor of the model is called {key!r}" for key in self.unknown[:5]]
+        self.notes += _most(graph.hazards)
 
     def _inputs_of_the_dump(self) -> tuple[Arrays, dict[str, Wrong]]:
         """Give the inputs that the device had, in the shapes of the graph, and what is wrong with their layout."""

@@ -22,12 +22,12 @@ _SHARES, _STEPS = (0.0, 0.001, 0.01, 0.1), (1.0, 2.0, 4.0, 16.0)
 _NO_DUMP = "none"
 _LETTERS = 15  # of an op's name in a box
 _STYLE = """
-:root { --c0: #2c7a51; --c1: #b8860b; --c2: #c4681f; --c3: #b3402a; --c4: #7d1d2b; --none: #66727f }
-@media (prefers-color-scheme: dark) { :root { --c0: #3f9a6b; --c1: #c99a2b; --c2: #d9803c; --c3: #d4604a;
-  --c4: #c24a5c; --none: #5b6670 } }
+:root { --c0: #2c7a51; --c1: #8a6500; --c2: #a8540f; --c3: #b3402a; --c4: #7d1d2b; --none: #5d6974; --on: #fff }
+@media (prefers-color-scheme: dark) { :root { --c0: #55b183; --c1: #d3a83f; --c2: #e39150; --c3: #e5796a;
+  --c4: #e2768a; --none: #8d99a4; --on: #10151a } }
 .strip { display: flex; flex-wrap: wrap; gap: 6px; list-style: none; padding: 0; margin: .8rem 0 .4rem }
-.strip a { display: block; border-radius: 5px; color: #fff; text-decoration: none; outline-offset: 2px }
-.strip svg { display: block; max-width: none } .strip svg text { fill: #fff; font-weight: 600 }
+.strip a { display: block; border-radius: 5px; color: var(--on); text-decoration: none; outline-offset: 2px }
+.strip svg { display: block; max-width: none } .strip svg text { fill: var(--on); font-weight: 600 }
 .strip svg .small { font-weight: 400; font-size: 10px } .first a { outline: 3px solid var(--ink) }
 .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) } .c3 { fill: var(--c3) } .c4 { fill: var(--c4) }
 .none { fill: var(--none) } .legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: 13px }

@@ -11,6 +11,7 @@ from qops.checks import as_array, choice, integer, number, shown
 from qops.rules.numbers import given_integers
 from qops.rules.operands import of_add, of_mul
 from qops.rules.real_bias import per_channel
+from qops.tools.explain.fit_data import scale_seen
 from qops.tools.explain.op_dump import KINDS, Dump
 
 __all__ = ["NEEDED", "OPTIONAL", "check_spelling", "checked_kind", "dump_of"]
@@ -39,7 +40,9 @@ _CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_
 _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
 
 
-def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: str = "x") -> Dump:
+def dump_of(
+    kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: str = "x", may_lack_scale: bool = False
+) -> Dump:
     """Check what was given of an op, and ask by name for what is missing.
 
     Parameters
@@ -48,6 +51,8 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
         As `qops.explain` takes them.
     name : str
         What the caller calls `x`.
+    may_lack_scale : bool
+        Whether a scale of requantize that is missing is read from the codes: one, or with an axis that of each channel.
 
     Returns
     -------
@@ -69,6 +74,8 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
         if word not in given and not ("integers" in given and word in _PAIR_SCALES):
             raise bad_value(word, f"missing, {kind} cannot be explained without it")
     scales = [word for word in _SCALES if word in given]
+    if may_lack_scale and kind == "requantize" and not scales and "integers" not in given:
+        return _with_scale_seen(x, y, b, given, name)
     if "integers" in given and scales:
         raise bad_value("integers", f"given beside {', '.join(scales)}; expected the integers, or scales")
     if kind == "requantize":
@@ -90,6 +97,19 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
         raise bad_value("in_scale, w_scale, out_scale", "in_scale * w_scale / out_scale is beyond every float")
     return dump
+
+
+def _with_scale_seen(x: Any, y: Any, b: Any, given: dict[str, Any], name: str) -> Dump:
+    """Give a dump of requantize with the scale that its codes show; with an axis, one for each channel."""
+    dump = dump_of("requantize", x, y, b, {**given, "scale": 1.0}, name)
+    sums, zero = dump.acc.astype(np.int64) - (dump.numbers.get("in_zero_point") or 0), given.get("zero_point") or 0
+    if "axis" not in given:
+        return dump.but(scale=scale_seen(sums, dump.y, zero), scale_is_seen=True)
+    axis = dump.numbers["axis"]
+    if not -sums.ndim <= axis < sums.ndim:
+        raise bad_value("axis", f"{axis} is no axis of {name}, shape {sums.shape}")
+    rows = zip(*(np.moveaxis(v.reshape(sums.shape), axis, 0) for v in (sums, dump.y)), strict=True)
+    return dump.but(scale=np.array([scale_seen(v, codes, zero) for v, codes in rows]), scale_is_seen=True)
 
 
 def _with_range(given: dict[str, Any]) -> dict[str, Any]:
@@ -183,7 +203,7 @@ def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ..
 
 def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
     if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
-        more = "; a json dump names the type as dtype" if y.dtype == np.int64 else ""
+        more = "; np.array(y, 'int8') gives codes a type, as dtype does in a json dump" if y.dtype == np.int64 else ""
         raise bad_type("y", f"expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
     if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
         raise bad_type(name, f"expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")

@@ -23,6 +23,7 @@ from qops.rules.quantize import quantize
 from qops.rules.quantize_rules import QUANTIZE
 from qops.rules.range_rules import RANGE_RULES
 from qops.rules.ranges import choose_range
+from qops.rules.read_rules import READ_RULES
 from qops.rules.requantize import requantize
 from qops.rules.scales import Derivation
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
@@ -257,11 +258,13 @@ _WITH_RANGES = "div-away", "inv-even", "tflite-opt", "div-even", "fma-zp-inside"
 
 
 def by_hand(dump: Dump) -> Iterator[Candidate]:
-    """Give candidates that no system is known to compute; `of` leaves them out.
+    """Give candidates that no system which was run computes, but code by hand, or a source; `of` leaves them out.
 
     They are for data that no rule of a system gives.
     """
-    if dump.kind == "quantize" and "scale" in dump.numbers:
+    if dump.kind == "requantize":
+        found = [Candidate(name, "", _read_by(row.rule)) for name, row in READ_RULES.items() if row.rule not in TABLE]
+    elif dump.kind == "quantize" and "scale" in dump.numbers:
         found = [Candidate(rule, "", _quantized_by(rule)) for rule, row in QUANTIZE.items() if row.systems == _BY_HAND]
     elif dump.kind == "average_pool":
         found = [c for c in _pooled(dump) if AVERAGE_POOL[c.rule].systems == _BY_HAND]
@@ -269,6 +272,14 @@ def by_hand(dump: Dump) -> Iterator[Candidate]:
         return
     for c in found:
         yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
+
+
+def _read_by(rule: Any) -> Callable[[Dump], NDArray[Any]]:
+    def codes(d: Dump) -> NDArray[Any]:
+        factor = {"integers": d.numbers["integers"]} if "integers" in d.numbers else {"scale": d.scales["double"]}
+        return requantize(d.acc, rule, dtype=d.y.dtype, **factor, **d.how)
+
+    return codes
 
 
 def _quantized_by(rule: str) -> Callable[[Dump], NDArray[Any]]:

@@ -39,7 +39,7 @@ NAMES = {
 """What a file of each kind holds, in words."""
 
 
-def read_dump(path: Path) -> Dump:
+def read_dump(path: Path, may_lack_scale: bool = False) -> Dump:
     """Read a dump, an ``.npz`` or a ``.json`` file.
 
     It holds the arguments of `qops.explain` by their names, with the same defaults. The input ``x`` may also be called
@@ -51,6 +51,8 @@ def read_dump(path: Path) -> Dump:
     ----------
     path : Path
         The file.
+    may_lack_scale : bool
+        As `dump_of` takes it.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def read_dump(path: Path) -> Dump:
     if kind in ("add", "mul", "average_pool"):
         x = _held(x, y.dtype, source)
         b = None if b is None else _held(as_array(b, "b"), y.dtype, "b")
-    return dump_of(kind, x, y, b, parts, source)
+    return dump_of(kind, x, y, b, parts, source, may_lack_scale)
 
 
 def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:

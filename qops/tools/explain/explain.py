@@ -16,13 +16,13 @@ from qops.rules.averages import AVERAGE_POOL
 from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize_rules import QUANTIZE
+from qops.rules.read_rules import READ_RULES
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.candidates import Candidate
 from qops.tools.explain.explanation import Explanation, Verdict, Witness
 from qops.tools.explain.fitting import fit as fitted
-from qops.tools.explain.fitting import scale_seen
 from qops.tools.explain.mistakes import tails, undone
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import Probe, probe_for
@@ -31,7 +31,7 @@ __all__ = ["explain", "explained", "rules_of", "systems_of"]
 
 _TIE = 2.0**-16  # in code steps; an exact result this close to a tie counts as a tie
 _TABLES: dict[str, dict[str, Any]] = {
-    "requantize": {**TABLE, **BLOCKS, **REAL_BIAS},
+    "requantize": {**TABLE, **BLOCKS, **REAL_BIAS, **READ_RULES},
     "add": {**ADD},
     "mul": {**MUL},
     "average_pool": {**AVERAGE_POOL},
@@ -188,7 +188,10 @@ def systems_of(kind: str, rule: str) -> str:
     str
     """
     row = _TABLES.get(kind, {}).get(rule.rpartition(", ")[2])
-    return "" if row is None else str(row.systems)
+    if row is None:
+        return ""
+    read = [other.systems for other in READ_RULES.values() if kind == "requantize" and other.rule == rule]
+    return "; ".join([str(row.systems), *read])
 
 
 def rules_of(dump: Dump) -> list[str]:
@@ -304,8 +307,9 @@ def explain(
     fit : bool
         For requantize, if no rule gives all integers: search the space that the rules span, multipliers of 1 or of 4 to
         32 bits, one shift or two in either order, the rounding of each, the zero point inside or outside, the order of
-        the clamps, and near the scale that is given other scales. Then ``scale`` may be missing. `Explanation.fit` has
-        rules that `qops.rules.requantize` and `qops.rules.emit` take, and says how many inputs would decide.
+        the clamps, how the scale is formed, and near the scale that is given other scales. Then ``scale`` may be
+        missing: it is read from the codes, with ``axis`` for each channel. `Explanation.fit` has rules that
+        `qops.rules.requantize` and `qops.rules.emit` take, and says how many inputs would decide.
     **numbers
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``,
         or ``integers``, the multiplier and the right shift of a port, each one or one for each channel;
@@ -355,15 +359,5 @@ def explain(
     (5, 'ties only', Witness(index=(8,), acc=-244, got=-91, wanted=-92))
     """
     numbers = {"scale": scale, **numbers}
-    dump = _without_scale(x, y, numbers) if flag(fit, "fit") and kind == "requantize" else None
-    return explained(dump or dump_of(kind, x, y, b, numbers), flag(probe, "probe"), fit=fit)
-
-
-def _without_scale(x: ArrayLike, y: ArrayLike, numbers: dict[str, Any]) -> Dump | None:
-    """Give a dump whose scale is the one that its codes show; None if a scale is given."""
-    if any(numbers.get(name) is not None for name in ("scale", "in_scale", "w_scale", "out_scale", "integers")):
-        return None
-    zero = numbers.get("zero_point") or 0
-    checked = dump_of("requantize", x, y, None, {**numbers, "scale": 1.0})
-    seen = scale_seen(checked.acc - checked.numbers.get("in_zero_point", 0), checked.y, zero)
-    return checked.but(scale=seen, scale_is_seen=True)
+    dump = dump_of(kind, x, y, b, numbers, may_lack_scale=flag(fit, "fit"))
+    return explained(dump, flag(probe, "probe"), fit=fit)

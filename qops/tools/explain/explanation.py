@@ -160,7 +160,7 @@ class Explanation:
         ]
         more: dict[str, Any] = {} if self.axis is None else {"axis": self.axis}
         if self.fit is not None:
-            rules = [{"integers": one.integers, **one.rule._asdict()} for one in self.fit.found]
+            rules = [{"integers": _listed_integers(one.integers), **one.rule._asdict()} for one in self.fit.found]
             more |= {"fit": {"words": self.fit.words, "rules": rules}}
         more |= {"systems": self.systems} if self.systems else {}
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
@@ -248,6 +248,10 @@ def _said(v: Verdict) -> str:
     kind = f", {v.kind}" if v.kind else ""
     source = "" if w.acc is None else f"{w.acc} "
     return f"{kind}; first at {list(w.index)}: {source}gave {w.got}, the rule {w.wanted}"
+
+
+def _listed_integers(pair: tuple[Any, Any] | None) -> list[Any] | None:
+    return None if pair is None else [v.tolist() if np.ndim(v) else v for v in pair]
 
 
 def _plain(w: Witness) -> dict[str, Any]:

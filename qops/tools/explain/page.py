@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from qops._pages.html import table, whole_page
 from qops._pages.svg import bars
 from qops.rules.averages import AVERAGE_POOL
+from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize_rules import QUANTIZE
-from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
+from qops.tools.explain.explain import systems_of
 from qops.tools.explain.explanation import Explanation, all_integers
 from qops.tools.explain.op_dump import Dump
 
@@ -22,7 +23,13 @@ __all__ = ["page_of"]
 _PICTURED = 4  # how many functions are drawn
 _FAR = 6  # differences of 6 and more share one bar
 _STEP_BINS, _PLACE_BINS = 32, 64
-_TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "average_pool": AVERAGE_POOL}
+_TABLES: dict[str, Any] = {
+    "requantize": REAL_BIAS,
+    "add": ADD,
+    "mul": MUL,
+    "quantize": QUANTIZE,
+    "average_pool": AVERAGE_POOL,
+}
 
 
 def page_of(dump: Dump, found: Explanation, name: str) -> str:
@@ -86,10 +93,8 @@ def _fitting(dump: Dump, found: Explanation) -> Iterator[str]:
 
 
 def _systems(kind: str, rule: str) -> str:
-    if kind == "requantize":
-        return (TABLE[rule] if rule in TABLE else BLOCKS[rule]).systems
-    row = _TABLES[kind][rule.split(", ")[-1]]  # a range rule may stand before
-    return f"{row.systems}: {row.formula}"
+    formula = getattr(_TABLES.get(kind, {}).get(rule.split(", ")[-1]), "formula", "")  # a range rule may stand before
+    return f"{systems_of(kind, rule)}: {formula}" if formula else systems_of(kind, rule)
 
 
 def _mistaken(found: Explanation) -> Iterator[str]:
@@ -148,7 +153,8 @@ def _functions(dump: Dump, rules: list[str]) -> list[tuple[list[str], NDArray[An
     """The nearest rules and their codes; rules that are the same function on these data stand together."""
     found: list[tuple[list[str], NDArray[Any]]] = []
     for rule in rules:
-        codes = min((_codes(dump, c) for c in candidates.of(dump) if c.rule == rule), key=lambda v: _off(dump, v))
+        tried = (c for c in (*candidates.of(dump), *candidates.by_hand(dump)) if c.rule == rule)
+        codes = min((_codes(dump, c) for c in tried), key=lambda v: _off(dump, v))
         for names, others in found:
             if np.array_equal(codes, others):
                 names.append(rule)

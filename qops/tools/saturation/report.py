@@ -8,19 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._pages.html import table, whole_page
 from qops._pages.svg import bars
 from qops._readable import fitted, shows_fields
 from qops.checks import choice
-from qops.tools.saturation.repair import Repair, repaired
-from qops.tools.saturation.retyped import retyped
-from qops.tools.saturation.route import Route
+from qops.models.lanes.route import Route
+from qops.models.lanes.sums import Sums
+from qops.models.lanes.worst import Accumulator, SaturatingInput
+from qops.tools.saturation.file_found import FileFound
+from qops.tools.saturation.repair import REPAIRS, Repair, repaired
+from qops.tools.saturation.repairs import Repairs, tried
 from qops.tools.saturation.seen import Seen
-from qops.tools.saturation.sums import Sums
-from qops.tools.saturation.worst import Accumulator, SaturatingInput
+from qops.tools.saturation.written import repaired_file
 
 __all__ = ["Saturation", "SaturationLayer"]
 
@@ -109,6 +111,8 @@ class Saturation:
         Layers that multiply codes and are not read, with the reason.
     outputs : dict of str to ndarray
         With data: the results of the model as the machine computes them.
+    exact : dict of str to ndarray
+        With data: the results of the model with exact sums.
     errors : dict of str to float
         With data: the largest difference of each result from the exact one; in codes where it has codes.
     """
@@ -120,8 +124,8 @@ class Saturation:
     unread: tuple[str, ...] = ()
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     errors: dict[str, float] = field(default_factory=dict)
-    _path: Path | None = field(default=None, repr=False)
-    _weights: dict[str, str] = field(default_factory=dict, repr=False)
+    exact: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    _file: FileFound | None = field(default=None, repr=False)
 
     @property
     def safe(self) -> bool:
@@ -149,15 +153,16 @@ class Saturation:
 
         Parameters
         ----------
-        how : {"types", "pairs", "widen", "reduce_range"}
-            "types": codes of the other type of 8 bits, exact; onnxruntime has wide lanes for them. "pairs": channels of
-            the data in another order, and channels of zeros, exact. "widen": a scale that is as much wider as it takes,
-            for unsafe output channels alone. "reduce_range": 7 bits in all weights.
+        how : {"types", "data", "pairs", "widen", "reduce_range", "data_7_bits"}
+            "types": weights of the other type of 8 bits, exact; onnxruntime has wide lanes for them. "data": the same
+            of the data, where onnxruntime runs nodes on codes. "pairs": channels of the data in another order, and
+            channels of zeros, exact. "widen": a scale that is as much wider as it takes, for unsafe output channels
+            alone. "reduce_range": 7 bits in all weights. "data_7_bits": 7 bits in the data.
         layer : str, optional
             The name of the layer; not needed if there is one.
         seen : bool
             Change only output channels that the data saturated. The others stay unsafe for some inputs. Only for
-            "widen".
+            "widen" and "reduce_range".
 
         Returns
         -------
@@ -170,7 +175,7 @@ class Saturation:
 
         Examples
         --------
-        >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+        >>> found = qops.saturation(np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8))
         >>> found.repair("pairs").channels.tolist()
         [0, 1, 2, -1, 3, -1]
         >>> made = found.repair("widen")
@@ -184,20 +189,22 @@ class Saturation:
         assert own._route is not None
         rows = np.ones(own._sums.outputs, np.bool_)
         if seen:
-            if own.seen is None or how != "widen":
-                raise bad_value("seen", "only for 'widen', and it needs a report with data")
+            _check_seen(self, how)
+            assert own.seen is not None
             rows = own.seen.per_channel > 0
         return repaired(own._sums, own._route, own.unsafe, rows, how, self.runtime)
 
-    def write(self, path: str | Path) -> Path:
-        """Write the .onnx file with other types of weights, so that onnxruntime adds exactly: the repair "types".
-
-        The real values of all weights stay, and so do the results on CPUs where they are exact now.
+    def write(self, path: str | Path, how: str | None = None, *, seen: bool = False) -> Path:
+        """Write the model file with a repair in each layer that is not safe, once the new file is looked at.
 
         Parameters
         ----------
         path : str or Path
             The new file, which must not be there.
+        how : str, optional
+            As `repair` takes it. By default "types" for an .onnx file and "widen" for a .tflite file.
+        seen : bool
+            As `repair` takes it.
 
         Returns
         -------
@@ -206,22 +213,46 @@ class Saturation:
         Raises
         ------
         ValueError
-            This is no report of an .onnx file for onnxruntime; its lanes are safe; weights that are no initializers, or
-            that another operator reads too.
+            This is no report of a file; its lanes are safe; a repair that the file cannot have, with the reason.
         OSError
             The file is there, or cannot be written.
+
+        Notes
+        -----
+        No input saturates the new file on this machine; if `seen`, the data of the report do not. Exact repairs are run
+        beside the file as it is, on the data or on noise, and must give the same results where sums are exact. Data and
+        codes of channels in another order are made by nodes Gather, data of 7 bits by QuantizeLinear and Clip. A
+        .tflite file takes "widen" and "reduce_range": its layers multiply int8 by int8 alone, and all that is not
+        changed stays byte for byte.
         """
-        if self._path is None or self.runtime != "ort":
-            raise bad_value("path", "only the report of an .onnx file for runtime 'ort' can be written")
-        unsafe = [layer.name for layer in self.layers if layer.unsafe_groups]
-        if not unsafe:
-            raise bad_value("path", f"no lane of {self.name} can be left, there is nothing to repair")
-        for name in unsafe:
-            self.repair("types", name)
-        made, place = retyped(self._path, dict.fromkeys(self._weights[name] for name in unsafe)), Path(path)
+        is_tflite = self._file is not None and self._file.path.suffix == ".tflite"
+        name = ("widen" if is_tflite else "types") if how is None else choice(how, "how", REPAIRS)
+        if seen:
+            _check_seen(self, name)
+        made, place = repaired_file(self, name, bool(seen)).data, Path(path)
         with place.open("xb") as file:
             file.write(made)
         return place
+
+    def repairs(self, labels: ArrayLike | None = None) -> Repairs:
+        """Try all repairs of a model file on the data of the report, and tell what each costs.
+
+        Parameters
+        ----------
+        labels : array_like of integers, optional
+            The index of the right result of each item of the data, for the share of items whose largest result it is.
+
+        Returns
+        -------
+        Repairs
+            Printed, it is a table.
+
+        Raises
+        ------
+        ValueError
+            This is no report of a file, or has no data; nothing to repair; labels that do not fit the results.
+        """
+        return tried(self, labels)
 
     def __repr__(self) -> str:
         return fitted(f"<Saturation: {self}>")
@@ -314,6 +345,11 @@ class Saturation:
         parts += [f"<p>not read: {escape(said)}</p>" for said in self.unread]
         parts += [f"<p>{escape(name)} differs by at most {error:g}</p>" for name, error in self.errors.items()]
         return "".join(parts)
+
+
+def _check_seen(report: Saturation, how: str) -> None:
+    if how not in ("widen", "reduce_range") or any(layer.seen is None for layer in report.layers):
+        raise bad_value("seen", "only for 'widen' and 'reduce_range', and it needs a report with data")
 
 
 def _share(part: int, whole: int) -> float:

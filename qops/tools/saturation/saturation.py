@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Never
 
@@ -14,23 +14,25 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes, onnx
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
-from qops.checks import as_array, choice, int32, shown
+from qops.checks import as_array, int32, shown
 from qops.isa.machines import Machine
-from qops.isa.machines import machine as machine_of
 from qops.models.argument import graph_of
 from qops.models.graph import Graph
+from qops.models.lanes.read import layers_of
+from qops.models.lanes.route import Route, route
+from qops.models.lanes.runtimes import Place, place_of
+from qops.models.lanes.sums import MADE, Sums, of_prepared, type_of
+from qops.models.lanes.worst import accumulator, worst
 from qops.models.live import Live
 from qops.models.op import Op
-from qops.tflite.kernels import KERNELS
+from qops.onnx.runtimes import COLUMNS
+from qops.tools.saturation import front
+from qops.tools.saturation.file_found import FileFound
 from qops.tools.saturation.report import Saturation, SaturationLayer
-from qops.tools.saturation.route import ROUTES, Route, route
 from qops.tools.saturation.seen import Found, measured, result_there
-from qops.tools.saturation.sums import MADE, Sums, of_prepared, type_of
-from qops.tools.saturation.worst import accumulator, worst
 
 __all__ = ["saturation"]
 
-_PRODUCTS = re.compile(r"MatMul|Gemm|Conv|CONV|FULLY_CONNECTED|BATCH_MATMUL|LSTM|SVDF|Attention")
 _CODES = ("uint8", "int8", "int16")
 
 
@@ -96,48 +98,40 @@ def saturation(
 
     **Hazards.** Weights with a scale for each channel have a code of 127 in each channel, and are often unsafe:
 
-    >>> found = qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]))
+    >>> found = qops.saturation(np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8))
     >>> found.safe, found.layers[0].channels.tolist(), found.layers[0].witness.there
     (False, [0], 32767)
 
     Data of 7 bits are safe with any weights of 8 bits:
 
-    >>> qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]), ends=(0, 127)).safe
+    >>> qops.saturation(np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8), ends=(0, 127)).safe
     True
 
     Examples
     --------
-    >>> print(qops.saturation(np.int8([[127, 1, 127, 127], [64, 64, -64, 127]]), np.uint8([[9, 9, 200, 90]])))
+    >>> print(qops.saturation(
+    ...     np.array([[127, 1, 127, 127], [64, 64, -64, 127]], np.int8), np.array([[9, 9, 200, 90]], np.uint8)
+    ... ))
     weights on avx2, plain: 1 of 1 layers can saturate or overflow
       layer    lanes          unsafe  channels  may lose  bits   wrong  lost  codes
       weights  pairs along k     1/4         1     32003    18  50.00%  4063
     """
     if unknown:
         raise unknown_keyword(saturation, unknown)
-    if runtime is not None:
-        choice(runtime, "runtime", ROUTES)
     if isinstance(what, str | Path | Graph):
         if ends is not None:
             raise bad_value("ends", f"a model has its own, got {shown(ends)}")
         return _of_graph(what, data, machine, runtime)
     is_tflite = type(what).__module__.startswith("qops.tflite")
-    own, name = _where(machine, runtime, is_tflite, type(what).__module__.startswith("qops.onnx"))
-    x_type = own.left if data is None or isinstance(data, Mapping) else type_of(_codes_of(data, "data").dtype)
+    kind = "tflite" if is_tflite else "onnx" if type(what).__module__.startswith("qops.onnx") else ""
+    place = place_of(runtime, machine, kind)
+    x_type = place.machine.left if data is None or isinstance(data, Mapping) else type_of(_codes_of(data, "data").dtype)
     found = _sums_of(what, x_type)
     if ends is not None:
         found = replace(found, x_ends=_given_ends(ends, found))
     found = replace(found, name=found.name or found.kind)
-    layer, _ = _layer(found, own, name, None if data is None else _codes_of(data, "data"), what)
-    return Saturation(found.name, own.name, name, (layer,))
-
-
-def _where(machine: Any, runtime: str | None, is_tflite: bool, is_onnx: bool) -> tuple[Machine, str]:
-    """Give the machine and the runtime, where they are not given."""
-    if runtime is None:
-        runtime = "ort" if is_onnx else "tflite" if is_tflite and machine is None else "plain"
-    if machine is None:
-        machine = "s32" if runtime == "tflite" else "avx2"
-    return machine_of(machine), runtime
+    layer, _ = _layer(found, place, None if data is None else _codes_of(data, "data"))
+    return Saturation(found.name, place.machine.name, place.runtime, (layer,))
 
 
 def _codes_of(x: Any, name: str) -> NDArray[Any]:
@@ -165,8 +159,10 @@ def _sums_of(what: Any, x_type: str) -> Sums:
         found = of_prepared(what, x_type)
         assert found is not None
         return found
+    if type(what) in front.MADE:
+        return front.MADE[type(what)](what, x_type)
     if not isinstance(what, np.ndarray):
-        known = ", ".join(kind.__name__ for kind in MADE)
+        known = ", ".join(kind.__name__ for kind in (*MADE, *front.MADE))
         raise bad_type("what", f"expected a model, a graph, weights, or one of {known}; got {shown(what)}")
     what = as_array(what, "what")
     if what.dtype.name not in ("int8", "uint8"):
@@ -178,11 +174,9 @@ def _sums_of(what: Any, x_type: str) -> Sums:
     return Sums("weights", "weights", cells, x_type, (row.lowest, row.highest), is_convolution=what.ndim > 2)
 
 
-def _layer(
-    sums: Sums, machine: Machine, runtime: str, x: NDArray[Any] | None, op: Any, requantize: Any = None
-) -> tuple[SaturationLayer, Found | None]:
+def _layer(sums: Sums, place: Place, x: NDArray[Any] | None) -> tuple[SaturationLayer, Found | None]:
     """Give the report of one layer, and with data its sums."""
-    how = route(sums, machine, runtime)
+    how = route(sums, place.machine, place.runtime)
     bad, acc = worst(sums, how), accumulator(sums, how)
     layer = SaturationLayer(
         *(sums.name, sums.kind, _told(how), bad.unsafe.size, int(np.count_nonzero(bad.unsafe))),
@@ -193,11 +187,11 @@ def _layer(
     )
     if x is None:
         return layer, None
-    if sums.moves is None and (sums.is_convolution or not x.ndim or x.size % sums.length):
+    if sums.window is None and (sums.is_convolution or not x.ndim or x.size % sums.length):
         if sums.is_convolution:
             raise bad_value("data", "filters alone do not say how windows move; give a prepared layer")
         raise bad_value("data", f"expected rows of {sums.length} codes, got shape {x.shape}")
-    if type_of(x.dtype) != sums.x_type:
+    if type_of(x.dtype) != ("s8" if sums.as_uint8 else sums.x_type):
         raise bad_type("data", f"expected {sums.x_type}, got {x.dtype}")
     found = measured(sums, how, bad.unsafe, x, acc.has)
     return replace(layer, seen=found.seen), found
@@ -212,50 +206,42 @@ def _told(how: Route) -> str:
 
 def _of_graph(what: Any, data: Any, machine: Any, runtime: str | None) -> Saturation:
     """Look at all layers of a model, and with data run it twice, exactly and as the machine does."""
-    is_onnx = not isinstance(what, Graph) and Path(what).suffix == ".onnx"
-    graph = graph_of(what, "what", "ort" if is_onnx else None)
-    is_onnx = graph.runtime not in KERNELS
-    if graph.runtime.startswith("ort_"):  # a runtime that may saturate by itself
-        graph = replace(
-            graph, ops=tuple(op if op.remade is None else op.remade("ort") for op in graph.ops), runtime="ort"
-        )
-    own, name = _where(machine, runtime, not is_onnx, is_onnx)
-    layers, unread = _read(graph)
+    if isinstance(what, Graph):
+        kind, known = "onnx" if what.runtime in COLUMNS else "tflite", what.runtime
+        runtime = known if runtime is None and machine is None and known in _NARROW else runtime
+    else:
+        kind = "onnx" if Path(what).suffix == ".onnx" else "tflite"
+    place = place_of(runtime, machine, kind)
+    graph = _exact(what, place.exact)
+    layers, unread = layers_of(graph.ops, graph.tensors, graph.runtime)
     if not layers and not unread:
         raise bad_value("what", f"{graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
-    file: dict[str, Any] = {}
-    if is_onnx and not isinstance(what, Graph):
-        file = {"_path": Path(what), "_weights": {key: _weights(graph, key, sums) for key, sums in layers.items()}}
+    told = Saturation(graph.name, place.machine.name, place.runtime, (), tuple(unread))
+    if not isinstance(what, Graph):
+        weights = {key: _weights(graph, key, sums) for key, sums in layers.items()}
+        look = partial(_of_graph, machine=place.machine, runtime=place.runtime)
+        told = replace(told, _file=FileFound(Path(what), graph.runtime, weights, data, look))
     if data is None:
-        made = tuple(_layer(sums, own, name, None, None)[0] for sums in layers.values())
-        return replace(Saturation(graph.name, own.name, name, made, tuple(unread)), **file)
+        return replace(told, layers=tuple(_layer(sums, place, None)[0] for sums in layers.values()))
     given = graph.inputs_of(data, "data")
-    there, told = _run(graph, given, layers, own, name)
+    there, made = _run(graph, given, layers, place)
     exact = graph.run(given)
     outputs = {key: there.get(key, exact[key]) for key in graph.outputs}
     errors = {key: _difference(value, exact[key]) for key, value in outputs.items()}
-    return replace(Saturation(graph.name, own.name, name, told, tuple(unread), outputs, errors), **file)
+    return replace(told, layers=made, outputs=outputs, errors=errors, exact=exact)
 
 
-def _read(graph: Graph) -> tuple[dict[str, Sums], list[str]]:
-    """Give the sums of each layer of a model by its name, and in words which layers are not read."""
-    layers: dict[str, Sums] = {}
-    unread: list[str] = []
-    for op in graph.ops:
-        types = [graph.tensors[name].dtype for name in op.inputs if name in graph.tensors]
-        if not _PRODUCTS.search(op.kind) or not any(name in _CODES for name in types):
-            continue
-        x = graph.tensors[op.reads[0]].dtype if op.reads else ""
-        try:
-            found = of_prepared(op.prepared, "u8" if x == "float32" else type_of(x)) if len(op.reads) == 1 else None
-        except ValueError as why:
-            unread.append(f"{op.name} ({op.kind}): {why}")
-            continue
-        if found is None:
-            unread.append(f"{op.name} ({op.kind}): its weights are not constant, or qops has no sums of this operator")
-        else:
-            layers[op.name] = replace(found, name=op.name, kind=op.kind)
-    return layers, unread
+_NARROW = ("ort_avx2", "ort_neon", "optimized_neon", "xnnpack_neon")
+
+
+def _exact(what: Any, runtime: str) -> Graph:
+    """Give the graph of a model whose sums are exact, with what else the runtime does."""
+    if not isinstance(what, Graph):
+        return graph_of(what, "what", runtime)
+    if what.runtime not in _NARROW:
+        return what
+    ops = tuple(op if op.remade is None else op.remade(runtime) for op in what.ops)
+    return replace(what, ops=ops, runtime=runtime, hazards=())
 
 
 def _weights(graph: Graph, name: str, sums: Sums) -> str:
@@ -267,7 +253,7 @@ def _weights(graph: Graph, name: str, sums: Sums) -> str:
 
 
 def _run(
-    graph: Graph, given: dict[str, NDArray[Any]], layers: dict[str, Sums], machine: Machine, runtime: str
+    graph: Graph, given: dict[str, NDArray[Any]], layers: dict[str, Sums], place: Place
 ) -> tuple[dict[str, Any], tuple[SaturationLayer, ...]]:
     """Run a model as the machine does, layer by layer."""
     live, told = Live(graph.ops, given, keep=graph.outputs), []
@@ -275,7 +261,7 @@ def _run(
         x = live.read(op)
         y = op.call(*x)
         if op.name in layers:
-            layer, made = _ran(op, layers[op.name], machine, runtime, x[0], y[0])
+            layer, made = _ran(op, layers[op.name], place, x, y[0])
             told.append(layer)
             y = (made, *y[1:])
         live.write(op, y)
@@ -283,14 +269,16 @@ def _run(
 
 
 def _ran(
-    op: Op, sums: Sums, machine: Machine, runtime: str, x: NDArray[Any], y: NDArray[Any]
+    op: Op, sums: Sums, place: Place, given: Sequence[NDArray[Any]], y: NDArray[Any]
 ) -> tuple[SaturationLayer, NDArray[Any]]:
     """Give the report of a layer, and its result on the machine."""
-    codes_of_x = x
+    x = codes_of_x = given[0]
+    if op.with_zero is not None:
+        sums = replace(sums, x_zero=int(given[1].reshape(())))
     if x.dtype.kind == "f":
         dynamic = onnx.dynamic_quantize_linear(x, runtime="ort")
         codes_of_x, sums = dynamic.y, replace(sums, x_zero=int(dynamic.y_zero_point))
-    layer, found = _layer(sums, machine, runtime, codes_of_x, op.prepared)
+    layer, found = _layer(sums, place, codes_of_x)
     assert found is not None
     stage = None if op.layer is None else op.layer.requantize
     made = result_there(op.prepared, sums, found, x, y, stage)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import onnx
-from qops.tools.saturation.route import Route
-from qops.tools.saturation.sums import Sums
+from qops.models.lanes.route import Route
+from qops.models.lanes.sums import Sums
 
 __all__ = ["Seen", "measured", "result_there"]
 
@@ -84,6 +84,7 @@ def measured(sums: Sums, how: Route, unsafe: NDArray[np.bool_], x: NDArray[Any],
     Found
     """
     rows, (groups, outputs) = sums.rows(x), sums.weights.shape[:2]
+    there = sums.rows(x, 0) if how.is_padding_outside else rows
     w = how.laid(sums.weights, sums, how.w_shift)
     lost = np.zeros((groups, rows.shape[1], outputs), np.int64)
     counts = np.zeros((groups, outputs), np.int64)
@@ -100,7 +101,7 @@ def measured(sums: Sums, how: Route, unsafe: NDArray[np.bool_], x: NDArray[Any],
             values = part.reshape(len(part), -1).astype(np.float64) - sums.x_zero
             acc[g, here] = np.rint(values @ flat.T).astype(np.int64)
             if can[g].any():
-                counts[g] += _into(lost[g, here], how.laid(part, sums, how.x_shift), w[g], can[g], how)
+                counts[g] += _into(lost[g, here], how.laid(there[g, here], sums, how.x_shift), w[g], can[g], how)
     if sums.bias is not None:
         acc = acc + np.broadcast_to(np.asarray(sums.bias).reshape(-1), outputs * groups).reshape(groups, 1, outputs)
     half = 1 << has - 1

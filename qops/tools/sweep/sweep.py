@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import concurrent.futures as futures  # reads multiprocessing only when processes are asked for
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from functools import partial
 from html import escape
 from os import PathLike
@@ -24,7 +24,7 @@ from qops.frontdoor.error import report_on
 from qops.frontdoor.signed_error import values
 from qops.qtensor import QTensor
 from qops.tools.progress import Progress
-from qops.tools.sweep.workers import Open, run
+from qops.tools.sweep.workers import Open, check_sent, run
 
 __all__ = ["Sweep", "SweepRow", "sweep"]
 
@@ -171,7 +171,7 @@ def sweep(
     *,
     codes: Literal["all"] | int = "all",
     dtype: DTypeLike = "uint8",
-    executor: Executor | Open | None = None,
+    executor: futures.Executor | Open | None = None,
     **unknown: Never,
 ) -> Sweep:
     """Measure the error of ops against an exact function, on all codes or some, for many ranges.
@@ -236,7 +236,9 @@ def sweep(
     for function, name in (*((each, "op") for each in ops.values()), (exact, "exact")):
         if not callable(function):
             raise bad_type(name, f"expected a function, got {shown(function)}")
-    if not (executor is None or isinstance(executor, Executor) or callable(executor)):
+        if isinstance(executor, futures.ProcessPoolExecutor):
+            check_sent(function, name)
+    if not (executor is None or isinstance(executor, futures.Executor) or callable(executor)):
         raise bad_type("executor", f"expected a concurrent.futures.Executor, or what opens one, got {shown(executor)}")
     if isinstance(codes, str):
         if codes != "all":

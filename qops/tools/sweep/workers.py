@@ -1,13 +1,15 @@
 """Pieces of work on any executor; if a function opens it, the pieces of a worker that died are done again."""
 
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from qops._kernels.arrays.refusal import bad_type
+from qops.checks import shown
 
-__all__ = ["Open", "run"]
+__all__ = ["Open", "check_sent", "run"]
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -102,3 +104,27 @@ def _fill(
             future.cancel()
     if died:
         raise died
+
+
+def check_sent(function: Callable[..., Any], name: str) -> None:
+    """Refuse a function that cannot be sent to other processes.
+
+    Parameters
+    ----------
+    function : callable
+        What they are to call.
+    name : str
+        The argument that it was.
+
+    Raises
+    ------
+    TypeError
+        A lambda, or a function inside of another one.
+    """
+    try:
+        pickle.dumps(function)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        advice = "name it at the top of a module, or take a ThreadPoolExecutor"
+        raise bad_type(
+            name, f"{getattr(function, '__name__', shown(function))} cannot be sent to other processes: {advice}"
+        ) from None

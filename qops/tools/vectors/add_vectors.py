@@ -20,6 +20,7 @@ from qops.nnlib.add import quantized_add_8p8to8 as nnlib_add
 from qops.nnlib.add import quantized_add_8p8to8_integers as nnlib_integers
 from qops.qtensor import QTensor
 from qops.tools.vectors.add_forms import FORMS, Integers
+from qops.tools.vectors.formats import shown_vectors
 from qops.tools.vectors.vectors import MOST, telling
 
 __all__ = ["AddVectors", "add_vectors"]
@@ -75,6 +76,10 @@ class AddVectors:
 
     def __repr__(self) -> str:
         return fitted(f"<AddVectors: {self}>")
+
+    def _repr_html_(self) -> str:
+        """Show what the pairs tell apart and the first of them in a notebook."""
+        return shown_vectors(str(self), self.columns)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:

@@ -1,15 +1,20 @@
 """Test vectors as files: a C header with a test program, hex for ``$readmemh``, npz, json."""
 
 import json
+from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._pages.html import in_notebook, table
 from qops.checks import choice
 
-__all__ = ["FORMATS", "VectorSet", "write"]
+__all__ = ["FORMATS", "VectorSet", "shown_vectors", "write"]
+
+_SHOWN = 12
+"""Vectors that a notebook shows."""
 
 
 class VectorSet(Protocol):
@@ -146,3 +151,23 @@ def write(v: VectorSet, form: str, folder: Path) -> list[Path]:
     choice(form, "format", FORMATS)
     folder.mkdir(parents=True, exist_ok=True)
     return FORMATS[form](v, folder)
+
+
+def shown_vectors(said: str, columns: dict[str, NDArray[Any]]) -> str:
+    """Give what a notebook shows of test vectors: a sentence, and the first of them in a table.
+
+    Parameters
+    ----------
+    said : str
+        The sentence.
+    columns : dict of str to ndarray
+        The arrays, all of one length.
+
+    Returns
+    -------
+    str
+    """
+    rows = [[str(value) for value in row] for row in zip(*(c[:_SHOWN].tolist() for c in columns.values()), strict=True)]
+    more = len(next(iter(columns.values()))) - len(rows)
+    rest = f"<p>and {more} more</p>" if more > 0 else ""
+    return in_notebook(f"<p>{escape(said)}</p>", table([f"#{name}" for name in columns], rows), rest)

@@ -21,6 +21,7 @@ from qops.rules.numbers import Numbers, given_integers, rule_of
 from qops.rules.requantize import requantize
 from qops.rules.table import TABLE, Rule
 from qops.tools.explain.probes import boundaries, distinct, edges
+from qops.tools.vectors.formats import shown_vectors
 
 __all__ = ["MOST", "Vectors", "telling", "vectors"]
 
@@ -76,6 +77,10 @@ class Vectors:
 
     def __repr__(self) -> str:
         return fitted(f"<Vectors: {self}>")
+
+    def _repr_html_(self) -> str:
+        """Show what the vectors tell apart and the first of them in a notebook."""
+        return shown_vectors(str(self), self.columns)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:

@@ -142,13 +142,85 @@ def test_the_end_of_a_slice_may_be_counted_from_its_begin(path):
     assert load(path).run(np.arange(8, dtype=np.int8))["y"].tolist() == [3, 4]
 
 
-def test_types_that_are_not_read_are_named(path, monkeypatch):
+def test_types_that_are_not_read_make_gaps_and_are_named(path, monkeypatch):
+    """Each type but the last is of weights; the network around the layer runs."""
     from qops.models.tflite import file as reader
 
-    x, y = tensor("x"), tensor("y")
-    path.write_bytes(tflite_bytes([x, y], [Operator("RELU", [x], [y], {}, [])], [x], [y]))
-    monkeypatch.setattr(reader, "TYPES", {})
-    with pytest.raises(ValueError, match=r"tensor 'x' is of type INT8, which qops does not read$"):
+    x, a, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xay")
+    for dtype, said in (("uint16", "UINT16"), ("uint32", "UINT32"), ("bfloat16", "bfloat16")):
+        w = Tensor("w", (2, 2), dtype, data=np.ones((2, 2), "uint16" if dtype == "bfloat16" else dtype))
+        ops = [Operator("RELU", [x], [a], {}, []), Operator("FULLY_CONNECTED", [a, w, None], [y], {}, [])]
+        path.write_bytes(tflite_bytes([x, a, w, y], ops, [x], [a, y]))
+        with monkeypatch.context() as patch:
+            known = {number: word for number, word in reader.TYPES.items() if word not in ("uint16", "uint32")}
+            patch.setattr(reader, "TYPES", known)
+            with pytest.raises(
+                ValueError, match=rf"operator 1, FULLY_CONNECTED .*'w' is of type {said}, of which qops"
+            ):
+                load(path)
+            graph = load(path, gaps=True)
+        assert graph.run(np.int8([[-4, 5]]))["a"].tolist() == [[0, 5]]
+    path.write_bytes(tflite_bytes([w, y], [Operator("RELU", [w], [y], {}, [])], [w], [y]))
+    with pytest.raises(ValueError, match=r"its input 'w' is of type bfloat16, which qops has not"):
+        load(path, gaps=True)
+
+
+@pytest.mark.parametrize(
+    ("form", "table", "method", "given"),
+    [
+        ("sparse int8", "Tensor", "Sparsity", True),
+        ("int8 outside of the flatbuffer", "Buffer", "Size", 4),
+        ("int8 with a quantization of its own kind", "QuantizationParameters", "DetailsType", 2),
+    ],
+)
+def test_forms_of_weights_that_are_not_read_make_gaps(path, monkeypatch, form, table, method, given):
+    """The flatbuffers of tests have no such forms, so a method of the schema says so of tensor w alone."""
+    import tflite
+
+    x, a, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xay")
+    w = Tensor("w", (2, 2), "int8", np.float32(0.125), np.int64(0), None, np.ones((2, 2), np.int8))
+    ops = [Operator("RELU", [x], [a], {}, []), Operator("FULLY_CONNECTED", [a, w, None], [y], {}, [])]
+    path.write_bytes(tflite_bytes([x, a, w, y], ops, [x], [a, y]))
+    is_w = {
+        "Tensor": lambda table: table.Name() == b"w",
+        "Buffer": lambda table: table.DataLength() == 4,
+        "QuantizationParameters": lambda table: table.Scale(0) == 0.125,
+    }[table]
+    own = getattr(getattr(tflite, table), method)
+    monkeypatch.setattr(getattr(tflite, table), method, lambda table: given if is_w(table) else own(table))
+    graph = load(path, gaps=True)
+    assert [op.gap for op in graph.gaps] == [f"its tensor 'w' is of type {form}, of which qops has no arrays"]
+    assert graph.run(np.int8([[-4, 5]]))["a"].tolist() == [[0, 5]]
+
+
+def test_operators_that_the_schema_does_not_know_make_gaps(path, monkeypatch):
+    import tflite
+
+    x, a, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xay")
+    ops = [Operator("RELU", [x], [a], {}, []), Operator("CONV_2D", [a], [y], {}, [])]
+    path.write_bytes(tflite_bytes([x, a, y], ops, [x], [a, y]))
+    number = tflite.BuiltinOperator.CONV_2D
+    monkeypatch.delattr(tflite.BuiltinOperator, "CONV_2D")
+    monkeypatch.delattr(tflite.BuiltinOptions, "Conv2DOptions")
+    graph = load(path, gaps=True)
+    assert [(op.kind, op.gap) for op in graph.gaps] == [(f"BuiltinOperator {number}", "qops has no such operator")]
+    assert graph.run(np.int8([[-4, 5]]))["a"].tolist() == [[0, 5]]
+
+
+def test_weights_of_16_bits_become_floats(path):
+    x, y = (Tensor(name, (1, 2), "float32") for name in "xy")
+    half, w = (
+        Tensor("half", (2, 2), "float16", data=np.float16([[1, 0.1], [65504, 6e-8]])),
+        Tensor("w", (2, 2), "float32"),
+    )
+    ops = [Operator("DEQUANTIZE", [half], [w], {}, []), Operator("FULLY_CONNECTED", [x, w, None], [y], {}, [])]
+    path.write_bytes(tflite_bytes([x, half, w, y], ops, [x], [y]))
+    found = load(path).run(np.float32([[1, 2]]))["y"]
+    np.testing.assert_array_equal(
+        found, np.float32([[1 + 2 * np.float64(np.float16(0.1)), 65504 + 2 * 5.960464477539063e-8]])
+    )
+    path.write_bytes(tflite_bytes([x, w, y], [Operator("FULLY_CONNECTED", [None, w], [y], {}, [])], [x, w], [y]))
+    with pytest.raises(ValueError, match="its input 0 is left out"):
         load(path)
 
 

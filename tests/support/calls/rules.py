@@ -3,6 +3,7 @@
 import numpy as np
 
 from calls.parts import CODES, Op
+from qops.rules import FittedRule
 
 REVERSED = CODES[::-1].copy()
 SUMS = np.arange(6, dtype=np.int32).reshape(2, 3) * 250_000_000 - 700_000_000
@@ -74,7 +75,15 @@ FEW = {
     "rules.AccumulateConv": {"w": np.arange(6, dtype=np.int8).reshape(2, 3, 1, 1)},
 }
 OTHER_CALLS = {
-    "rules.Requantize": {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},
+    "rules.Requantize": (
+        {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},
+        {"rule": FittedRule(11, second="floor", zero_point="inside"), "scale": np.array([1e-7, 2e-7, 3e-7]), "axis": 1},
+        {
+            "rule": FittedRule(16, split="after", first_shift=-2, first="truncate", scales="f32-product"),
+            **{"scale": None, "scales": (1e-4, np.array([1e-3, 2e-3, 5e-4]), 0.7), "dtype": "uint8", "qmax": 200},
+        },
+        {"rule": "ncnn", "scale": None, "scales": (1e-4, 1e-3, 0.7), "bias": 0.75, "zero_point": 0},
+    ),
     "rules.Add": {
         **{"rule": "tflite-double", "a_scale": None, "b_scale": None, "y_scale": None},
         **{"integers": ((2**30, 31), (1717986918, 33), (1952257862, 49)), "qmin": 20, "qmax": 200},

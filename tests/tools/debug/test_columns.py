@@ -49,3 +49,11 @@ def test_the_report_says_which_cpu_was_expected(tmp_path):
     found = qops.debug(path, device=dump, runtime="ort")
     (report,) = (file for file in found.reduce(tmp_path / "case") if file.suffix == ".md")
     assert "values differ from onnxruntime on x86 with VNNI" in report.read_text()
+
+
+def test_what_can_saturate_is_mentioned():
+    path, dump = dumped("cnn_qdq_channel_u8s8.onnx", "ort_avx2")
+    notes = qops.debug(path, device=dump, runtime="ort_avx2").notes
+    assert "c1 (QLinearConv): 24 of 112 pairs of products can saturate in 16 bits; see qops.saturation" in notes
+    assert "1 more can lose sums so" in notes
+    assert not any("saturate" in note for note in qops.debug(path, device=dump, runtime="ort").notes)

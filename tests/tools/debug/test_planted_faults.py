@@ -7,6 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import qops
+from qops import rules
 from qops.models import Operator, Tensor, load, tflite_bytes
 
 SHAPE = (3, 8, 8, 6)
@@ -116,3 +117,26 @@ def test_a_fault_is_named(layers, form, words):
     assert (got != right).any(), "the fault shows"
     found = qops.debug(graph, device={graph.inputs[0]: x, op.outputs[0]: got})
     assert ALSO.get((form, words), words) in found.first.cause, found.first
+
+
+VERSIONS = {
+    "onednn-2.6": "oneDNN 2.6.3, an older version",
+    "onednn-3.2": "oneDNN 3.2.0, an older version",
+    "onednn-3.13": "oneDNN 3.13.2",
+}
+
+
+@pytest.mark.parametrize("rule", VERSIONS)
+def test_the_version_whose_order_of_scales_and_bias_gives_the_integers_is_named(tmp_path, rule):
+    graph, x = onnx_conv(tmp_path, np.int8, 0.0512)
+    op, x = graph.ops[0], np.random.default_rng(1).integers(-128, 128, (100, *x.shape[1:])).astype(np.int8)
+    n = op.layer.numbers
+    scales, bias = (
+        (n["in_scale"], n["w_scale"], n["out_scale"]),
+        op.layer.bias * np.float64(n["in_scale"]) * n["w_scale"],
+    )
+    how = {"bias": bias, "zero_point": n["zero_point"], "axis": 1}
+    got = rules.requantize(op.layer.sums(x, None), rule, scales=scales, **how)
+    found = qops.debug(graph, device={graph.inputs[0]: x, op.outputs[0]: got}).first
+    assert {rule, f"{rule}-no-bias"} & {*found.rules}, found
+    assert VERSIONS[rule] in found.cause, found

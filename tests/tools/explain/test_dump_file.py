@@ -143,7 +143,7 @@ def test_a_range_that_cannot_be_is_refused(y, ends, text):
         ({"kind": None, "acc": None, "a": [1]}, "kind: missing in dump.json, one of requantize"),
         ({"scale": 0}, "scale: expected a number above 0, got 0"),
         ({"y": None}, "y: missing in dump.json, a dump of requantize"),
-        ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
+        ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; np.array(y, "),
         ({"scael": 0.5}, "scael: requantize has no such number"),
         ({"kind": "requantize", "y_zero_point": 3}, "y_zero_point: requantize has no such number"),
         ({"kind": "quantize", "acc": None, "x": [0.5], "y": [1], "x_zero_point": 3}, "x_zero_point: quantize has no"),

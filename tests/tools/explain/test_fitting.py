@@ -12,6 +12,7 @@ from qops import rules
 from qops.__main__ import main
 from qops.rules import FittedRule
 
+pytestmark = pytest.mark.long
 SCALE, ZERO = 0.00333, -3
 HARDWARE = {
     "a multiplier of 16 bits, a product of 48, one rounding": FittedRule(16),
@@ -182,3 +183,73 @@ def test_words_that_are_not_known(change, words):
         rules.requantize([2**40], FittedRule(32), scale=0.5)
     with pytest.raises(ValueError, match=r"^bias: "):
         rules.requantize([1], FittedRule(16), scale=0.5, bias=1.0)
+
+
+def test_how_the_scale_was_formed_is_fitted():
+    """Scales whose product in float32 is not the double one: the integers of a multiplier tell."""
+    rule = FittedRule(31, second="floor", scales="f32-product")
+    three = 0.0371, 0.0193, 0.2113
+    x = np.arange(-(2**30), 2**30, 2**30 // 1500, dtype=np.int64).astype(np.int32)
+    y = rules.requantize(x, rule, scales=three, dtype="int32")
+    assert (y != rules.requantize(x, rule._replace(scales="double"), scales=three, dtype="int32")).any()
+    found = qops.explain(x, y, **dict(zip(("in_scale", "w_scale", "out_scale"), three, strict=True)), fit=True)
+    assert {one.rule.scales for one in found.fit.found} <= {"f32-product", "f32"}
+    for one in found.fit.found:
+        assert np.array_equal(rules.requantize(x, one.rule, scales=three, dtype="int32"), y)
+    assert "the scale formed as f32-product" in str(rule)
+
+
+@pytest.mark.parametrize("given", [{"scale": np.linspace(0.001, 0.004, 8) * 1.012}, {"axis": 1}])
+def test_channels_whose_scales_are_not_known_are_fitted(given):
+    rule, x = FittedRule(13, second="floor"), drawn(16_000).reshape(2000, 8)
+    scale = np.linspace(0.001, 0.004, 8)
+    y = rules.requantize(x, rule, scale=scale, zero_point=ZERO)
+    found = qops.explain(x, y, zero_point=ZERO, fit=True, **given)
+    assert found.fit.found
+    assert found.fit.found[0].rule.second == "floor"
+    assert "one pair for each of 8 channels" in str(found)
+    assert np.array_equal(found.fit.found[0].integers[0].shape, (8,))
+    for one in found.fit.found:
+        assert np.array_equal(rules.requantize(x, one.rule, integers=one.integers, zero_point=ZERO), y)
+    json.dumps(found.as_dict())
+
+
+def test_the_multiplier_of_the_fewest_bits_is_found():
+    rule, x = FittedRule(9, second="truncate"), np.arange(-300_000, 300_000, 7)
+    y = rules.requantize(x, rule, scale=0.0123456, dtype="int16")
+    found = qops.explain(x, y, scale=0.0125, fit=True)
+    first = found.fit.found[0]
+    wanted = integers_of(rule, 0.0123456)
+    assert first.rule.bits <= 9
+    assert first.integers[0] / 2 ** first.integers[1] == wanted[0] / 2 ** wanted[1]
+
+
+def test_codes_that_fall_are_told():
+    x, y = np.arange(-400, 400), (np.arange(-400, 400) // 4).clip(-120, 120).astype(np.int8)
+    y[500] -= 9
+    found = qops.explain(x, y, scale=0.2501, fit=True)
+    assert found.fit.words.startswith(
+        "no rule with a scale above 0 gives these integers, as they fall: acc 99 gave 24, "
+    )
+
+
+def test_the_command_fits_a_scale_that_is_not_there(tmp_path, capsys):
+    x = drawn()
+    y = rules.requantize(x, HARDWARE["11 bits, floored"], scale=SCALE, zero_point=ZERO)
+    np.savez(tmp_path / "dump.npz", kind="requantize", acc=x, y=y, zero_point=ZERO)
+    assert main(["explain", str(tmp_path / "dump.npz")]) == 2
+    assert "scale: missing" in capsys.readouterr().err
+    assert main(["explain", str(tmp_path / "dump.npz"), "--fit", "--probe", str(tmp_path / "probe.npz")]) == 1
+    assert "fitted" in capsys.readouterr().out
+    with np.load(tmp_path / "probe.npz") as probe:
+        assert "scale" not in probe
+        assert probe["acc"].size >= 1
+
+
+def test_scales_of_a_fitted_rule_are_checked():
+    with pytest.raises(ValueError, match=r"^scales: expected \(in_scale, w_scale, out_scale\), got"):
+        rules.requantize([1], FittedRule(16), scales=(0.1, 0.2, None))
+    with pytest.raises(ValueError, match=r"^scales: expected finite numbers above 0"):
+        rules.requantize([1], FittedRule(16), scales=(0.1, 0.2, 0.0))
+    with pytest.raises(ValueError, match=r"^rule.scales: expected one of"):
+        rules.requantize([1], FittedRule(16, scales="f16"), scale=0.5)

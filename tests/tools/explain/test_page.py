@@ -69,3 +69,17 @@ def test_page_of_a_mistake_and_of_other_kinds(capsys, tmp_path, acc, rng):
     np.savez(tmp_path / "add.npz", kind="add", a=a, b=b, y=y, **how)
     html, _ = page(capsys, tmp_path / "add.npz", 0)
     assert rules.ADD["xnnpack"].systems in html
+
+
+def test_page_of_a_rule_with_a_real_bias_and_of_code_by_hand(tmp_path, capsys):
+    acc, real = np.arange(-9000, 9000, 7), {"in_scale": 0.05, "w_scale": 0.0137, "out_scale": 0.021}
+    y = rules.requantize(acc, "ncnn", scales=tuple(real.values()), bias=0.73)
+    np.savez(tmp_path / "dump.npz", acc=acc, y=y, bias=0.73, **real)
+    assert main(["explain", str(tmp_path / "dump.npz"), "--html"]) == 0
+    assert "half_added(fma(acc, k, b)" in capsys.readouterr().out
+    x = (np.arange(-900, 900) / 8).astype(np.float32)
+    y = rules.quantize(x, "inv-truncate", scale=0.3, dtype="int8")
+    y[::2] += y[::2] < 100
+    np.savez(tmp_path / "dump.npz", kind="quantize", x=x, y=y, scale=0.3, zero_point=0)
+    assert main(["explain", str(tmp_path / "dump.npz"), "--html"]) == 1
+    assert "div-truncate" in capsys.readouterr().out

@@ -35,11 +35,35 @@ def test_data_json_and_a_page(capsys, tmp_path):
     assert "saturation.html" in capsys.readouterr().err
 
 
+def test_repairs_and_a_repaired_file(capsys, tmp_path):
+    x = np.random.default_rng(0).uniform(-2, 2, (4, 3, 6, 6)).astype(np.float32)
+    np.savez(tmp_path / "x.npz", x=x)
+    np.save(tmp_path / "labels.npy", np.arange(4) % 2)
+    data = ["--data", str(tmp_path / "x.npz")]
+    assert main(["saturation", UNSAFE, *data, "--repairs", "--labels", str(tmp_path / "labels.npy")]) == 1
+    said = capsys.readouterr().out
+    assert "widen, seen" in said
+    assert "data is refused: 'data' leaves layers" in said
+    assert main(["saturation", UNSAFE, *data, "--repairs", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)["repairs"]
+    assert [one["error"] for one in told if one["name"] in ("exact", "types", "pairs")] == [0, 0, 0]
+    path = str(tmp_path / "new.onnx")
+    assert main(["saturation", UNSAFE, *data, "--repair", path, "--how", "widen", "--seen"]) == 1
+    assert path in capsys.readouterr().out
+    assert main(["saturation", path]) == 1
+    path = str(tmp_path / "pairs.onnx")
+    assert main(["saturation", UNSAFE, "--repair", path, "--how", "pairs", "--runtime", "ort_avx2"]) == 1
+    assert main(["saturation", path, "--runtime", "ort_avx2"]) == 0
+    assert main(["saturation", SAFE, "--repair", str(tmp_path / "no.onnx")]) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["none.onnx"], "none.onnx"),
-        ([UNSAFE, "--runtime", "ort", "--machine", "neon"], "machine: 'ort' is known on avx2, vnni, amx"),
+        ([UNSAFE, "--repairs"], "data: repairs are compared on data"),
+        ([UNSAFE, "--repair", "no.onnx", "--seen", "--how", "widen"], "seen: only for 'widen' and 'reduce_range'"),
+        ([UNSAFE, "--runtime", "ort", "--machine", "hvx"], "machine: 'ort' is known on avx2, vnni, amx"),
     ],
 )
 def test_bad_input(words, said, capsys):

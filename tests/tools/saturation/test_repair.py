@@ -91,6 +91,119 @@ def test_a_file_of_other_types_gives_what_vnni_gave(case, tmp_path):
         new.write(tmp_path / "again.onnx")
 
 
+MODELS = [
+    "cnn_qdq_channel_u8s8",
+    "residual_qoperator_channel_u8s8",
+    "mlp_qoperator_channel_u8s8",
+    "taps_qdq_channel_u8s8",
+]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def looked_at(request):
+    """A report with data."""
+    case = next(case for case in CASES if request.param in case["attrs"]["model"])
+    with np.load(GOLDEN / "ort_avx2_models.npz") as arrays:
+        x = {name: arrays[key] for name, key in case["inputs"].items()}
+    return qops.saturation(GOLDEN / case["attrs"]["model"], x), x
+
+
+@pytest.mark.parametrize("how", ["types", "data", "pairs", "widen", "reduce_range", "data_7_bits"])
+def test_each_repair_as_a_file(looked_at, how, tmp_path):
+    """No input saturates the new file; exact ones keep every result. onnxruntime was run on such files beside qops."""
+    found, x = looked_at
+    path = tmp_path / "new.onnx"
+    if how == "data" and "qdq" in found.name:
+        with pytest.raises(ValueError, match=r"how: 'data' leaves layers .* onnxruntime on x86 makes uint8 of int8"):
+            found.write(path, how)
+        assert not path.exists()
+        return
+    new = qops.saturation(found.write(path, how), x)
+    assert new.safe
+    assert new.errors == {"y": 0}
+    off = np.abs(new.outputs["y"] - found.exact["y"]).max()
+    before = np.abs(found.outputs["y"] - found.exact["y"]).max()
+    assert (off == 0) == (how in ("types", "data", "pairs"))
+    assert off < before
+    there = qops.models.load(path, runtime="ort_avx2")
+    assert there.hazards == ()
+    np.testing.assert_array_equal(there.run(x)["y"], new.outputs["y"])
+
+
+@pytest.mark.parametrize("how", ["widen", "reduce_range"])
+def test_rows_that_data_saturate_as_a_file(looked_at, how, tmp_path):
+    found, x = looked_at
+    new = qops.saturation(found.write(tmp_path / "new.onnx", how, seen=True), x)
+    assert not any(layer.seen.wrong for layer in new.layers)
+    assert not new.safe
+    assert 0 < np.abs(new.outputs["y"] - found.exact["y"]).max() < found.errors["y"]
+
+
+def test_all_repairs_beside_each_other(looked_at):
+    found, _ = looked_at
+    labels = found.exact["y"].reshape(len(found.exact["y"]), -1).argmax(axis=1)
+    tried = found.repairs(labels)
+    names = [one.name for one in tried.tried]
+    assert names[:2] == ["exact", "as it is"]
+    assert names[2:] == [
+        *("types", "data", "pairs", "widen", "widen, seen", "reduce_range", "reduce_range, seen", "data_7_bits"),
+    ]
+    assert tried["exact"].accuracy == tried["pairs"].accuracy == 1
+    assert tried["as it is"].error == found.errors["y"]
+    assert tried["types"].error == tried["pairs"].error == 0
+    assert 0 < tried["widen, seen"].error <= tried["as it is"].error
+    assert tried["pairs"].changes.startswith("channels ")
+    assert bool(tried["data"].refused) == ("qdq" in found.name)
+    assert json.loads(json.dumps(tried.as_dict()))["tried"][0]["name"] == "exact"
+    assert max(map(len, str(tried).splitlines())) <= 160
+    assert "as it is" in repr(tried)
+    assert "<table>" in tried._repr_html_()
+    with pytest.raises(ValueError, match="labels: expected one for each of"):
+        found.repairs(labels[:-1])
+    with pytest.raises(TypeError, match="labels: expected integers"):
+        found.repairs(labels + 0.5)
+
+
+def test_a_cure_that_is_worse_than_the_disease(tmp_path):
+    """Where data hardly saturate, 7 bits in all weights move results farther, and the table says so."""
+    from qops.tools.saturation.repairs import Repairs, RepairTried
+
+    rows = RepairTried("exact"), RepairTried("as it is", error=0.05), RepairTried("reduce_range", error=0.53)
+    made = Repairs("net", "avx2, ort", rows)
+    assert made.worse == ("reduce_range",)
+    assert "farther from exact than the saturation itself: reduce_range" in str(made)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_pairs_in_groups(groups):
+    """Each group has an order of its own, with as many places."""
+    w = np.random.default_rng(3).integers(-127, 128, (8, 6 // groups, 3, 3)).astype(np.int8)
+    found = qops.saturation(onnx.ConvInteger(w, group=groups), machine="avx2", runtime="fbgemm")
+    made = found.repair("pairs")
+    places = made.channels.reshape(groups, -1)
+    assert places.shape[1] == made.weights.shape[2] <= 12 // groups
+    for g, row in enumerate(places):
+        assert sorted(row[row >= 0]) == list(range(g * 6 // groups, (g + 1) * 6 // groups))
+    new = onnx.ConvInteger(made.weights.reshape(8, -1, 3, 3), group=groups)
+    assert qops.saturation(new, machine="avx2", runtime="fbgemm").safe
+
+
+def test_the_largest_matching_leaves_fewest_over():
+    """A path of four channels: taking the largest first may leave two over, a matching of networkx none."""
+    from qops.tools.saturation.matching import pairs_of
+
+    fits = np.zeros((4, 4), bool)
+    for a, b in ((0, 1), (1, 2), (2, 3)):
+        fits[a, b] = fits[b, a] = True
+    made = pairs_of(fits, np.array([1, 0, 3, 2]))
+    try:
+        import networkx  # noqa: F401
+    except ImportError:
+        assert sorted(made)[:2] == [-1, -1]
+        return
+    assert -1 not in made
+
+
 def test_the_command_writes_the_file(tmp_path, capsys):
     path = tmp_path / "new.onnx"
     assert main(["saturation", str(GOLDEN / CASES[0]["attrs"]["model"]), "--repair", str(path)]) == 1
@@ -107,10 +220,11 @@ def test_convinteger_gets_signed_weights():
 @pytest.mark.parametrize(
     ("what", "given", "said"),
     [
-        (weights(), {"how": "cut"}, "how: expected one of types, pairs, widen, reduce_range"),
+        (weights(), {"how": "cut"}, "how: expected one of types, data, pairs, widen, reduce_range, data_7_bits"),
         (weights(), {"how": "types"}, "how: 'types' leaves .* unsafe on 'plain'"),
         (weights(), {"how": "pairs", "layer": "fc"}, "layer: .*fc"),
-        (weights(), {"how": "widen", "seen": True}, "seen: only for 'widen', and it needs a report with data"),
+        (weights(), {"how": "widen", "seen": True}, "seen: only for 'widen' and 'reduce_range', and it needs a report"),
+        (weights(), {"how": "data"}, "how: 'data' leaves .* unsafe on 'plain'"),
         (np.ones((2, 4), np.int8), {"how": "widen"}, "layer: no lane of 'weights' can be left"),
         (GOLDEN / CASES[0]["attrs"]["model"], {"how": "widen"}, "layer: expected one of h1, h2, h3, y"),
     ],

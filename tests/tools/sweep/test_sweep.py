@@ -2,7 +2,7 @@
 
 import csv
 import operator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -146,3 +146,11 @@ def test_bad_input_is_named(change, error, text):
 def test_errors_of_the_op_that_are_no_refusal_are_raised():
     with pytest.raises(ZeroDivisionError):
         qops.sweep(lambda t: 1 // 0, half, [(0, 1)])
+
+
+def test_a_function_that_no_other_process_finds_is_refused_by_name():
+    with ProcessPoolExecutor(1) as pool:
+        with pytest.raises(TypeError, match=r"^exact: <lambda> cannot be sent to other processes: name it"):
+            qops.sweep(floored, lambda x: x / 2, [(0, 1)], executor=pool)
+        with pytest.raises(TypeError, match=r"^op: <lambda> .* or take a ThreadPoolExecutor$"):
+            qops.sweep({"a": floored, "b": lambda t: t}, half, [(0, 1)], executor=pool)

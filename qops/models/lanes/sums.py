@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops import codes, onnx, tflite
-from qops.frontdoor.conv2d import Conv2D
-from qops.frontdoor.matmul import MatMul
+from qops._kernels.arrays.axis import Axis
 from qops.onnx.window import ConvolutionWindow
-from qops.window import padding_of
 
-__all__ = ["MADE", "Sums", "of_prepared", "type_of"]
+__all__ = ["MADE", "NO_MOVES", "Sums", "convolution", "matrix", "of_prepared", "type_of"]
 
 
-class Along(Protocol):
-    """How a window moves along one axis: how many positions it has, and what a tap reads there."""
-
-    @property
-    def positions(self) -> int: ...
-
-    def seen(self, tap: int) -> tuple[slice, slice]: ...
+_ROOM = 3
+"""How many times larger than a window an image is whose size is not known."""
 
 
 def type_of(dtype: Any) -> str:
@@ -66,10 +59,18 @@ class Sums:
         Codes, which are added to the sums.
     is_convolution : bool
         Whether there is a window.
-    moves : callable or None
-        ``moves(shape)`` gives how the window moves over images of these sizes, axis by axis.
+    window : ConvolutionWindow or None
+        How the window moves; None for filters alone.
+    kernel : tuple of int
+        The taps along each axis.
     last : bool
         Whether the channels are the last axis of the data.
+    image : tuple of int or None
+        The pixels of the data along each axis, where they are known.
+    any_zero : bool
+        Whether the zero point of the data is known at run time alone, so that it may be each code.
+    as_uint8 : bool
+        Whether the data are codes of int8, of which the runtime makes uint8 first; `x_type` is then that.
     """
 
     name: str
@@ -81,9 +82,12 @@ class Sums:
     w_zero: Any = 0
     bias: NDArray[Any] | None = None
     is_convolution: bool = False
-    moves: Callable[[tuple[int, ...]], list[Any]] | None = field(default=None, repr=False)
+    window: ConvolutionWindow | None = field(default=None, repr=False)
     kernel: tuple[int, ...] = ()
     last: bool = False
+    image: tuple[int, ...] | None = None
+    as_uint8: bool = False
+    any_zero: bool = False
 
     @property
     def w_type(self) -> str:
@@ -106,26 +110,59 @@ class Sums:
         groups, outputs, channels, _ = self.weights.shape
         return self.is_convolution and groups > 1 and outputs == 1 and channels == 1
 
-    def rows(self, x: NDArray[Any]) -> NDArray[Any]:
+    @property
+    def axes(self) -> list[Axis] | None:
+        """How the window moves along each axis; over an image with room for it if none is known."""
+        if self.window is None:
+            return None
+        sizes = tuple(_ROOM * axis.span * axis.stride for axis in self.window.unplaced)
+        return self.window.axes(self.image or sizes)
+
+    def inside(self, padding: int) -> NDArray[np.bool_]:
+        """Give which taps of a window lie on the image, for all kinds of places that make a difference.
+
+        Parameters
+        ----------
+        padding : int
+            The code of padding.
+
+        Returns
+        -------
+        ndarray of bool, (kinds, taps)
+            One row alone if a window lies on the image whole, and its codes may be those of padding.
+        """
+        each = [_seen_by(axis) for axis in self.axes or []]
+        is_code = self.x_ends[0] <= padding <= self.x_ends[1]
+        if all(seen.all() or (is_code and seen.all(axis=1).any()) for seen in each):
+            return np.ones((1, self.weights.shape[3]), np.bool_)
+        made = np.ones((1, 1), np.bool_)
+        for seen in each:
+            made = (made[:, np.newaxis, :, np.newaxis] & seen[:, np.newaxis]).reshape(len(made) * len(seen), -1)
+        return made
+
+    def rows(self, x: NDArray[Any], padding: int | None = None) -> NDArray[Any]:
         """Give the codes that stand before the weights, one row for each sum.
 
         Parameters
         ----------
         x : ndarray
             Codes of the data.
+        padding : int, optional
+            The code of padding, by default the zero point.
 
         Returns
         -------
         ndarray, (groups, sums of one channel, channels of a group, taps)
-            Padding has the zero point.
         """
-        if self.moves is None:
+        if self.as_uint8:
+            x = x.view(np.uint8) ^ np.uint8(128)
+        if self.window is None:
             return x.reshape(1, -1, self.length, 1)
         image = np.moveaxis(x, -1, 1) if self.last else x
-        axes = self.moves(image.shape[2:])
+        axes = self.window.axes(image.shape[2:])
         groups, _, channels, taps = self.weights.shape
         shape = (len(image), image.shape[1], *(axis.positions for axis in axes))
-        made = np.full((taps, *shape), self.x_zero, x.dtype)
+        made = np.full((taps, *shape), self.x_zero if padding is None else padding, x.dtype)
         for i, tap in enumerate(np.ndindex(self.kernel)):
             seen = [axis.seen(t) for axis, t in zip(axes, tap, strict=True)]
             into = tuple(result for result, _ in seen)
@@ -157,6 +194,13 @@ class Sums:
         return np.moveaxis(flat.reshape(len(like), *like.shape[2:], -1), -1, 1)
 
 
+def _seen_by(axis: Axis) -> NDArray[np.bool_]:
+    """Give which taps see a pixel, (kinds of places, taps)."""
+    places = np.arange(axis.positions)[:, np.newaxis] * axis.stride - axis.before
+    pixels = places + np.arange(axis.kernel) * axis.dilation
+    return np.unique((pixels >= 0) & (pixels < axis.size), axis=0)
+
+
 def _ends(x_type: str) -> tuple[int, int]:
     row = codes.TABLE[x_type]
     return row.lowest, row.highest
@@ -168,13 +212,13 @@ def _whole(zero: Any) -> Any:
     return int(found.flat[0]) if found.size == 1 else found.reshape(-1)
 
 
-def _matrix(op: Any, w: NDArray[Any], x_type: str, x_zero: Any, w_zero: Any, bias: Any) -> Sums:
+def matrix(op: Any, w: NDArray[Any], x_type: str, x_zero: Any, w_zero: Any, bias: Any) -> Sums:
     """Sums of a matrix of weights, (outputs, k)."""
     cells = w[np.newaxis, :, :, np.newaxis]
     return Sums("", type(op).__name__, cells, x_type, _ends(x_type), _whole(x_zero), _whole(w_zero), bias)
 
 
-def _convolution(
+def convolution(
     op: Any, w: NDArray[Any], x_type: str, zeros: tuple[Any, Any], bias: Any, attributes: Mapping[str, Any], last: bool
 ) -> Sums:
     """Sums of filters, (outputs, channels of a group, kernel)."""
@@ -183,19 +227,19 @@ def _convolution(
     return Sums(
         *("", type(op).__name__, cells, x_type, _ends(x_type), _whole(zeros[0]), _whole(zeros[1]), bias),
         is_convolution=True,
-        moves=moves.axes,
+        window=moves,
         kernel=w.shape[2:],
         last=last,
     )
 
 
-_NO_MOVES = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
+NO_MOVES = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
 
 
 def _of_onnx_convolution(op: Any, x_type: str) -> Sums:
-    attributes = {name: getattr(op, name) for name in _NO_MOVES}
+    attributes = {name: getattr(op, name) for name in NO_MOVES}
     zeros = op.x_zero_point, op.w_zero_point
-    return _convolution(op, np.asarray(op.w), x_type, zeros, getattr(op, "B", None), attributes, False)
+    return convolution(op, np.asarray(op.w), x_type, zeros, getattr(op, "B", None), attributes, False)
 
 
 def _of_onnx_matrix(op: Any, x_type: str) -> Sums:
@@ -206,41 +250,20 @@ def _of_onnx_matrix(op: Any, x_type: str) -> Sums:
         raise ValueError("a batch of weights, or data that are transposed, are not read")
     w = b if is_gemm and op.transB else b.T
     bias = op.C if is_gemm else None
-    return _matrix(op, w, x_type, op.a_zero_point, op.b_zero_point, bias)
+    found = matrix(op, w, x_type, op.a_zero_point, op.b_zero_point, bias)
+    return replace(found, any_zero=isinstance(op, onnx.DynamicQuantizeMatMul))
 
 
 def _of_tflite(op: Any, x_type: str) -> Sums:
     w, zeros = np.asarray(op.w), (op.x_zero_point, op.w_zero_point)
     if w.ndim == 2:
-        return _matrix(op, w, type_of(op.dtype), *zeros, op.bias)
+        return matrix(op, w, type_of(op.dtype), *zeros, op.bias)
     depthwise = isinstance(op, tflite.DepthwiseConv2D)
     filters = w[0].transpose(2, 0, 1)[:, np.newaxis] if depthwise else w.transpose(0, 3, 1, 2)
     group = w.shape[3] // op.depth_multiplier if depthwise else op.groups
     auto_pad = {"SAME": "SAME_UPPER", "VALID": "VALID"}[op.padding]
-    moves = {**_NO_MOVES, "auto_pad": auto_pad, "strides": op.stride, "dilations": op.dilation, "group": group}
-    return _convolution(op, filters, type_of(op.dtype), zeros, op.bias, moves, True)
-
-
-def _of_front_matrix(op: Any, x_type: str) -> Sums:
-    return _matrix(op, np.asarray(op.b.data).T, x_type, 0, np.asarray(op.b.zero_point), _integers(op.bias))
-
-
-def _of_front_convolution(op: Any, x_type: str) -> Sums:
-    filters = np.asarray(op.w.data).transpose(3, 2, 0, 1)
-    two = [(n, n) if isinstance(n, int) else tuple(n) for n in (op.stride, op.dilation)]
-    moves = {**_NO_MOVES, "strides": two[0], "dilations": two[1], "group": op.groups}
-    padding = padding_of(op.padding)
-    if isinstance(padding, str):
-        moves["auto_pad"] = {"SAME": "SAME_UPPER", "VALID": "VALID"}[padding]
-    else:
-        moves["pads"] = [side[end] for end in (0, 1) for side in padding]
-    zeros = 0, np.asarray(op.w.zero_point)
-    return _convolution(op, filters, x_type, zeros, _integers(op.bias), moves, True)
-
-
-def _integers(bias: Any) -> Any:
-    """Give a bias of codes; one of real values has no codes before the scale of the data is known."""
-    return bias if bias is not None and np.asarray(bias).dtype.kind in "iu" else None
+    moves = {**NO_MOVES, "auto_pad": auto_pad, "strides": op.stride, "dilations": op.dilation, "group": group}
+    return convolution(op, filters, type_of(op.dtype), zeros, op.bias, moves, True)
 
 
 MADE: dict[type, Callable[[Any, str], Sums]] = {
@@ -254,8 +277,6 @@ MADE: dict[type, Callable[[Any, str], Sums]] = {
     tflite.Conv2D: _of_tflite,
     tflite.DepthwiseConv2D: _of_tflite,
     tflite.FullyConnected: _of_tflite,
-    MatMul: _of_front_matrix,
-    Conv2D: _of_front_convolution,
 }
 """Prepared layers, and what reads their sums. The second argument is the type of the data where the layer has none."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops import codes
-from qops.tools.saturation.route import Route
-from qops.tools.saturation.sums import Sums
+from qops.models.lanes.route import Route
+from qops.models.lanes.sums import Sums
 
 __all__ = ["Accumulator", "SaturatingInput", "WorstCase", "accumulator", "bits_of", "worst"]
 
@@ -90,7 +90,7 @@ def bits_of(lowest: int, highest: int) -> int:
 
     Examples
     --------
-    >>> from qops.tools.saturation.worst import bits_of
+    >>> from qops.models.lanes.worst import bits_of
     >>> bits_of(-128, 127), bits_of(0, 128), bits_of(0, 0)
     (8, 9, 1)
     """
@@ -137,22 +137,47 @@ def worst(sums: Sums, how: Route) -> WorstCase:
     -------
     WorstCase
     """
-    machine = how.machine
     w = how.laid(sums.weights, sums, how.w_shift).reshape(sums.outputs, -1)
+    pad = 0 if how.is_padding_outside else sums.x_zero + how.x_shift
+    channels, found = sums.weights.shape[2], None
+    for inside in sums.inside(0 if how.is_padding_outside else sums.x_zero):
+        taps = np.broadcast_to(inside, (channels, inside.size))
+        fixed = None if inside.all() else (how.laid(taps, sums, 0) == 0, pad)
+        found = _both(found, _at_one_place(w, sums, how, fixed))
+    assert found is not None
+    return found
+
+
+_Fixed: TypeAlias = tuple[NDArray[np.bool_], int] | None
+"""Where along k padding stands, and its code; None if there is none."""
+
+
+def _at_one_place(w: NDArray[np.int64], sums: Sums, how: Route, fixed: _Fixed) -> WorstCase:
+    """Tell what the lanes can meet where the window lies so."""
+    machine = how.machine
     ends = sums.x_ends[0] + how.x_shift, sums.x_ends[1] + how.x_shift
-    low, high = (_lanes(made, how) for made in _products(w, ends, how))
+    low, high = _products(w, ends, how)
+    if fixed is not None:
+        low, high = (np.where(fixed[0], machine.products(np.array(fixed[1]), w), made) for made in (low, high))
+    low, high = _lanes(low, how), _lanes(high, how)
     if machine.bits == machine.acc_bits:
         low, high = _running(low, high, machine.overflow == "saturates")
     unsafe = (high > machine.highest) | (low < machine.lowest)
     loss = np.maximum((high - machine.kept(high)).sum(-1), (machine.kept(low) - low).sum(-1))
     if machine.magnitudes and ends[0] < 0:
         lowest = codes.TABLE[machine.right].lowest
-        wrong = machine.groups(w == lowest)
+        wrong = machine.groups((w == lowest) & (True if fixed is None else ~fixed[0] | (fixed[1] < 0)))
         unsafe |= wrong.any(axis=-1)
         loss = loss + wrong.sum(axis=(-1, -2)) * (2 * -ends[0] * -lowest)
     if not unsafe.any():
         return WorstCase(unsafe, loss, None)
-    return WorstCase(unsafe, loss, _witness(w, ends, (low, high), how, how.places(sums) >= 0))
+    return WorstCase(unsafe, loss, _witness(w, ends, (low, high), how, how.places(sums) >= 0, fixed))
+
+
+def _both(one: WorstCase | None, other: WorstCase) -> WorstCase:
+    if one is None:
+        return other
+    return WorstCase(one.unsafe | other.unsafe, np.maximum(one.loss, other.loss), one.witness or other.witness)
 
 
 def _running(low: NDArray[np.int64], high: NDArray[np.int64], saturates: bool) -> tuple[Any, Any]:
@@ -168,6 +193,7 @@ def _witness(
     reach: tuple[NDArray[np.int64], NDArray[np.int64]],
     how: Route,
     is_product: NDArray[np.bool_],
+    fixed: _Fixed,
 ) -> SaturatingInput:
     """Give an input that saturates: the ends of codes in the lane that goes the farthest, and 0 elsewhere."""
     machine = how.machine
@@ -186,6 +212,8 @@ def _witness(
             keeps = np.zeros(row.size, np.bool_)
             keeps[place[place >= 0]] = True
             x = np.where(keeps, x, 0)
+    if fixed is not None:
+        x = np.where(fixed[0], fixed[1], x)
     return _checked(int(o), np.where(is_product, x, 0), row, how)
 
 
@@ -212,7 +240,7 @@ def accumulator(sums: Sums, how: Route) -> Accumulator:
     Accumulator
     """
     w = sums.weights.reshape(sums.outputs, -1).astype(np.int64) - np.reshape(sums.w_zero, (-1, 1))
-    zeros = sums.x_ends if sums.kind == "DynamicQuantizeMatMul" else (sums.x_zero,)  # the first knows it at run time
+    zeros = sums.x_ends if sums.any_zero else (sums.x_zero,)
     both = [(lo - zero, hi - zero) for zero in zeros for lo, hi in [sums.x_ends]]
     bias = np.zeros(1, np.int64) if sums.bias is None else np.asarray(sums.bias).reshape(-1).astype(np.int64)
     low = np.min([np.minimum(w * lo, w * hi).sum(-1) for lo, hi in both], axis=0) + bias

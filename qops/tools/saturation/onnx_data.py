@@ -1,0 +1,85 @@
+"""An .onnx file whose data are codes of int8 where they were of uint8: the same real values, 128 less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qops._kernels.arrays.refusal import bad_value
+from qops.tools.saturation.onnx_model import OnnxModel
+
+__all__ = ["with_signed_data"]
+
+_ONE = (((0,), (1, 2)), ((-1,), (3, 4)))
+_LAYER = (((0,), (1, 2)), ((-1,), (6, 7)))
+_TWO = (((0,), (1, 2)), ((3,), (4, 5)), ((-1,), (6, 7)))
+_CODES = {
+    "QuantizeLinear": (((-1,), (1, 2)),),
+    "DequantizeLinear": (((0,), (1, 2)),),
+    "QLinearConv": _LAYER,
+    "QLinearMatMul": _LAYER,
+    "QGemm": (((0,), (1, 2)), ((-1,), (7, 8))),
+    "QLinearAdd": _TWO,
+    "QLinearMul": _TWO,
+    "QLinearGlobalAveragePool": _ONE,
+    "QLinearAveragePool": _ONE,
+    "QLinearLeakyRelu": _ONE,
+    "QLinearSigmoid": _ONE,
+    "QLinearSoftmax": _ONE,
+    "MatMulInteger": (((0,), (None, 2)),),
+    "ConvInteger": (((0,), (None, 2)),),
+    "MatMulIntegerToFloat": (((0,), (2, 4)),),
+}
+"""Nodes on codes: which tensors of data they read and write, -1 for the result, with the places of scale and zero
+point."""
+_UINT8 = 2
+_MAKES_UINT8 = ("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "Cast")
+
+
+def with_signed_data(model: OnnxModel) -> None:
+    """Change all data of uint8 to int8, and their zero points.
+
+    Parameters
+    ----------
+    model : OnnxModel
+        Changed.
+
+    Raises
+    ------
+    ValueError
+        Data of uint8 at the ends of the model, or made by a node that gives uint8 alone; a zero point that is no
+        constant.
+    """
+    for end in (*model.graph.input, *model.graph.output):
+        if end.type.tensor_type.elem_type == _UINT8 and end.name not in model.constants:
+            raise bad_value("how", f"'data' would change the type of {end.name!r}, which the model reads or gives")
+    for node in list(model.graph.node):
+        if node.op_type in _MAKES_UINT8:
+            raise bad_value("how", f"{node.op_type} {node.name!r} makes codes of uint8 alone")
+        for place in _zero_points(model, node):
+            _flip(model, node, place)
+    for info in [one for one in model.graph.value_info if one.type.tensor_type.elem_type == _UINT8]:
+        model.graph.value_info.remove(info)
+
+
+def _zero_points(model: OnnxModel, node: Any) -> list[int]:
+    """Give the places of the zero points of data of a node, where it gives or reads codes."""
+    if node.op_type == "QLinearConcat":
+        return [1, *range(4, len(node.input), 3)]
+    found = []
+    for (tensor,), (_, zero) in _CODES.get(node.op_type, ()):
+        is_constant = tensor >= 0 and node.input[tensor] in model.constants
+        is_float = node.op_type == "QGemm" and tensor < 0 and not model.given(node, 7)
+        if not is_constant and not is_float:
+            found.append(zero)
+    return found
+
+
+def _flip(model: OnnxModel, node: Any, place: int) -> None:
+    name = model.given(node, place)
+    old = model.array(name) if name else np.zeros((), np.uint8)
+    if old.dtype != np.uint8:
+        return
+    near = name or f"{node.output[0]}_zero_point"
+    model.put(node, place, model.constant(near, (old ^ np.uint8(128)).view(np.int8)))

@@ -1,0 +1,121 @@
+"""Repairs of .tflite files: for kernels with narrow lanes; those of TFLite on x86 have none."""
+
+import numpy as np
+import pytest
+
+import qops
+from qops.models.tensor import Tensor
+from qops.models.tflite.file import Operator
+from qops.models.tflite.writer import tflite_bytes
+
+
+def tensor(name, shape, dtype="int8", scale=None, zero=0, axis=None, data=None):
+    scale = None if scale is None else np.float32(scale)
+    zeros = None if scale is None else np.full(scale.shape, zero, np.int64)
+    return Tensor(name, shape, dtype, scale, zeros, axis, data)
+
+
+def saved(path, seed=0, lowest=False):
+    """A convolution and a depthwise one, with a scale for each channel, and a layer with one scale."""
+    random = np.random.default_rng(seed)
+
+    def weights(*shape):
+        return np.full(shape, -128, np.int8) if lowest else random.integers(-127, 128, shape).astype(np.int8)
+
+    x = tensor("x", (1, 6, 6, 11), scale=0.02, zero=-128)
+    scales = random.uniform(0.005, 0.02, 4).astype(np.float32)
+    a = tensor("a", (1, 6, 6, 4), scale=0.9, zero=-128)
+    w = tensor("w", (4, 3, 3, 11), scale=scales, axis=0, data=weights(4, 3, 3, 11))
+    b = tensor(
+        "b", (4,), "int32", scales * np.float32(0.02), axis=0, data=random.integers(-500, 500, 4).astype(np.int32)
+    )
+    d = tensor("d", (1, 6, 6, 4), scale=2.0, zero=-128)
+    dw = tensor("dw", (1, 3, 3, 4), scale=scales, axis=3, data=weights(1, 3, 3, 4))
+    db = tensor("db", (4,), "int32", scales * np.float32(0.9), axis=0, data=np.zeros(4, np.int32))
+    y = tensor("y", (1, 5), scale=3.0, zero=3)
+    fw = tensor("fw", (5, 144), scale=0.01, data=weights(5, 144))
+    fb = tensor("fb", (5,), "int32", 0.02, data=random.integers(-900, 900, 5).astype(np.int32))
+    window = {"Padding": 0, "StrideW": 1, "StrideH": 1, "DilationWFactor": 1, "DilationHFactor": 1}
+    ops = [
+        Operator("CONV_2D", [x, w, b], [a], {**window, "FusedActivationFunction": 0}, []),
+        Operator(
+            "DEPTHWISE_CONV_2D", [a, dw, db], [d], {**window, "DepthMultiplier": 1, "FusedActivationFunction": 0}, []
+        ),
+        Operator("FULLY_CONNECTED", [d, fw, fb], [y], {"FusedActivationFunction": 0}, []),
+    ]
+    path.write_bytes(tflite_bytes([x, w, b, a, dw, db, d, fw, fb, y], ops, [x], [y]))
+    return np.where(random.random((1, 6, 6, 11)) < 0.7, 127, -128).astype(np.int8)
+
+
+@pytest.mark.parametrize("how", ["widen", "reduce_range"])
+def test_wider_scales(how, tmp_path):
+    """On lanes that saturate; weights, scales and biases change, and nothing else in the file."""
+    x = saved(tmp_path / "net.tflite")
+    found = qops.saturation(tmp_path / "net.tflite", x, machine="avx2")
+    assert not found.safe
+    assert found.layers[0].seen.wrong
+    path = found.write(tmp_path / "new.tflite", how)
+    new = qops.saturation(path, x, machine="avx2")
+    assert new.safe
+    assert new.errors == {"y": 0}
+    off = np.abs(new.outputs["y"].astype(int) - found.exact["y"])
+    assert off.max() < found.errors["y"]
+    assert path.stat().st_size == (tmp_path / "net.tflite").stat().st_size
+    old, changed = (qops.models.load(one) for one in (tmp_path / "net.tflite", path))
+    for name in ("w", "dw", "fw"):
+        one, other = old.tensors[name], changed.tensors[name]
+        assert (other.scale >= one.scale).all()
+        assert (other.scale > one.scale).any()
+        apart = np.abs(other.values(other.data) - one.values(one.data)) / np.broadcast_to(
+            one.scale
+            if one.axis is None
+            else one.scale.reshape([-1 if i == one.axis else 1 for i in range(one.data.ndim)]),
+            one.data.shape,
+        )
+        assert apart.max() <= 1.01
+    for name in ("b", "fb"):
+        one, other = old.tensors[name], changed.tensors[name]
+        np.testing.assert_allclose(other.values(other.data), one.values(one.data), atol=float(np.max(other.scale)))
+
+
+def test_what_a_file_cannot_hold(tmp_path):
+    x = saved(tmp_path / "net.tflite")
+    found = qops.saturation(tmp_path / "net.tflite", x, machine="avx2")
+    for how, why in (
+        ("pairs", "a .tflite file holds no other order of channels"),
+        ("types", "'types' (leaves|changes)"),
+        ("data", "'data' makes int8 of uint8"),
+        ("data_7_bits", "'data_7_bits' halves codes of uint8"),
+    ):
+        with pytest.raises(ValueError, match=f"how: {why}"):
+            found.write(tmp_path / "no.tflite", how)
+    assert not (tmp_path / "no.tflite").exists()
+    tried = found.repairs()
+    assert [one.name for one in tried.tried if not one.refused] == [
+        *("exact", "as it is", "widen", "widen, seen", "reduce_range", "reduce_range, seen"),
+    ]
+
+
+def test_kernels_of_tflite_have_nothing_to_repair(tmp_path):
+    saved(tmp_path / "net.tflite")
+    for runtime in (None, "xnnpack", "optimized", "tflm"):
+        found = qops.saturation(tmp_path / "net.tflite", runtime=runtime)
+        assert found.safe
+        with pytest.raises(ValueError, match=r"path: .* nothing to repair: the kernels of TFLite add products in 32"):
+            found.write(tmp_path / "no.tflite")
+
+
+@pytest.mark.parametrize("kernel", ["optimized_neon", "xnnpack_neon"])
+def test_arm_without_dot_products(kernel, tmp_path):
+    """Weights of -128 wrap there; one step less is enough."""
+    saved(tmp_path / "net.tflite", lowest=True)
+    graph = qops.models.load(tmp_path / "net.tflite", runtime=kernel)
+    assert "can wrap in 16 bits" in graph.hazards[0]
+    found = qops.saturation(tmp_path / "net.tflite", runtime=kernel)
+    assert [layer.safe for layer in found.layers] == [False, True, False]
+    path = found.write(tmp_path / "new.tflite")
+    assert qops.saturation(path, runtime=kernel).safe
+    new = qops.models.load(path, runtime=kernel)
+    assert new.hazards == ()
+    assert new.tensors["w"].data.min() == -127
+    assert new.tensors["dw"].data.min() == -128
