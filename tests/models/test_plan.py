@@ -11,6 +11,8 @@ import tflite_models as golden
 from qops._kernels.machine import caches
 from qops.models import Graph, Op, Operator, Tensor, load, tflite_bytes
 from qops.models import plan as plans
+from qops.models.tflite.kind import never
+from qops.models.tflite.kinds import KINDS
 from qops.tflite.kernels import KERNELS
 
 
@@ -112,3 +114,14 @@ def test_bad_numbers_of_threads(threads):
     graph = Graph("same", ("x",), ("y",), tensors, (Op("same", "SAME", ("x",), ("y",), ("x",), lambda x: (x,)),))
     with pytest.raises((TypeError, ValueError), match="num_threads"):
         graph.run(np.int8([[1, 2]]), num_threads=threads)
+
+
+BY_IMAGE = {
+    *("ADD", "AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAXIMUM", "MAX_POOL_2D", "MINIMUM"),
+    *("MUL", "RESHAPE", "SOFTMAX", "SUB"),
+}
+"""Operators that the test of batches above tries; an operator that is not among them is never given a part of one."""
+
+
+def test_no_other_operator_is_given_a_part_of_a_batch():
+    assert {kind for kind, row in KINDS.items() if row.by_image is not never} == BY_IMAGE

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 from onnx_networks import Network
-from onnx_nodes import NODES
+from onnx_nodes import NODES, one
 
-from qops.models.onnx.file import Node
+from qops.models.onnx.file import Node, read_onnx
 from qops.models.onnx.kinds import KINDS, spec_of
+from qops.models.onnx.sizes import shapes_of
 
 F32 = np.float32
 FOLDED = {
@@ -91,3 +92,35 @@ def test_what_is_rounded_with_its_zero_point():
     """Onnxruntime's kernels of these add both before they round, so codes of int8 as uint8 may have other bits."""
     found = {kind for kind, row in KINDS.items() if row.rounds_zero_point}
     assert found == {"QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax"}
+
+
+SHAPED = {
+    *(
+        "Add",
+        "AveragePool",
+        "Clip",
+        "Conv",
+        "DequantizeLinear",
+        "Div",
+        "Gelu",
+        "Gemm",
+        "GlobalAveragePool",
+        "LeakyRelu",
+    ),
+    *("MatMul", "MaxPool", "Mul", "Neg", "QuantizeLinear", "Relu", "Sigmoid", "Softmax", "Sub", "Tanh"),
+}
+"""Whose shapes onnxruntime is thought to know before anything runs, beside those that move elements."""
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind, *_ in EACH if kind in SHAPED and kind[-6:] != "Linear"))
+def test_a_shape_is_known_before_anything_runs(load, tmp_path, kind):
+    for _, inputs, how in (node for node in NODES if node[0] == kind):
+        model, _ = one(kind, inputs, **how)
+        (y,) = load(model).run(inputs[0]).values()
+        (tmp_path / "one.onnx").write_bytes(model.SerializeToString())
+        file = read_onnx(tmp_path / "one.onnx")
+        assert shapes_of(file.nodes, file.tensors)[file.outputs[0]] == y.shape
+
+
+def test_no_other_shape_is_known():
+    assert {kind for kind, row in KINDS.items() if row.shape is not None} == SHAPED
