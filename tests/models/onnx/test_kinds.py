@@ -6,6 +6,7 @@ from onnx import TensorProto
 from onnx_networks import Network
 from onnx_nodes import NODES, one
 
+from qops.models.kinds import KINDS as EVERY
 from qops.models.onnx.file import Node, read_onnx
 from qops.models.onnx.kinds import KINDS, spec_of
 from qops.models.onnx.sizes import shapes_of
@@ -124,3 +125,16 @@ def test_a_shape_is_known_before_anything_runs(load, tmp_path, kind):
 
 def test_no_other_shape_is_known():
     assert {kind for kind, row in KINDS.items() if row.shape is not None} == SHAPED
+
+
+def test_a_pool_of_codes_is_a_prepared_op_and_exact(load):
+    x = np.arange(16, dtype=np.uint8).reshape(1, 1, 4, 4)
+    (op,) = load(one("MaxPool", [x], kernel_shape=[2, 2], dtype=TensorProto.UINT8)[0]).ops
+    assert op.rule == "exact"
+    assert op.prepared.kernel_shape == (2, 2)
+
+
+def test_quantizers_alone_take_values_to_codes():
+    found = {kind for kind, row in EVERY.items() if row.recodes}
+    assert found == {"QuantizeLinear", "DequantizeLinear", "QUANTIZE", "DEQUANTIZE"}
+    assert {kind for kind, row in EVERY.items() if row.clamps} == {"Relu", "Clip"}
