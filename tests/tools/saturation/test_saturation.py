@@ -321,8 +321,8 @@ def test_padding_takes_part(pads):
 
 def test_taps_that_never_see_the_image():
     """They read padding alone, so what looks unsafe is safe."""
+    from qops.models.lanes.prepared import of_prepared
     from qops.models.lanes.route import route
-    from qops.models.lanes.sums import of_prepared
     from qops.models.lanes.worst import worst
 
     w = np.zeros((1, 2, 3, 3), np.int8)
@@ -496,7 +496,7 @@ def test_machine_is_one_of_the_table():
 )
 def test_which_taps_see_the_image(size, stride, dilation, before, after):
     """All kinds of places are found, though only those near the ends of the image are looked at."""
-    from qops.models.lanes.sums import of_prepared
+    from qops.models.lanes.prepared import of_prepared
 
     op = onnx.ConvInteger(
         np.ones((1, 1, 3), np.int8), 255, strides=[stride], dilations=[dilation], pads=[before, after]
@@ -512,7 +512,7 @@ def test_which_taps_see_the_image(size, stride, dilation, before, after):
 
 
 def test_an_image_of_any_size_takes_little_memory():
-    from qops.models.lanes.sums import of_prepared
+    from qops.models.lanes.prepared import of_prepared
 
     op = onnx.ConvInteger(np.ones((1, 1, 3, 3), np.int8), 255, pads=[1, 1, 1, 1])
     sums = replace(of_prepared(op, "u8"), image=(2**40, 2**40), x_ends=(0, 3))
