@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.isa import MACHINES, Machine
 from qops.models.lanes.sums import Sums
-from qops.onnx.runtimes import COLUMNS
-from qops.rules import ACCUMULATE, SumLayer
-from qops.tflite.kernels import KERNELS
 
-__all__ = ["ROUTES", "Route", "exact", "route"]
+if TYPE_CHECKING:
+    from qops.rules import SumLayer
+
+__all__ = ["ROUTES", "TFLITE_KERNELS", "Route", "exact", "route"]
 
 
 class Route(NamedTuple):
@@ -151,6 +151,8 @@ def _plain(sums: Sums, machine: Machine) -> Route:
 
 def _ort(sums: Sums, machine: Machine) -> Route:
     """The CPU provider of onnxruntime, as its column says; ConvInteger has the weights on the left."""
+    from qops.onnx.runtimes import COLUMNS  # here and below, because the plain lanes of a machine need no room
+
     column = COLUMNS["ort_avx2" if machine.name in _ON_X86 else _ON_ARM[machine.name]]
     x, w = (codes.TABLE[kind].dtype for kind in (sums.x_type, sums.w_type))
     swapped = sums.kind == "ConvInteger"
@@ -171,6 +173,8 @@ def _ort(sums: Sums, machine: Machine) -> Route:
 
 def _ruled(rules: tuple[str, str], sums: Sums, machine: Machine) -> Route:
     """A library whose sums are a rule of `qops.rules.ACCUMULATE`: without VNNI, and with it."""
+    from qops.rules import ACCUMULATE
+
     name = rules[machine.name in _VNNI]
     rule = ACCUMULATE[name]
     if name == "exact" or rule.is_exact(_layer_of(sums)):
@@ -190,6 +194,8 @@ def _ruled(rules: tuple[str, str], sums: Sums, machine: Machine) -> Route:
 
 def _layer_of(sums: Sums) -> SumLayer:
     """Give what the choice of a kernel depends on."""
+    from qops.rules import SumLayer
+
     groups, outputs, inputs, _ = sums.weights.shape
     axes = () if sums.axes is None else sums.axes
     pads = (*(axis.before for axis in axes), *(axis.after for axis in axes))
@@ -199,6 +205,8 @@ def _layer_of(sums: Sums) -> SumLayer:
 
 def _tflite(sums: Sums, machine: Machine, kernel: str = "reference") -> Route:
     """The kernels of TFLite: they add in 32 bits, of 16-bit data in 64, but for cores of ARM without dot products."""
+    from qops.tflite.kernels import KERNELS
+
     pairs, both = KERNELS[kernel].pairs, (sums.x_type, sums.w_type)
     if not pairs or both != ("s8", "s8") or sums.is_depthwise:
         return exact(sums, "the kernels of TFLite add products in 32 bits or more")
@@ -217,13 +225,18 @@ _OF_RULES = {
     "openvino_gemm": ("openvino-gemm-avx2", "exact"),
 }
 """The rules of PyTorch's engines fbgemm, x86 and onednn (with which TensorFlow goes), and of OpenVINO's two kernels."""
+TFLITE_KERNELS = (
+    *("reference", "optimized", "xnnpack", "tflm", "reference_arm", "optimized_arm", "optimized_neon"),
+    *("xnnpack_arm", "xnnpack_neon", "tflm_until_2026_06", "single_rounding"),
+)
+"""The names of `qops.tflite.kernels.KERNELS`, which is imported where one of them is used."""
 ROUTES: dict[str, tuple[Callable[[Sums, Machine], Route], tuple[str, ...]]] = {
     "plain": (_plain, ()),
     "exact": (lambda sums, machine: exact(sums, "sums are exact"), ()),
     "ort": (_ort, (*_ON_X86, *_ON_ARM)),
     **{name: (partial(_ruled, rules), _ON_X86) for name, rules in _OF_RULES.items()},
     "tflite": (_tflite, ()),
-    **{name: (partial(_tflite, kernel=name), ()) for name in KERNELS},
+    **{name: (partial(_tflite, kernel=name), ()) for name in TFLITE_KERNELS},
 }
 """Runtimes: how they lay codes, and the machines on which that is known; () is all of them."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops import codes
 from qops._kernels.arrays.axis import Axis
-from qops.onnx.window import ConvolutionWindow
+
+if TYPE_CHECKING:
+    from qops.onnx.window import ConvolutionWindow
 
 __all__ = ["NO_MOVES", "Sums", "convolution", "matrix", "type_of"]
 
@@ -239,6 +241,8 @@ def convolution(
     op: Any, w: NDArray[Any], x_type: str, zeros: tuple[Any, Any], bias: Any, attributes: Mapping[str, Any], last: bool
 ) -> Sums:
     """Sums of filters, (outputs, channels of a group, kernel)."""
+    from qops.onnx.window import ConvolutionWindow  # here, because weights alone need no room of a system
+
     moves = ConvolutionWindow.of(w, attributes)
     cells = w.reshape(moves.group, -1, w.shape[1], int(np.prod(w.shape[2:])))
     return Sums(

@@ -1,6 +1,8 @@
 """`qops.saturation` against exact arithmetic: every "safe" on all inputs, every "unsafe" by a witness that is run."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -423,6 +425,38 @@ def test_a_million_weights_take_less_than_a_second():
         qops.saturation(w)
         took.append(perf_counter() - start)
     assert min(took) < 1
+
+
+FIRST_CALL = """
+import sys
+from time import perf_counter
+import numpy as np
+w = np.random.default_rng(0).integers(-128, 128, (1000, 1000)).astype(np.int8)
+start = perf_counter()
+import qops
+qops.saturation(w)
+print(perf_counter() - start, *(name for name in sys.modules if name.startswith("qops.")))
+"""
+
+
+def test_the_first_call_of_a_process_takes_less_than_a_second():
+    """For weights it loads no room of a system, no rules and no reader of files, which together take longer."""
+    took = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True)
+        seconds, *loaded = done.stdout.split()
+        took.append(float(seconds))
+        rooms = {".".join(name.split(".")[:3]) for name in loaded}
+        assert {name for name in rooms if name.startswith("qops.models.")} == {"qops.models.lanes"}
+        assert not {name.split(".")[1] for name in rooms} & {"onnx", "tflite", "onednn", "rules", "frontdoor"}
+    assert min(took) < 1
+
+
+def test_kernels_of_tflite_are_named():
+    from qops.models.lanes.route import TFLITE_KERNELS
+    from qops.tflite.kernels import KERNELS
+
+    assert set(TFLITE_KERNELS) == set(KERNELS)
 
 
 def test_printed_report_is_short():
