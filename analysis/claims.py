@@ -100,7 +100,7 @@ def of_ops(found: Sequence[ops_error.Measured]) -> dict[str, float]:
 
 
 def of_nnlib(found: Sequence[nnlib_error.Measured]) -> dict[str, float]:
-    """Ops of nnlib between products, where 0 is on a code, and what is added where it is not."""
+    """Ops of nnlib that networks run, where 0 is on a code, and what is added where it is not."""
     by_claim = {m.op.claim: m for m in found}
     between = by_claim["nnlib_tanh"].largest(nnlib_error.BETWEEN)
     return {key: m.largest(*nnlib_error.ON_A_CODE) for key, m in by_claim.items()} | {"nnlib_between": between}

@@ -1,4 +1,4 @@
-"""Ops of nnlib between the products of a network: the largest error, and what 0 between two codes adds to it."""
+"""Ops of nnlib that networks run: the largest error, and what 0 between two codes adds to it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -23,7 +23,6 @@ KINDS: Mapping[str, Range] = {
 ON_A_CODE = ("0 is code 128", "0 is code 0")
 BETWEEN = "0 is between two codes"
 ROUNDED = "takes the nearest code for 0, up to half a step off, where 0 is between two codes"
-SHORT = "computes the mean and the spread in floats of 15 bits, and has a whole number as gain"
 COLOURS = dict(zip(KINDS, ("#0072b2", "#009e73", "#d55e00"), strict=True))
 
 
@@ -63,8 +62,8 @@ def summary(found: Sequence[Measured]) -> list[Line]:
     lines = []
     for m in found:
         numbers, anywhere = errors(m.on_a_code), m.largest(*KINDS)
-        why = "" if max(numbers[0], anywhere) <= FAR else ROUNDED if numbers[0] <= FAR else SHORT
-        lines.append(Line("nnlib between products", f"nnlib {m.op.name}", *numbers, anywhere=anywhere, why=why))
+        why = "" if max(numbers[0], anywhere) <= FAR else ROUNDED if numbers[0] <= FAR else m.op.why
+        lines.append(Line("nnlib in a network", f"nnlib {m.op.name}", *numbers, anywhere=anywhere, why=why))
     return lines
 
 
@@ -92,7 +91,7 @@ def tables(found: Sequence[Measured]) -> list[Table]:
     for m in found:
         cells = [f"{m.largest(kind):.3f}" if kind in m.errors else "-" for kind in KINDS]
         rows.append([m.op.name, *cells, f"{np.mean([e.mean for e in m.on_a_code]):.3f}"])
-    return [Table("nnlib between the products of a network, beside exact arithmetic", head, rows)]
+    return [Table("nnlib in a network, beside exact arithmetic", head, rows)]
 
 
 FIGURES = {"nnlib_between": draw}

@@ -1,4 +1,4 @@
-"""Ops of nnlib between the products of a network, each beside exact arithmetic on the values of its codes."""
+"""Ops of nnlib that networks run, each beside exact arithmetic on the values of its codes."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import nnlib_products as p
 from analysis.ops import Reals, Tried, drawn, tried
 from analysis.systems import Range
 from qops import QTensor, nnlib, values
@@ -22,6 +23,7 @@ class Op(NamedTuple):
     claim: str  # its key in claims.toml
     run: Callable[[np.random.Generator, Range], Tried]
     signed: bool = True  # it takes ranges that begin below 0
+    why: str = ""  # its errors are large where 0 is on a code of the input
 
 
 def _images(rng: np.random.Generator, ends: Range) -> QTensor:
@@ -115,7 +117,16 @@ def _sigmoid(x: Reals) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+SHORT = "computes the mean and the spread in floats of 15 bits, and has a whole number as gain"
+RESCALED = "multiplies weights that are 129 codes or more from their zero, and drops a bit of each"
 OPS = (
+    Op("supernode, weights with 0 on code 128", "nnlib_supernode", p.convolved("v65", p.MIDDLE, p.FULL)),
+    Op("supernode on a v60, weights with 0 on code 0", "nnlib_v60", p.convolved("v60", p.POSITIVE, p.NARROW)),
+    Op("supernode on a v65, the same", "nnlib_v65", p.convolved("v65", p.POSITIVE, p.NARROW), why=RESCALED),
+    Op("depthwise_supernode", "nnlib_depthwise", p.convolved_by_channel),
+    Op("input_supernode", "nnlib_input", p.first_layer),
+    Op("super_fc", "nnlib_super_fc", p.connected),
+    Op("l2_pool_8", "nnlib_l2_pool", p.pooled),
     Op("tanh_8", "nnlib_tanh", _each(nnlib.quantized_tanh_8, np.tanh)),
     Op("sigmoid_8", "nnlib_sigmoid", _each(nnlib.quantized_sigmoid_8, _sigmoid)),
     Op("softmax_8, 10 codes a row", "nnlib_softmax", _softmax),
@@ -128,5 +139,5 @@ OPS = (
     Op("recip_8", "nnlib_recip", _recip, signed=False),
     Op("div_8 by channels", "nnlib_div", _div),
     Op("batch_norm_8x8p8to8, range given", "nnlib_batch_norm", _batch_norm),
-    Op("instance_norm_8, codes of all sizes", "nnlib_instance_norm", _instance_norm),
+    Op("instance_norm_8, codes of all sizes", "nnlib_instance_norm", _instance_norm, why=SHORT),
 )

@@ -85,7 +85,8 @@ def table_of_systems() -> list[Row]:
             made.append(Row(said, "convolution", name, conv))
     for isa in ("avx2", "avx512", "vnni"):
         made.append(Row(f"oneDNN 3.13, x86 with {isa}", "matrix", isa, lambda x, w, n=isa: gemm(x, w, n)))
-    for kernel in ("optimized", "xnnpack", "optimized_arm", "xnnpack_arm", "optimized_neon", "xnnpack_neon"):
+    x86, arm = ("optimized", "xnnpack", "xnnpack_avx2"), ("optimized_arm", "xnnpack_arm")
+    for kernel in (*x86, *arm, "optimized_neon", "xnnpack_neon"):
         made.append(Row("LiteRT 2.3", "FULLY_CONNECTED", kernel, fully_connected(kernel)))
     return made
 

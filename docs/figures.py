@@ -74,7 +74,7 @@ def draw(script: Path, folder: Path) -> Path:
 
     with contextlib.chdir(folder), pyplot.rc_context(STYLE):
         runpy.run_path(os.fspath(script))
-        thumbnail(pyplot.gcf(), folder / f"{script.stem}_small.png")
+        thumbnail(pyplot.gcf(), Path(f"{script.stem}_small.png"))
         pyplot.close("all")
     return folder / f"{script.stem}.{kind(script)}"
 

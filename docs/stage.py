@@ -75,10 +75,16 @@ def ops_page() -> str:
     return f"{text}\n{trees}"
 
 
+def minutes() -> dict[str, str]:
+    """Notebook -> how many minutes the list of the course gives it."""
+    return dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", (ROOT / "notebooks/README.md").read_text("utf-8"), re.M))
+
+
 def described(notebook: Path) -> str:
     """A notebook with a link to itself, whose figures have the words before them for readers who cannot see them."""
     found, words = json.loads(notebook.read_text("utf-8")), ""
-    found["cells"][0]["source"] += [f"\n\n{{download}}`Download this notebook <{notebook.name}>`"]
+    takes = f"About {minutes()[notebook.stem]} minutes. " if notebook.stem in minutes() else ""
+    found["cells"][0]["source"] += [f"\n\n{takes}{{download}}`Download this notebook <{notebook.name}>`"]
     for cell in found["cells"]:
         if cell["cell_type"] == "markdown":
             words = " ".join(re.sub(r"[#*`$\\]", "", "".join(cell["source"])).split())

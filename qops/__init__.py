@@ -22,7 +22,7 @@ explain                                             which rule of a real system 
 debug                                               which layer of a network differs first from a device's dump, and why
 params                                              every constant that a port of a network needs, and its C
 saturation, safe_products                           whether sums saturate on a machine, and how many products are safe
-vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
+vectors, add_vectors, quantize_vectors              numbers that tell a port of a rule from all others
 isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
@@ -90,6 +90,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.saturation.saturation import saturation
     from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors.add_vectors import AddVectors, add_vectors
+    from qops.tools.vectors.quantize_vectors import QuantizeVectors, quantize_vectors
     from qops.tools.vectors.vectors import Vectors, vectors
 
 __version__ = "0.1.0"
@@ -117,6 +118,7 @@ _HOMES = {
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
     "tools.vectors.add_vectors": ("AddVectors", "add_vectors"),
+    "tools.vectors.quantize_vectors": ("QuantizeVectors", "quantize_vectors"),
     "tools.debug.debug": ("debug",),
     "tools.explain.explain": ("explain",),
     "tools.explain.explanation": ("Explanation",),
@@ -175,6 +177,7 @@ __all__ = [
     "Observer",
     "Params",
     "QTensor",
+    "QuantizeVectors",
     "RangeInfo",
     "RepairTried",
     "Repairs",
@@ -213,6 +216,7 @@ __all__ = [
     "params",
     "plot",
     "quantize",
+    "quantize_vectors",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
     "quantized_mul_8x8to8",

@@ -4,6 +4,7 @@
 ``python -m qops saturation model.onnx --machine avx2``,
 ``python -m qops params model.tflite -o DIR``,
 ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
+``python -m qops vectors quantize --rule NAME --scale S -o DIR``,
 ``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR``,
 ``python -m qops emit NAME`` and ``python -m qops selftest``.
 """
@@ -14,6 +15,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
 from typing import Any, TextIO
@@ -22,10 +24,10 @@ import numpy as np
 
 from qops.isa import MACHINES
 from qops.models.lanes.runtimes import NAMES as SATURATION_RUNTIMES
-from qops.models.load import load
+from qops.models.loader import load
 from qops.models.target import PORTS
 from qops.onnx.runtimes import RUNTIMES
-from qops.rules import TABLE, Rule, emit
+from qops.rules import QUANTIZE, REAL_BIAS, TABLE, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.debug import debug
@@ -33,9 +35,9 @@ from qops.tools.debug.executors import client_of
 from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.reduce import ALWAYS
 from qops.tools.explain.dump_file import NAMES, read_dump
-from qops.tools.explain.explain import explained
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.page import page_of
+from qops.tools.explain.verdicts import explained
 from qops.tools.folder import check_free, write_new
 from qops.tools.params.params import FORMS as PARAM_FORMS
 from qops.tools.params.params import params
@@ -43,9 +45,10 @@ from qops.tools.progress import Progress
 from qops.tools.saturation.repair import REPAIRS
 from qops.tools.saturation.saturation import saturation
 from qops.tools.selftest import selftest
-from qops.tools.vectors.add_forms import FORMS, Form
+from qops.tools.vectors.add_forms import FORMS
 from qops.tools.vectors.add_vectors import add_vectors
 from qops.tools.vectors.formats import FORMATS, VectorSet, write
+from qops.tools.vectors.quantize_vectors import quantize_vectors
 from qops.tools.vectors.vectors import vectors
 
 _DUMP = """\
@@ -156,8 +159,18 @@ def _params(options: argparse.Namespace) -> int:
 
 
 def _requantize_vectors(options: argparse.Namespace) -> int:
-    names = ("scale", "integers", "zero_point", "dtype", "qmin", "qmax")
-    return _written(vectors(options.rule, **{name: getattr(options, name) for name in names}), options)
+    names = ("scale", "integers", "zero_point", "dtype", "qmin", "qmax", "scales", "bias", "w_sums", "x_zero_point")
+    given = {name: getattr(options, name) for name in names}
+    if given["scales"] is not None:
+        given["scales"] = tuple([*given["scales"], None][:3])
+    ends = None if options.range is None else tuple(options.range)
+    return _written(vectors(options.rule, **given, range=ends), options)
+
+
+def _quantize_vectors(options: argparse.Namespace) -> int:
+    given = {name: getattr(options, name) for name in ("scale", "zero_point", "dtype", "qmin", "qmax")}
+    ends = None if options.range is None else tuple(options.range)
+    return _written(quantize_vectors(options.rule, **given, range=ends), options)
 
 
 def _add_vectors(options: argparse.Namespace) -> int:
@@ -192,7 +205,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_debug(commands)
     _add_saturation(commands)
     _add_params(commands)
-    _add_vectors_of_both_kinds(commands)
+    _add_vectors_of_all_kinds(commands)
     text = _command(commands, "emit", "write a rule in C", _rules(TABLE))
     text.add_argument("rule", metavar="NAME", help="a rule of the list below, or of another op")
     known = [*dict.fromkeys(["requantize", *OPS])]
@@ -271,21 +284,11 @@ def _add_params(commands: Any) -> None:
     made.set_defaults(run=_params)
 
 
-def _add_vectors_of_both_kinds(commands: Any) -> None:
+def _add_vectors_of_all_kinds(commands: Any) -> None:
     made = _command(commands, "vectors", "make test vectors that tell a rule from all others")
     kinds = made.add_subparsers(required=True, metavar="kind")
-    one = _command(kinds, "requantize", "make accumulators and the codes that a rule gives them", _rules(TABLE))
-    one.add_argument("--rule", required=True, choices=TABLE, metavar="NAME", help="a rule of the list below")
-    factor = one.add_mutually_exclusive_group(required=True)
-    factor.add_argument("--scale", type=float, help="how many output steps an input step is")
-    words = "the multiplier and the right shift of a port, instead of the scale"
-    factor.add_argument("--integers", type=int, nargs=2, metavar=("MULTIPLIER", "SHIFT"), help=words)
-    one.add_argument("--zero-point", type=int, default=0, help="code of real 0 (default: %(default)s)")
-    types = ["int8", "uint8", "int16", "uint16"]
-    one.add_argument("--dtype", default="int8", choices=types, help="type of the codes (default: %(default)s)")
-    for name, end in (("--qmin", "lowest"), ("--qmax", "highest")):
-        one.add_argument(name, type=int, help=f"{end} code, if the result is clamped (default: that of the type)")
-    one.set_defaults(run=_requantize_vectors)
+    one = _add_requantize_vectors(kinds)
+    three = _add_quantize_vectors(kinds)
     two = _command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them", _rules(FORMS))
     two.add_argument("--rule", required=True, choices=FORMS, metavar="NAME", help="a rule of the list below")
     for name, word in (("a", "the first operand"), ("b", "the second operand"), ("y", "the result")):
@@ -293,11 +296,57 @@ def _add_vectors_of_both_kinds(commands: Any) -> None:
             f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=f"range of {word}"
         )
     two.set_defaults(run=_add_vectors)
-    for kind in (one, two):
+    for kind in (one, two, three):
         kind.add_argument("--format", default="c", choices=FORMATS, help="format of the files (default: %(default)s)")
         kind.add_argument(
             "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
         )
+
+
+def _add_requantize_vectors(kinds: Any) -> argparse.ArgumentParser:
+    words = "make accumulators and the codes that a rule gives them"
+    made = _command(kinds, "requantize", words, _rules({**TABLE, **REAL_BIAS}))
+    made.add_argument(
+        "--rule", required=True, choices=[*TABLE, *REAL_BIAS], metavar="NAME", help="a rule of the list below"
+    )
+    factor = made.add_mutually_exclusive_group(required=True)
+    factor.add_argument("--scale", type=float, help="how many output steps an input step is")
+    words = "the multiplier and the right shift of a port, instead of the scale"
+    factor.add_argument("--integers", type=int, nargs=2, metavar=("MULTIPLIER", "SHIFT"), help=words)
+    words = "in_scale, w_scale and out_scale, for rules on real values; two of them beside --range"
+    factor.add_argument("--scales", type=float, nargs="+", metavar="SCALE", help=words)
+    made.add_argument("--bias", type=float, help="the real bias that such a rule adds")
+    made.add_argument(
+        "--range", type=float, nargs=2, metavar=("MIN", "MAX"), help="real values of codes 0 and 255, for OpenVINO"
+    )
+    made.add_argument("--w-sums", type=int, metavar="SUM", help="the sum of the weights, for mnn")
+    made.add_argument("--x-zero-point", type=int, default=0, metavar="CODE", help="of the input, for mnn")
+    _add_codes(made)
+    made.set_defaults(run=_requantize_vectors)
+    return made
+
+
+def _add_quantize_vectors(kinds: Any) -> argparse.ArgumentParser:
+    made = _command(
+        kinds, "quantize", "make float32 values and the codes that a quantizer gives them", _rules(QUANTIZE)
+    )
+    made.add_argument("--rule", required=True, choices=QUANTIZE, metavar="NAME", help="a rule of the list below")
+    factor = made.add_mutually_exclusive_group(required=True)
+    factor.add_argument("--scale", type=float, help="real size of a code step")
+    words = "real values of the lowest and the highest code, for openvino"
+    factor.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), help=words)
+    _add_codes(made)
+    made.set_defaults(run=_quantize_vectors)
+    return made
+
+
+def _add_codes(made: argparse.ArgumentParser) -> None:
+    """Add what says which codes there are."""
+    made.add_argument("--zero-point", type=int, default=0, help="code of real 0 (default: %(default)s)")
+    types = ["int8", "uint8", "int16", "uint16"]
+    made.add_argument("--dtype", default="int8", choices=types, help="type of the codes (default: %(default)s)")
+    for name, end in (("--qmin", "lowest"), ("--qmax", "highest")):
+        made.add_argument(name, type=int, help=f"{end} code, if the result is clamped (default: that of the type)")
 
 
 def _command(commands: Any, name: str, words: str, end: str | None = None) -> argparse.ArgumentParser:
@@ -312,7 +361,7 @@ def _command(commands: Any, name: str, words: str, end: str | None = None) -> ar
     return made
 
 
-def _rules(rules: dict[str, Rule] | dict[str, Form]) -> str:
+def _rules(rules: Mapping[str, Any]) -> str:
     return _listed("rules:", {name: row.systems for name, row in rules.items()})
 
 

@@ -6,7 +6,7 @@ A real value is ``scale * (q - zero_point)``. The rules of the systems are in th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -15,6 +15,7 @@ from qops._kernels.arrays.checks import as_array as _as_array
 from qops._kernels.arrays.checks import span as _span
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
+from qops._keywords import no_attribute
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops._readable import shows_fields
@@ -274,3 +275,10 @@ def _limit(limit: float) -> float:
     if value < 0:
         raise bad_value("limit", f"{limit} < 0")
     return value
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

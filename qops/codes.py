@@ -18,7 +18,7 @@ s32_affine      -2**31..2**31 - 1        2**32 - 1   ``min + (q + 2**31) * step`
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -26,6 +26,7 @@ from numpy.typing import DTypeLike, NDArray
 from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
 from qops._kernels.arrays.refusal import bad_type
 from qops._kernels.stage.affine import line as _line
+from qops._keywords import no_attribute
 from qops._readable import shows_fields
 from qops.checks import shown
 
@@ -193,3 +194,10 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
     if row.dtype != of(data).dtype:
         raise bad_type("code_type", f"{row.name} is of {row.dtype} codes, got {data.dtype} data")
     return row
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

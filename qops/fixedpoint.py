@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import frexp
-from typing import Literal, NamedTuple, Never, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Never, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._fixed_modes import HLS_OVERFLOWS, HLS_ROUNDINGS, convert
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
+from qops._keywords import no_attribute
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
 from qops._readable import shows_fields
@@ -189,3 +190,10 @@ def apply_multiplier(
     if right_shift is None:
         raise bad_type("right_shift", f"is missing beside the multiplier {_shown(multiplier)}")
     return _apply_multiplier(x, multiplier, right_shift, rounding, out)
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

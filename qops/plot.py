@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
+from qops._keywords import no_attribute
 from qops.checks import as_array as _as_array
 from qops.checks import flag, number, shown
 from qops.frontdoor.signed_error import values as _values
@@ -397,3 +398,10 @@ def shares(names: Sequence[str], values: Mapping[str, ArrayLike], *, ax: Axes | 
     if len(values) > 1:
         drawn.legend()
     return drawn
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

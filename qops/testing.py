@@ -6,13 +6,13 @@ They need no pytest, and raise AssertionError as numpy.testing does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
-from qops._keywords import refusing_unknown, unknown_keyword
+from qops._keywords import no_attribute, refusing_unknown, unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.checks import integer as _integer
 from qops.checks import number as _number
@@ -213,3 +213,10 @@ def _names(rules: list[str]) -> str:
     """List some rules."""
     more = len(rules) - _RULES
     return ", ".join(rules[:_RULES]) + (f" and {more} more" if more > 0 else "") if rules else "no known one"
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

@@ -11,7 +11,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.frontdoor import quantize as _kernels
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.affine import ranges
-from qops.checks import as_array, shown
+from qops.checks import as_array, float32s, integer, shown
 from qops.codes import of_dtype
 from qops.frontdoor.targets import OpenRanges
 from qops.qtensor import QTensor, TensorLike
@@ -34,6 +34,7 @@ def quantize(
     scale: float | ArrayLike | None = None,
     zero_point: int | ArrayLike | None = None,
     axis: int | tuple[int, ...] | None = None,
+    block: int | None = None,
     dtype: DTypeLike = "uint8",
     symmetric: bool = False,
     nan: Literal["raise", "lowest"] = "raise",
@@ -64,6 +65,10 @@ def quantize(
     axis : int or tuple of int, optional
         Each index along this axis gets a range of its own. With several axes, each choice of an index along all of them
         does: ``axis=(0, 1)`` of (batch, token, channel) is a range for each token.
+    block : int, optional
+        With one `axis`: each block of so many neighbours along it gets a range of its own, in each row, as language
+        models keep their weights; the last block may be shorter. `min` and `max` of the result then have the shape of
+        `x`. Ranges come from the data.
     dtype : {uint8, int8, uint16, int16}, optional
         Type of the codes.
     symmetric : bool, optional
@@ -86,9 +91,9 @@ def quantize(
     ------
     TypeError, ValueError
         Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, another
-        dtype or axis, `range` beside `min` or `max`, a scale beside a range, a `zero_point` without a scale, an ``out``
-        that does not fit or overlaps `x`; NaN, with its index; infinite data when an end of the range has to come from
-        them. With both ends given infinities saturate.
+        dtype or axis, a `block` without one axis or beside a range or a scale, `range` beside `min` or `max`, a scale
+        beside a range, a `zero_point` without a scale, an ``out`` that does not fit or overlaps `x`; NaN, with its
+        index; infinite data when an end of the range has to come from them. With both ends given infinities saturate.
 
     Examples
     --------
@@ -103,15 +108,39 @@ def quantize(
     array([0, 4], dtype=uint8)
     >>> qops.quantize(np.ones((2, 3, 8)), axis=(0, 1)).scale.shape
     (2, 3, 1)
+    >>> qops.quantize([[1.0, 2.0, 40.0, 80.0]], axis=1, block=2, dtype="int8", symmetric=True).data
+    array([[ 64, 127,  64, 127]], dtype=int8)
     """
     if unknown:
         raise unknown_keyword(quantize, unknown)
+    if block is not None:
+        given = {"min": min, "max": max, "range": range, "scale": scale, "zero_point": zero_point}
+        lo, hi = _of_blocks(x, block, axis, given)
+        return _kernels.quantize(QTensor, x, lo, hi, None, None, dtype, symmetric, nan, out)
     if scale is None and zero_point is None:
         return _kernels.quantize(QTensor, x, min, max, range, axis, dtype, symmetric, nan, out)
     is_free = min is None and max is None and range is None and symmetric is False
     lo, hi = _of_scale(x, scale, zero_point, dtype, axis, is_free)
     made = _kernels.quantize(QTensor, x, lo, hi, None, None, dtype, symmetric, nan, out)
     return QTensor(made.data, lo, hi)  # the kernel's own ends may be a last bit wider
+
+
+def _of_blocks(x: Any, block: Any, axis: Any, given: dict[str, Any]) -> tuple[Any, Any]:
+    """Give the lowest and the highest value of the block of each element; of data that are not finite, none."""
+    for name, value in given.items():
+        if value is not None:
+            raise bad_value("block", f"ranges of blocks come from the data, got {name}, {shown(value)}, too")
+    if axis is None or isinstance(axis, (tuple, list)):
+        raise bad_value("axis", f"expected the one along which the blocks lie, got {shown(axis)}")
+    values = float32s(as_array(x, "x"), "x")
+    along = integer(axis, "axis", -values.ndim, values.ndim - 1) % max(values.ndim, 1)
+    size, length = integer(block, "block", 1, 2**31 - 1), values.shape[along]
+    if not values.size or not np.isfinite(values).all():
+        return None, None
+    starts = np.arange(0, length, size)
+    ends = (reduce.reduceat(values, starts, along) for reduce in (np.minimum, np.maximum))
+    lo, hi = (np.repeat(end, size, along).take(np.arange(length), along) for end in ends)
+    return lo, hi
 
 
 def _of_scale(x: Any, scale: Any, zero_point: Any, dtype: Any, axis: Any, is_free: bool) -> tuple[Any, Any]:

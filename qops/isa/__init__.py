@@ -27,6 +27,9 @@ Sequences compute dot products where one instruction does not:
 products of its lanes, also those of a kernel that you describe.
 """
 
+from typing import TYPE_CHECKING
+
+from qops._keywords import no_attribute
 from qops.isa.hvx import (
     hvx_vasr_rnd_sat,
     hvx_vavg,
@@ -85,3 +88,10 @@ __all__ = [
     "vpsignb",
 ]
 __dir__ = __all__.copy
+
+
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Raise the AttributeError that tells which name is near."""
+        raise no_attribute(__name__, name, __all__)

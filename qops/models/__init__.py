@@ -7,13 +7,13 @@ of, with other bits on ties. Reading a format needs a small package: ``pip insta
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qops._keywords import no_attribute
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
     from qops.models.graph import Graph
-    from qops.models.load import load
+    from qops.models.loader import load
     from qops.models.op import Layer, Op
     from qops.models.session import Session
     from qops.models.tensor import Tensor
@@ -30,14 +30,16 @@ _HOMES = {
     "Operator": "tflite.file",
     "Session": "session",
     "Tensor": "tensor",
-    "load": "load",
+    "load": "loader",
     "tflite_bytes": "tflite.writer",
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: what models do with lanes needs no reader of files."""
-    if name not in _HOMES:
-        raise no_attribute(__name__, name, __all__)
-    value = globals()[name] = getattr(import_module(f"qops.models.{_HOMES[name]}"), name)
-    return value
+if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
+
+    def __getattr__(name):
+        """Import a public name when it is first used: what models do with lanes needs no reader of files."""
+        if name not in _HOMES:
+            raise no_attribute(__name__, name, __all__)
+        value = globals()[name] = getattr(import_module(f"qops.models.{_HOMES[name]}"), name)
+        return value

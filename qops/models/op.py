@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from qops._readable import shows_fields
 from qops.models.tensor import Tensor
 from qops.rules import Requantize
 
-__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "gap", "in_real_numbers", "unread"]
+__all__ = ["FAILED", "Alone", "Layer", "Missing", "Op", "gap", "in_real_numbers", "takes_threads", "unread"]
 
 FAILED = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """The errors of an op with bad numbers from a damaged file: shapes that do not fit, sizes that no memory holds."""
@@ -38,12 +39,15 @@ class Layer:
     weights, bias : ndarray or None
         The codes of the weights in the order of the file, and the bias.
     sums : callable or None
-        ``sums(x, bias, weights=None)`` gives the exact sums of products of codes, int64, with the bias, for codes `x`
-        of the op's input, and for other codes of weights if they are given. Only for "requantize".
+        ``sums(x, bias, weights=None)`` gives the sums of products of codes, int64, with the bias, for codes `x` of the
+        op's input, and for other codes of weights if they are given. Only for "requantize". They are exact, but for
+        what pairs of products lose on the CPU of the runtime.
     x_zero_point, w_zero_point : int
         The zero points of the data and of the weights, which `sums` subtracts.
     channel : int
         Which axis of the weights has the output channels.
+    exact : callable or None
+        The same as `sums`, of which nothing is lost; None where `sums` loses nothing.
     requantize : Requantize or None
         What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
     """
@@ -57,6 +61,23 @@ class Layer:
     w_zero_point: int = 0
     requantize: Requantize | None = None
     channel: int = 0
+    exact: Callable[..., NDArray[np.int64]] | None = None
+
+    def sums_of_weights(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """Give what one more step in every code of the input adds to each sum: the weights that it multiplies.
+
+        Parameters
+        ----------
+        x : ndarray
+            Codes of the op's input; only their shape and type count.
+
+        Returns
+        -------
+        ndarray of int64, of the shape of the sums
+        """
+        sums = self.exact or self.sums
+        assert sums is not None
+        return sums(np.full_like(x, 1), None) - sums(np.zeros_like(x), None)
 
 
 class Alone(NamedTuple):
@@ -135,6 +156,8 @@ class Op:
     by_image : bool
         Whether what an index of the first axis of the results has depends on this index of the data alone, and not on
         how many there are: the op then gives the same bits for a batch and for its parts.
+    is_threaded : bool
+        Whether `direct` takes None and a number of threads behind the codes.
     """
 
     name: str
@@ -156,6 +179,7 @@ class Op:
     direct: Callable[..., Any] | None = field(default=None, repr=False)
     is_view: bool = field(default=False, repr=False)
     by_image: bool = field(default=False, repr=False)
+    is_threaded: bool = field(default=False, repr=False)
     on_uint8: Any = field(default=None, repr=False)
     with_zero: Callable[[int], Any] | None = field(default=None, repr=False)
 
@@ -186,6 +210,11 @@ def in_real_numbers(op: Op, tensors: Mapping[str, Tensor], *values: NDArray[Any]
     made = op.call(*codes, *values[len(codes) :])
     results = zip(op.outputs, made, strict=False)
     return (*(tensors[name].values(y) for name, y in results), *made[len(op.outputs) :])
+
+
+def takes_threads(prepared: Any) -> bool:
+    """Whether a call of a prepared op takes a number of threads, as those of products do."""
+    return prepared is not None and "num_threads" in signature(type(prepared).__call__).parameters
 
 
 def gap(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from inspect import signature
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple, TypeGuard
@@ -74,7 +73,7 @@ class RunPlan:
         self._steps = [self._step(op, last, num_threads) for op in ops]
         self._constants = {key: tensors[key].data for key in outputs if tensors[key].data is not None}
         views = _views(ops, inputs)
-        self._results = [(key, self._places.get(key, -1), key in views) for key in outputs]
+        self._results = [(key, self._places.get(key, -1), key in views or key not in self._places) for key in outputs]
         self._ops, self._outputs, self._tensors = ops, outputs, tensors
         self._types = [(_dtype(tensors[key]), tensors[key].shape[1:]) for key in inputs]
         self._image_bytes = _image_bytes(ops, inputs, outputs, tensors)
@@ -86,7 +85,7 @@ class RunPlan:
         if op.direct is None:
             return PlanStep(op.call, reads, first, slice(results[0], results[-1] + 1), ends, op)
         call = op.direct
-        if num_threads > 1 and _takes_threads(op):
+        if num_threads > 1 and op.is_threaded:
             call = _on_threads(call, num_threads)
         return PlanStep(call, reads, first, results[0], ends, op)
 
@@ -153,15 +152,13 @@ class RunPlan:
                 raise ValueError(f"{self._name}: {op.name} ({op.kind}): {str(why) or repr(why)}") from why
             for i in ends:
                 values[i] = None
-        return {
-            key: np.array(self._constants[key]) if place < 0 else np.array(values[place]) if copied else values[place]
-            for key, place, copied in self._results
-        }
-
-
-def _takes_threads(op: Op) -> bool:
-    """Whether an op is a product, whose call takes `num_threads`."""
-    return op.prepared is not None and "num_threads" in signature(type(op.prepared).__call__).parameters
+        try:
+            return {
+                key: np.array(self._constants[key] if place < 0 else values[place]) if copied else values[place]
+                for key, place, copied in self._results
+            }
+        except MemoryError as why:
+            raise ValueError(f"{self._name}: its results do not fit into memory: {why}") from why
 
 
 def _on_threads(call: Callable[..., Any], count: int) -> Callable[..., Any]:

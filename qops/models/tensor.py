@@ -58,9 +58,10 @@ class Tensor:
         Returns
         -------
         ndarray of float64
+            Of complex values, complex128.
         """
         if self.scale is None or self.zero_point is None:
-            return codes.astype(np.float64)
+            return codes.astype(np.complex128 if codes.dtype.kind == "c" else np.float64)
         scale, zero = (self._along(part, codes.ndim) for part in (self.scale.astype(np.float64), self.zero_point))
         return np.asarray((codes.astype(np.float64) - zero) * scale)
 

@@ -24,6 +24,14 @@ Formulas
     the even one. ``plus_half(v)`` is ``trunc(v + copysign(0.5, v))``: half away, but 0.49999997 becomes 1, and an odd
     number between 2**23 and 2**24 the next even one, because the sum is rounded to float32. ``sat_u8``, ``sat_s16`` and
     ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
+Zeros
+    An op that subtracts the zero of an operand subtracts a code. A zero that lies between two codes is rounded to one
+    of them, and a range that excludes 0 loses its offset.
+Supernodes
+    The prepared form of one packs its weights once, for images of any size and range. Called as ``op(x, out=None,
+    num_threads=1)``, it gives what its function gives: each call is that of a node that has not run before. `Session`
+    is a node that remembers its range. ``op.within(x, lo, hi)`` runs it in a range that another call has found, and
+    ``op.sums(x)`` gives what it requantizes. `qops.explain` and `qops.debug` take such ops, with dumps of a device.
 
 Not modelled: ``QuantizedConv2d_16x16to32``, ``GroupedConv2d_8x8p32to8``, ``InstanceNormBG_8``; other ops on 16-bit
 codes; input supernodes with a stride of 3 across; groups of a transposed convolution; softmax of 5632 codes or more in

@@ -73,7 +73,8 @@ def quantized_batch_norm_8x8p8to8(
     A result is off by some 0.51 LSB at most where 0 is on a code of all ranges, and both ends are given.
 
     **Hazards.** A range that is found depends on the data, so equal codes of two calls are not equal values. nnlib
-    keeps the range in its node, where it only grows; here each call begins anew, as the first of a node does.
+    keeps the range in its node, where it only grows; here each call begins anew, as the first of a node does. No second
+    call of a node was recorded, so what it would give is not known, and `Session` refuses this op.
 
     >>> scale, bias = (np.array([255], np.uint8), 0.0, 2.55), (np.array([0], np.uint8), 0.0, 1.0)
     >>> for top in (40, 200):

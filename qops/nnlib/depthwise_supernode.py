@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops._kernels.nnlib.depthwise_supernode import sums_around
+from qops._kernels.nnlib.depthwise_supernode import watched_beside
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
@@ -18,17 +18,12 @@ from qops.qtensor import QTensor, TensorLike
 __all__ = ["DepthwiseSupernode", "depthwise_supernode"]
 
 WIDTHS = (3, 5, 7)
-HIGHEST = 255
 VECTOR = 32  # channels
-COLUMNS = 4  # of a vector of an image, and before the first pixel of a row of one
 ONE_BLOCK = ((7, 1), (5, 2))  # widths and strides of kernels that read the scales of 32 channels only
 
 
 class DepthwiseSupernode(FusedNode):
-    """Prepared form of `depthwise_supernode`: the weights are packed once, for images of any size and range.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what `depthwise_supernode` gives: each call is that of a node
-    that has not run before. `Session` is a node that remembers its range.
+    """Prepared form of `depthwise_supernode`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------
@@ -50,7 +45,7 @@ class DepthwiseSupernode(FusedNode):
     (1, 112, 112, 1)
     """
 
-    __slots__ = ("_each", "_is_3x3")
+    __slots__ = ("_each",)
     _axes = "(KH, KW, C, 1)"
     _rules = NodeRules(
         start=(-0.125, 0.125),
@@ -96,42 +91,16 @@ class DepthwiseSupernode(FusedNode):
             period = VECTOR
         groups = w.shape[2]
         self._ready(w.transpose(0, 1, 3, 2), zero, step, bias, groups=groups, scales=scales, period=period)
-        self._is_3x3 = w.shape[:2] == (3, 3) and scales is None
-        self._each = np.ascontiguousarray(w[..., 0].astype(np.int16) - zero)
+        watches = w.shape[:2] == (3, 3) and scales is None and None in self._given
+        self._each = np.ascontiguousarray(w[..., 0].astype(np.int16) - zero) if watches else None
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
         seen = [Watched(sums)]
         if self._taps[1] == 5 and self._moves[0][1] == 2 and place.size[1] % 4 == 1:
             seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
-        if self._is_3x3:
-            seen += self._around(place)
+        if self._each is not None:
+            seen += watched_beside(place, self._moves[0], self._moves[1] == "VALID", self._each)
         return seen
-
-    def _around(self, place: Place) -> list[Watched]:
-        """Give the sums of the columns left and right of the result that fill up the vectors of its rows.
-
-        They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
-        zero code before the image and up to three after it. What is after a slice is the next one, or the next row.
-        """
-        (down, across), (top, left), (height, width) = self._moves[0], place.before, place.size
-        before = COLUMNS // across if self._moves[1] == "VALID" else (COLUMNS - left) // across
-        beside = np.array([*range(before), *range(before + width, before + width + -(width + before) % COLUMNS)])
-        starts = (beside - before) * across + COLUMNS - left
-        rows = max(top + place.image.shape[1], (height - 1) * down + 3) + 1
-        at = starts.astype(np.intp)
-        sums, unset = sums_around(place.image, self._each, place.size, top, rows, down, at, place.zero)
-        known, loose = ~unset.any((1, 2, 3)), unset.any((1, 2))
-        found = [Watched(sums[:, :, known])] if known.any() else []
-        for column in np.flatnonzero(~known):
-            of = np.flatnonzero(~loose[column])
-            if of.size:
-                found.append(Watched(sums[:, :, column : column + 1, of], of, of))
-            of = np.flatnonzero(loose[column])
-            w = self._each[..., of] * unset[column][..., of].astype(np.int64)
-            dark, bright = w * (0 - place.zero), w * (HIGHEST - place.zero)
-            spread = np.minimum(dark, bright).sum((0, 1)), np.maximum(dark, bright).sum((0, 1))
-            found.append(Watched(sums[:, :, column : column + 1, of], of, of, spread))
-        return found
 
 
 def depthwise_supernode(

@@ -60,7 +60,7 @@ def quantized_minimum_8(
     >>> qops.nnlib.quantized_minimum_8(t, t, -1.0, 0.9921875).data  # -16, 0 and 15.875, cut to the range: 0, 128, 255
     array([128, 128, 128], dtype=uint8)
 
-    A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
+    A zero that is rounded, and a range that excludes 0:
 
     >>> qops.nnlib.quantized_minimum_8(
     ...     (np.array([0, 255], np.uint8), 1.0, 2.0), (np.array([255, 255], np.uint8), 0.0, 4.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -136,12 +137,15 @@ class FusedNode(Node):
         depth: how many channels words of unsigned weights count. scales: factors of the results; `own` are those that
         the weights have been multiplied by. period: as `Scales` takes it.
         """
-        centred = w.astype(np.int16) - zero
-        small = centred.min() >= -MIDDLE and centred.max() < MIDDLE
-        self._w_zero, packs = (0, centred.astype(np.int8)) if small else (zero, w)
+        self._w_zero, packs = zero, w
+        if w.dtype == np.int8:
+            self._w_zero = 0
+        elif int(w.min()) - zero >= -MIDDLE and int(w.max()) - zero < MIDDLE:
+            self._w_zero, packs = 0, (w - np.uint8(zero)).view(np.int8)
         self._packed = pack_weights(packs.transpose(3, 2, 0, 1), groups=groups, neighbours=True)
         self._taps = w.shape[:2]
-        zeros = centred.sum((0, 1, 2), np.int64)  # times the zero of images, they are a sum
+        higher = MIDDLE * self._packed.is_shifted - self._w_zero  # than the weights that are packed
+        zeros = self._packed.sums.astype(np.int64) + higher * prod(self._packed.shape[1:])  # modulo 2**32
         factor = zero * w.shape[0] * w.shape[1] * depth
         by = inverse = None
         if scales is not None or own is not None:
@@ -180,6 +184,55 @@ class FusedNode(Node):
         """Run a node that has not run before on images `x`."""
         made: QTensor = self._kernel.run(QTensor, self, self._first, x, out, num_threads)[0]
         return made
+
+    def within(self, x: TensorLike, lo: float, hi: float) -> QTensor:
+        """Run the node on images `x` in a range that another call has found.
+
+        Parameters
+        ----------
+        x : uint8 tensor
+            Images.
+        lo, hi : float
+            Both ends of the output range, which has 0 on a code.
+
+        Returns
+        -------
+        QTensor
+            uint8 codes, those of one pass in this range.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Images that the node refuses, a range without 0.
+        """
+        ends = NodeRange(given_ends(lo, hi, ("lo", "hi")), self._rules.start)
+        if self._rules.counts_steps:
+            ends.move(lo, hi)
+        made: QTensor = self._kernel.run(QTensor, self, ends, x, None, 1)[0]
+        return made
+
+    def sums(self, x: TensorLike) -> tuple[NDArray[np.int64], Any]:
+        """Give the sums of products for images `x`, and their step, as rules of requantization take them.
+
+        Parameters
+        ----------
+        x : uint8 tensor
+            Images.
+
+        Returns
+        -------
+        sums : ndarray of int64, (N, OH, OW, O)
+            Sums of ``(x - zero) * w``, of the weights as the node has them, and the bias, rounded to their steps.
+        step : float or ndarray of float64, (O,)
+            The real value of a step of the sums, of each channel if these have scales.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Images that the node refuses.
+        """
+        found: tuple[NDArray[np.int64], Any] = self._kernel.sums(x)
+        return found
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         found: tuple[int, ...] = self._kernel.shape_of(tuple(shape))

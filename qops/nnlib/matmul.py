@@ -50,7 +50,7 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
     >>> qops.nnlib.quantized_matmul_8x8to32(a, b).data
     array([[[[10]]]], dtype=int32)
 
-    A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
+    A zero that is rounded, and a range that excludes 0:
 
     >>> one = np.array([[1]], np.uint8)
     >>> t = qops.nnlib.quantized_matmul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))

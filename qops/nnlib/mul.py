@@ -41,8 +41,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     -----
     Source: ``mul_832_execute``, ``op_addsubmul_8to32.c``.
 
-    **Hazards.** A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its
-    offset:
+    **Hazards.** A zero that is rounded, and a range that excludes 0:
 
     >>> one = np.array([1], np.uint8)
     >>> t = qops.nnlib.quantized_mul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))

@@ -60,7 +60,8 @@ def quantized_resize_bilinear_8(
         What every function refuses (`qops.nnlib`); with at most two channels and a width that is a power of two: images
         of one column to four times the size, for which nnlib reads what is in memory behind; `align_corners` to a
         height or width of 1, for which it divides by 0; `align_corners` from a width of 1, 4, 16 and so on to four
-        times that width and less than 384 codes a row, a fourth arithmetic, which is not modelled.
+        times that width and less than 384 codes a row. These run on a kernel of their own, with weights of
+        columns cut to 7 bits and of rows rounded to 15, as its source reads; no run of it is recorded.
 
     Notes
     -----
@@ -190,7 +191,11 @@ def _arithmetic(shape: tuple[int, ...], size: tuple[int, int], corners: bool) ->
             raise bad_value("x", f"images of one column, of which nnlib reads what is in memory behind, to {size}")
         return "exact"
     if corners and size[1] == 4 * width and (width - 1) % 3 == 0 and width * channels < 384:
-        raise bad_value("align_corners", f"a fourth arithmetic, from a width of {width} to {size[1]}, is not modelled")
+        raise bad_value(
+            "align_corners",
+            f"from a width of {width} to {size[1]}, images of up to 2 channels run on a "
+            "kernel of their own, of which no run is recorded",
+        )
     if corners and 1 in size:
         raise bad_value("align_corners", f"the original divides by 0 for a size of {size}")
     return "float"

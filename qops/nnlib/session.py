@@ -35,7 +35,7 @@ class Session:
     Raises
     ------
     TypeError
-        Another op.
+        Another op; also a batch norm, which in the original remembers a range too: no second call of one was recorded.
 
     Notes
     -----

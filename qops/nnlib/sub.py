@@ -100,7 +100,7 @@ def quantized_sub_8p8to8_d32(
     >>> qops.nnlib.quantized_sub_8p8to8_d32(top, mid, 100.0, 150.0)  # 155
     QTensor(np.uint8([255]), 0.0, 150.0)
 
-    A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
+    A zero that is rounded, and a range that excludes 0:
 
     >>> one, zero = (np.array([0], np.uint8), 1.0, 2.0), (np.array([0], np.uint8), 0.0, 1.0)
     >>> qops.nnlib.quantized_sub_8p8to8_d32(one, zero, 0.0, 2.0).data  # 1 - 0

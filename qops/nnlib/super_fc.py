@@ -16,10 +16,7 @@ UNIT, LEAST = 16, 32  # rows are of whole units, and at least so long
 
 
 class SuperFC(FusedNode):
-    """Prepared form of `super_fc`: the weights are packed once, for any number of rows.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what `super_fc` gives: each call is that of a node that has
-    not run before. `Session` is a node that remembers its range.
+    """Prepared form of `super_fc`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.finish import Finish
 from qops._kernels.nnlib.node_sums import Watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, choice, operand, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, Place
 from qops.nnlib.node_arguments import Arch, Bias
-from qops.nnlib.signed_weights import signed_weights
-from qops.nnlib.supernode_dump import explained
+from qops.nnlib.signed_weights import ONE, signed_weights
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Supernode", "supernode"]
@@ -27,10 +28,7 @@ SIXES = (12, 36)  # widths in whole vectors of images that are convolved six col
 
 
 class Supernode(FusedNode):
-    """Prepared form of `supernode`: the weights are packed once, for images of any size and range.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what `supernode` gives: each call is that of a node that has
-    not run before. `Session` is a node that remembers its range.
+    """Prepared form of `supernode`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------
@@ -47,6 +45,10 @@ class Supernode(FusedNode):
     TypeError, ValueError
         An argument that `supernode` refuses.
 
+    See Also
+    --------
+    qops.explain : with `op`, which chip gave a dump of the node, and which channels a V65 rescales.
+
     Examples
     --------
     >>> w, bias = (
@@ -56,15 +58,9 @@ class Supernode(FusedNode):
     array([False,  True, False, False])
     >>> qops.nnlib.Supernode(w, bias, (1, 1), "VALID", arch="v60").rescaled.any()
     np.False_
-    >>> x = np.full((1, 1, 1, 8), 200, np.uint8), 0.0, 1.0
-    >>> op = qops.nnlib.Supernode(w, bias, (1, 1), "VALID", 0.0, 7.0, arch="v60")
-    >>> print(op.explain(x, op(x)))
-    v65: 1 differ, by 1 at most, in channels 2
-    v60: all 4 integers
-    on a v65, channels 1 are rescaled
     """
 
-    __slots__ = ("_is_signed", "_rescaled", "_tap_sums")
+    __slots__ = ("_is_signed", "_rescaled")
 
     def __init__(
         self,
@@ -89,28 +85,6 @@ class Supernode(FusedNode):
         """Whether the weights of each channel were multiplied to become signed bytes."""
         return self._rescaled
 
-    def explain(self, x: TensorLike, y: TensorLike) -> str:
-        """Say which chip gave a dump: codes and range of the result `y` for images `x`.
-
-        Both arches run in the range of `y`. For the rule of the multiply, give sums and codes to `qops.explain`.
-
-        Parameters
-        ----------
-        x, y : uint8 tensor
-            Images, and what a device made of them.
-
-        Returns
-        -------
-        str
-            For each arch how many codes differ, and in which channels; and which channels a V65 rescales.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Tensors that do not fit.
-        """
-        return explained(self, x, y)
-
     def _take(self, w: NDArray[np.uint8], lo: float, hi: float, bias: Bias, scales: Floats | None) -> None:
         """Pack the weights: signed bytes, which a V65 has if those of 32 channels fit its memory, or codes."""
         choice(self.arch, "arch", ("v65", "v60"))
@@ -122,9 +96,8 @@ class Supernode(FusedNode):
         self._rescaled = np.zeros(w.shape[3], bool)
         if self._is_signed:
             signed = signed_weights(w, zero)
-            self._tap_sums = signed.codes.sum((0, 2), np.int64)
-            self._rescaled = signed.scales != 1
-            own = signed.scales if self._rescaled.any() else None
+            self._rescaled = signed.scales < ONE
+            own = signed.scales.astype(np.float32) / np.float32(ONE) if self._rescaled.any() else None
             self._ready(signed.codes, 0, step, bias, scales=scales, own=own)
         else:
             self._ready(w, zero, step, bias, depth=depth, scales=scales)
@@ -164,9 +137,16 @@ class Supernode(FusedNode):
         sums = self._columns(place, column, 1)[..., channels]
         if not unset or (left == 0 and needed <= room):
             return Watched(sums, of, of)
-        of_taps = self._tap_sums[unset].sum(0)[channels]
+        of_taps = self._sums_of(unset)[channels]
         dark, bright = of_taps * (0 - place.zero), of_taps * (HIGHEST - place.zero)
         return Watched(sums, of, of, (np.minimum(dark, bright), np.maximum(dark, bright)))
+
+    def _sums_of(self, taps: list[int]) -> NDArray[np.int64]:
+        """Give the sums of the weights of some taps across, for each output channel: what a window of ones gives."""
+        window = np.zeros((1, *self._taps, self._packed.shape[1]), np.uint8)
+        window[:, :, taps] = 1
+        sums: NDArray[np.int32] = convolve(Images(window), self._packed, None, Finish(self._w_zero))
+        return sums[0, 0, 0].astype(np.int64)
 
 
 def supernode(

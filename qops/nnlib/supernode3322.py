@@ -22,9 +22,7 @@ SHAPE = (3, 3, 2, 2)
 
 
 class Supernode3322(FusedNode):
-    """Prepared form of `supernode3322`: the weights are packed once, for images of any size and range.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what `supernode3322` gives.
+    """Prepared form of `supernode3322`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------

@@ -24,10 +24,7 @@ PADS_DEPTH = (2, 3, 4, 8)  # strides across for which the filters are padded to 
 
 
 class QuantizedTransposeConv2d8x8p32to8(Node):
-    """Prepared form of `quantized_transpose_conv2d_8x8p32to8`: the weights are packed once, for any number of images.
-
-    Called as ``op(x, out=None, num_threads=1)``, it gives what the function gives: each call is that of a node that has
-    not run before. `Session` is a node that remembers its range.
+    """Prepared form of `quantized_transpose_conv2d_8x8p32to8`; see *Supernodes* in `qops.nnlib`.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ In ``ort_avx2``, neighbours are the codes (k, k+1) of a matrix. In ``qlinear_con
 after the other, with padding; in ``conv_integer``, whose weights are uint8 and whose image is int8 where it saturates,
 the taps of one channel after the other. Depthwise ``qlinear_conv`` is exact everywhere. ``ort_neon`` has the same
 orders, and pairs (k, k+8) of each 16; in it also ``qlinear_conv`` of int8 by int8 is exact if zero points of weights
-are 0. On ARM, ``qlinear_add`` has integers, and ``qlinear_mul`` and products to float32 are fused multiply-adds.
+are 0. On ARM, ``qlinear_add`` has integers, ``qlinear_mul`` and products to float32 are fused multiply-adds, and means
+beyond int32 saturate.
 
 Between QuantizeLinear and DequantizeLinear of a model file, onnxruntime on x86 makes uint8 of int8 codes before it
 fuses nodes. So layers of int8 by int8 saturate there in ``ort_avx2`` as those of uint8 by int8 do, and

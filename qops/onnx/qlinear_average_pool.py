@@ -16,6 +16,7 @@ from qops.onnx import _checks as check
 from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
 from qops.onnx.pool_window import PoolWindow, taps
 from qops.onnx.requantize import stage
+from qops.onnx.runtimes import COLUMNS
 
 __all__ = ["QLinearAveragePool", "QLinearGlobalAveragePool", "qlinear_average_pool", "qlinear_global_average_pool"]
 
@@ -92,13 +93,20 @@ class QLinearAveragePool(_Means):
         count_include_pad: int = 0,
         pads: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
+        runtime: str = "ort",
     ) -> None:
+        runtime = check.own_runtime(runtime)
         self._make(locals())
 
     def _check(self) -> None:
         super()._check()
         self._window = PoolWindow.of(self._arguments)
         integer(self.count_include_pad, "count_include_pad", 0, 1)
+
+    @property
+    def rule(self) -> str:
+        """The rule of `qops.rules.average_pool` that this runtime has."""
+        return COLUMNS[self.runtime].pool
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         first = (shape[0], shape[-1], *shape[1:-1]) if self.channels_last else shape
@@ -129,8 +137,8 @@ class QLinearAveragePool(_Means):
         if np.isnan(near).any():
             raise bad_value("x_scale, y_scale", f"{x_scale!s}, {y_scale!s} lead beyond float32")
         info = np.iinfo(x.dtype)
-        # onnxruntime converts what int32 does not hold to -2**31, and so to the lowest code
-        near[np.abs(near) >= F32(2**31)] = info.min
+        if self.rule == "ort":  # x86 converts what int32 does not hold to -2**31, and so to the lowest code
+            near[np.abs(near) >= F32(2**31)] = info.min
         return np.clip(near, info.min, info.max).astype(x.dtype)
 
 
@@ -187,6 +195,7 @@ def qlinear_average_pool(
     count_include_pad: int = 0,
     pads: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
+    runtime: str = "ort",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Give the mean of each window, as onnxruntime does: ``com.microsoft.QLinearAveragePool``.
@@ -197,7 +206,8 @@ def qlinear_average_pool(
         Y = saturate(half_even(t / n / y_scale + y_zero_point))
 
     so the zero point is inside of the rounding. A window as large as the image, without padding, is computed as
-    `qlinear_global_average_pool`. What int32 does not hold becomes the lowest code.
+    `qlinear_global_average_pool`. What int32 does not hold becomes the lowest code on x86, and saturates on ARM: these
+    are the rows ``ort`` and ``ort-arm`` of `qops.rules.average_pool`.
 
     Parameters
     ----------
@@ -216,6 +226,8 @@ def qlinear_average_pool(
         1: n also counts pixels of the padding, which are real 0; 0: n counts pixels of the image only.
     pads, strides : optional
         See `max_pool`.
+    runtime : {"ort", "ort_avx2", "ort_arm", "ort_neon"}
+        onnxruntime on a kind of CPU, see `qops.onnx`.
     out : ndarray of the type of `X`, optional
         Where the codes are written, apart from the input.
 
@@ -238,7 +250,15 @@ def qlinear_average_pool(
     ...     np.array([[[3, 1, 4, 4]]], np.uint8), 0.5, 0, 0.25, 0, kernel_shape=[2], strides=[2]
     ... )
     array([[[4, 8]]], dtype=uint8)
+
+    **Hazards.** A mean of 2**31 output steps or more is the lowest code on x86, and the highest on ARM:
+
+    >>> x = np.uint8([[[255, 1]]])
+    >>> [qops.onnx.qlinear_average_pool(x, 2.0**30, 0, 1, 9, kernel_shape=[1], runtime=r)[0, 0, 0].item()
+    ...  for r in ("ort", "ort_arm")]
+    [0, 255]
     """
+    runtime = check.own_runtime(runtime)
     return QLinearAveragePool._once(locals())(X, out)
 
 

@@ -27,8 +27,9 @@ class Column(NamedTuple):
     pairs : {"", "saturate", "lowest"}
         What two products that share a word of 16 bits do. "": sums are exact. "saturate": neighbours (k, k+1) of uint8
         by int8 saturate. "lowest": (k, k+8) of each 16, by int8, lose 65536 if all four codes are the lowest.
-    add, add_beyond, mul : str
-        The rules of `qops.rules` for QLinearAdd, for one whose ratios of scales `add` does not take, and QLinearMul.
+    add, add_beyond, mul, pool : str
+        The rules of `qops.rules` for QLinearAdd, for one whose ratios of scales `add` does not take, for QLinearMul and
+        QLinearAveragePool.
     fuses : bool
         Whether a product and a sum of floats are rounded once.
     is_ort : bool
@@ -42,9 +43,15 @@ class Column(NamedTuple):
     add: str = "ort-x86"
     add_beyond: str = ""
     mul: str = "ort-x86"
+    pool: str = "ort"
     fuses: bool = False
     is_ort: bool = True
     allows_int8: bool = False
+
+    @property
+    def saturates(self) -> bool:
+        """Whether neighbours of uint8 by int8 saturate."""
+        return self.pairs == "saturate"
 
     def pairs_of(self, left: np.dtype[Any], right: np.dtype[Any]) -> Pairs:
         """Give what pairs do in a product of codes of these types; the left ones have the rows.
@@ -81,7 +88,7 @@ class Column(NamedTuple):
         return "" if has_own_kernel else self.pairs_of(x, w)
 
 
-_ARM = "qnnpack", "ort-arm-float", "ort-arm", True, True, True
+_ARM = "qnnpack", "ort-arm-float", "ort-arm", "ort-arm", True, True, True
 COLUMNS = {
     "onnx": Column("the ONNX standard as written", is_ort=False),
     "ort": Column("onnxruntime on x86 with VNNI"),

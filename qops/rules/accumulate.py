@@ -160,7 +160,7 @@ def accumulate(
     Examples
     --------
     >>> acc = qops.rules.accumulate(
-    ...     np.array([[30000, -30000]], np.int16), np.array([[127], [-128]], np.int8), np.int64([2**33])
+    ...     np.array([[30000, -30000]], np.int16), np.array([[127], [-128]], np.int8), np.array([2**33], np.int64)
     ... )
     >>> acc
     array([[8597584592]])

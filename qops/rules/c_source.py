@@ -208,9 +208,9 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
     the rows of `qops.rules.add` name them, with right shifts in place of shifts.
 
     ``quantize`` takes a float, its scale, ``zero_point``, ``lo`` and ``hi``. `lo` of the rules that leave out the
-    lowest code is -127; of those that cast, `lo` and `hi` are the ends of the type. openvino takes ``255 / (max - min)`` and
-    ``-min * 255 / (max - min)``, each rounded to float32, and the lowest code of the type, in place of the scale and
-    the zero point. NaN has no code.
+    lowest code is -127; of those that cast, `lo` and `hi` are the ends of the type. openvino takes
+    ``255 / (max - min)`` and ``-min * 255 / (max - min)``, each rounded to float32, and the lowest code of the type, in
+    place of the scale and the zero point. NaN has no code.
 
     The functions of the rules of `REAL_BIAS` take ``x``, then the numbers that `Requantize.floats` has, in its order,
     then ``zero_point`` if their formula has a z, and ``lo, hi``. MNN's z is in its last number already.

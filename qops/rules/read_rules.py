@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from qops._readable import shows_fields
 from qops.rules.fitted import FittedRule
+from qops.rules.table import TABLE
 
 __all__ = ["READ_RULES", "ReadRule"]
 
@@ -25,44 +26,47 @@ class ReadRule(NamedTuple):
     rule: str | FittedRule
     systems: str
 
+    @property
+    def formula(self) -> str:
+        """What it computes: the formula of the row of `TABLE`, or the parts of the rule in words."""
+        return TABLE[self.rule].formula if isinstance(self.rule, str) else str(self.rule)
+
 
 _READ = "{}, read on 2026-11-28, not run"
-READ_RULES = {
-    name: ReadRule(rule, _READ.format(words))
-    for name, rule, words in (
+_ROWS: tuple[tuple[str, str | FittedRule, str], ...] = (
+    (
+        "nvdla",
+        FittedRule(15, second="half_away"),
+        "NVDLA, NV_NVDLA_HLS_shiftrightsu.v: a multiplier of 16 bits with its sign, which is given",
+    ),
+    ("gemmini", "fp32-even", "Gemmini, gemmini_params.h: ACC_SCALE, a float32, half even, without a zero point"),
+    (
+        "gemmini-shift",
+        FittedRule(1, second="half_even"),
+        "Gemmini, gemmini_params.h: ROUNDING_RIGHT_SHIFT, half even",
+    ),
+    (
+        "xuantie",
+        FittedRule(31, split="after", first_shift=32, first="floor", second="half_up"),
+        "XuanTie SHL (csi-nn2) on RVV: vmulh, vssra with vxrm 0, vnclip",
+    ),
+    ("tpu-mlir-tflite", "tflite-double", "Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, TFLite"),
+    *(
         (
-            "nvdla",
-            FittedRule(15, second="half_away"),
-            "NVDLA, NV_NVDLA_HLS_shiftrightsu.v: a multiplier of 16 bits with its sign, which is given",
-        ),
-        ("gemmini", "fp32-even", "Gemmini, gemmini_params.h: ACC_SCALE, a float32, half even, without a zero point"),
+            f"tpu-mlir-{rounding.replace('_', '-')}",
+            FittedRule(31, second=rounding),
+            f"Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, one shift of 64 bits, {rounding}",
+        )
+        for rounding in ("half_up", "half_away", "half_even", "truncate", "floor")
+    ),
+    *(
         (
-            "gemmini-shift",
-            FittedRule(1, second="half_even"),
-            "Gemmini, gemmini_params.h: ROUNDING_RIGHT_SHIFT, half even",
-        ),
-        (
-            "xuantie",
-            FittedRule(31, split="after", first_shift=32, first="floor", second="half_up"),
-            "XuanTie SHL (csi-nn2) on RVV: vmulh, vssra with vxrm 0, vnclip",
-        ),
-        ("tpu-mlir-tflite", "tflite-double", "Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, TFLite"),
-        *(
-            (
-                f"tpu-mlir-{rounding.replace('_', '-')}",
-                FittedRule(31, second=rounding),
-                f"Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, one shift of 64 bits, {rounding}",
-            )
-            for rounding in ("half_up", "half_away", "half_even", "truncate", "floor")
-        ),
-        *(
-            (
-                f"tpu-mlir-qdm-{rounding.replace('_', '-')}",
-                FittedRule(31, split="after", first_shift=31, first="half_up", second=rounding),
-                f"Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, QDM, half up at 31, then {rounding}",
-            )
-            for rounding in ("half_up", "half_away", "half_even")
-        ),
-    )
-}
+            f"tpu-mlir-qdm-{rounding.replace('_', '-')}",
+            FittedRule(31, split="after", first_shift=31, first="half_up", second=rounding),
+            f"Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, QDM, half up at 31, then {rounding}",
+        )
+        for rounding in ("half_up", "half_away", "half_even")
+    ),
+)
+READ_RULES = {name: ReadRule(rule, _READ.format(words)) for name, rule, words in _ROWS}
 """Rules by their sources alone, by name. `qops.explain` tries them where no system that was run gives all integers."""

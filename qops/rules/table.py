@@ -4,8 +4,9 @@
 steps the product is rounded, on which side of that the zero point is added, and what wraps.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
+from qops._kernels.arrays.nearest import did_you_mean
 from qops._pages.html import in_notebook, table
 from qops._readable import fitted, shows_fields
 from qops.rules import formulas
@@ -120,6 +121,9 @@ stepwise-amx: the first of two steps is by in_scale * w_scale.
 
 class Rules(dict[str, Rule]):
     """Requantization rules by name; printed, what the columns mean and a table."""
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise KeyError(f"{name!r} is no rule of requantization{did_you_mean(name, self)}")
 
     def __repr__(self) -> str:
         return fitted(f"<{len(self)} requantization rules: {', '.join(self)}; print explains them>")

@@ -11,10 +11,11 @@ points of 0. Images are NHWC. Arguments mean the same in all ops:
   (LiteRT's default, which takes what XNNPACK has not from the optimised kernels), "tflm" (TFLite Micro; the plain C of
   CMSIS-NN gives the same in convolutions, FULLY_CONNECTED, ADD, MUL and average pools), "tflm_until_2026_06" (TFLite
   Micro before sums of 16 by 8 bits without a bias had 48 bits) or "single_rounding" (TFLite Micro built with
-  TFLITE_SINGLE_ROUNDING). These kernels of LiteRT are those of x86; where a sum of int8 is far below int32, XNNPACK's
-  are those of AVX-512. On 64-bit ARM LiteRT is "reference_arm", "optimized_arm" and "xnnpack_arm" (cores with dot
-  products, also with i8mm), or "optimized_neon" and "xnnpack_neon" (cores without, as in a Raspberry Pi 3 or 4). What
-  differs is a table of facts, `qops.tflite.kernels`, which says what each column rests on.
+  TFLITE_SINGLE_ROUNDING). These kernels of LiteRT are those of x86. XNNPACK's are those of AVX-512; those of AVX2,
+  "xnnpack_avx2", are others where a sum is beyond int32. On 64-bit ARM LiteRT is "reference_arm", "optimized_arm" and
+  "xnnpack_arm" (cores with dot products, also with i8mm), or "optimized_neon" and "xnnpack_neon" (cores without, as in
+  a Raspberry Pi 3 or 4). What differs is a table of facts, `qops.tflite.kernels`, which says what each column rests
+  on.
 
 A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, and `dtype`, the
 type of the codes; it checks them, makes the integers and tables, and packs the weights. It has the name of its function
@@ -36,7 +37,7 @@ from qops.tflite.batch_matmul import BatchMatmul, batch_matmul
 from qops.tflite.concatenation import Concatenation, concatenation
 from qops.tflite.convolution import Conv2D, conv_2d
 from qops.tflite.depthwise import DepthwiseConv2D, depthwise_conv_2d
-from qops.tflite.exp import Elu, Exp, Gelu, elu, exp, gelu
+from qops.tflite.exp import Elu, Exp, Gelu, Log, elu, exp, gelu, log
 from qops.tflite.extremes import Maximum, Minimum, maximum, minimum
 from qops.tflite.fully_connected import FullyConnected, fully_connected
 from qops.tflite.hard_swish import HardSwish, hard_swish
@@ -73,6 +74,7 @@ __all__ = [
     "HardSwish",
     "L2Normalization",
     "LeakyRelu",
+    "Log",
     "LogSoftmax",
     "Logistic",
     "LstmSequence",
@@ -120,6 +122,7 @@ __all__ = [
     "hard_swish",
     "l2_normalization",
     "leaky_relu",
+    "log",
     "log_softmax",
     "logistic",
     "max_pool_2d",

@@ -13,7 +13,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice, int32
 from qops.joining import joined_shape, listed, looked_up
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import F32, half_away
+from qops.tflite.arithmetic import F32, half_away, multiply_add
 from qops.tflite.op import PreparedOp
 
 __all__ = ["Concatenation", "concatenation"]
@@ -63,7 +63,7 @@ class Concatenation(PreparedOp):
         if self._dtype != np.uint8:
             raise bad_value("x_scale, x_zero_point", f"expected y_scale and y_zero_point, {y}, got {x}")
         scale = F32(x[0]) * (F32(1) / F32(y[0]))
-        values = half_away(np.arange(256, dtype=F32) * scale + F32(-x[1]) * scale)
+        values = half_away(multiply_add(np.arange(256, dtype=F32), scale, F32(-x[1]) * scale, self._facts.fuses))
         return np.clip(values + y[1], 0, 255).astype(np.uint8)
 
     def shape_of(self, shape: Any) -> tuple[int, ...]:
@@ -123,7 +123,7 @@ def concatenation(
 
     Codes of int8 and int16 are copied. Codes of uint8 with another scale or zero point than the result are taken to
     those in float32: ``half_away(f(f(x * s) + b)) + y_zero_point``, ``s = f(x_scale * f(1 / y_scale))``,
-    ``b = f(-x_zero_point * s)``.
+    ``b = f(-x_zero_point * s)``; on ARM, ``x * s + b`` is rounded once.
 
     Parameters
     ----------

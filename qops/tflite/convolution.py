@@ -72,7 +72,7 @@ class Convolution(WeightedOp):
         self._losses: Losses | None = None
         self._single: Any = None
         self._many = self._sums = None
-        self._wraps = self._is_dense and self._dtype == np.int8 and self._rounding.may_wrap(facts)
+        self._wraps = self._is_dense and self._dtype == np.int8 and self._rounding.may_wrap(facts.wraps_below)
         if self._dtype != np.int16:
             finish = Finish(w_zero, self._bias, self._stage, typenum)
             self._kernel = Kernel(self._packed, window, finish, zero, typenum, same=same)
@@ -309,10 +309,11 @@ def conv_2d(
         How many groups the channels are divided into.
     activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
         What the result is clamped to.
-    kernel : {"reference", "optimized", "xnnpack", "reference_arm", "optimized_arm", "optimized_neon", "xnnpack_arm", \
-            "xnnpack_neon", "tflm", "tflm_until_2026_06", "single_rounding"}
-        The kernel library whose results are reproduced, on x86 or on 64-bit ARM: "_arm" is of cores with dot products,
-        "_neon" of cores without. The reference is the same on both, and 32 operators are as on x86.
+    kernel : {"reference", "optimized", "xnnpack", "xnnpack_avx2", "reference_arm", "optimized_arm", \
+            "optimized_neon", "xnnpack_arm", "xnnpack_neon", "tflm", "tflm_until_2026_06", "single_rounding"}
+        The kernel library whose results are reproduced, on x86 or on 64-bit ARM: "_avx2" is of x86 without AVX-512,
+        "_arm" of cores with dot products, "_neon" of cores without. The reference is the same on both, and 32 operators
+        are as on x86.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray, optional

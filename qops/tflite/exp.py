@@ -1,4 +1,4 @@
-"""EXP, ELU and GELU."""
+"""EXP, LOG, ELU and GELU."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.tflite import _checks as check
 from qops.tflite.arithmetic import F32, Codes
 from qops.tflite.unary import Unary
 
-__all__ = ["Elu", "Exp", "Gelu", "elu", "exp", "gelu"]
+__all__ = ["Elu", "Exp", "Gelu", "Log", "elu", "exp", "gelu", "log"]
 
 
 class Exp(Unary):
@@ -23,6 +24,17 @@ class Exp(Unary):
 
     def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(np.exp, x, given)
+
+
+class Log(Unary):
+    """The prepared form of `log` of int8 or int16, called ``op(x, out=None)``: a table of all codes."""
+
+    __slots__ = ()
+    _name = "LOG"
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+        lowest = F32(given.y_scale) * F32(check.ends(self._dtype)[0] - given.y_zero_point)
+        return self._tabled(lambda v: np.where(v > 0, np.log(np.where(v > 0, v, 1)), lowest), x, given)
 
 
 class Elu(Unary):
@@ -114,6 +126,56 @@ def exp(
     array([ 1, 10, 74], dtype=int8)
     """
     return Exp._on(locals(), x, out)
+
+
+def log(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the natural logarithm of x; of what is not above 0, the lowest code.
+
+    A table of all codes, of ``half_away(log(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32; 16
+    bits are interpolated between 513 points.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or int16
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel, out : optional
+        See `conv_2d`.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``elementwise.cc``, ``lut.h``.
+
+    Examples
+    --------
+    >>> qops.tflite.log(np.int8([-20, 0, 10, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    array([-128, -128,    0,   23], dtype=int8)
+
+    **Hazard.** In 16 bits 0 is a point of the table, which is moved as all points are; it is not the lowest code.
+
+    >>> qops.tflite.log(np.int16([0, 64, 128]), x_scale=0.1, x_zero_point=0, y_scale=0.001, y_zero_point=0)
+    array([-24289, -10856,   2576], dtype=int16)
+    """
+    return Log._on(locals(), x, out)
 
 
 def elu(

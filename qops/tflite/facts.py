@@ -203,6 +203,8 @@ class Kernel(NamedTuple):
     wraps_below: bool
     """Whether CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV of int8 in float32 cut a scaled sum to int32 and then add the
     zero point, which wraps below: as on x86 with AVX-512; with AVX2 it saturates."""
+    int4_wraps_below: bool
+    """The same of FULLY_CONNECTED with weights of int4 and an even depth: as on x86 with AVX2."""
     casts: str
     """What a float beyond int32 becomes: the "lowest" integer, or it "saturates"."""
     fuses: bool

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from qops.tflite.arithmetic import Codes, double_high, leading_zeros, rounded_shift, wrap
+from qops.tflite.arithmetic import Codes, double_high, leading_zeros, quantized, rounded_shift, wrap
 
-__all__ = ["exp_of_negative", "inverse_sqrt", "log_from_one", "logistic", "one_over_one_plus", "tanh"]
+__all__ = ["exp_of_negative", "inverse_sqrt", "log_from_one", "logistic", "one_over_one_plus", "quotient", "tanh"]
 
 BARREL = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 """exp(-2**i) for i from -2 on, with 31 bits behind the point."""
@@ -120,3 +120,23 @@ def inverse_sqrt(x: Codes) -> tuple[Codes, Codes]:
     made = double_high(root, 1518500250)
     made, shift = np.where(shift < 0, made << np.maximum(-shift, 0), made), np.maximum(shift, 0)
     return np.where(given <= 1, 2**31 - 1, made), np.where(given <= 1, 0, -shift)
+
+
+def quotient(x: Codes, by: Codes, scale: float) -> Codes:
+    """Give ``x / by * scale``: x and 1 / by with as many bits as there is room for, then one multiplier.
+
+    ``GetReciprocal``, then SaturatingRoundingDoublingHighMul twice, and RoundingDivideByPOT. Where a quotient is so
+    small that this shifts by 32 or more, C does not define it: x86 shifts by that modulo 32, so codes near the zero
+    point saturate, and 0 itself becomes the code after the zero point.
+    """
+    multiplier, shift = quantized(scale)
+    x, by = np.broadcast_arrays(np.where(by < 0, -x, x), np.abs(by))
+    zeros = leading_zeros(by)
+    inverse = one_over_one_plus(wrap((by << zeros) - 2**31))
+    room = leading_zeros(np.where(x < 0, -x - 1, x)) - 1
+    near = double_high(double_high(x << room, inverse), multiplier)
+    right = room + 31 - zeros - shift
+    if ((right < 0) & (x != 0)).any():
+        raise ValueError("its quotients are too large for the last shift")
+    beyond = (near >> (right & 31)) + (near >= 0)
+    return np.where(right > 31, beyond, rounded_shift(near, np.clip(right, 0, 31)))

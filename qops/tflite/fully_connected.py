@@ -95,7 +95,8 @@ class FullyConnected(WeightedOp):
         else:
             self._stage = own.stage()
         self._losses: Losses | None = None
-        self._wraps = self._dtype == np.int8 and given.w_type == "int8" and own.may_wrap(facts)
+        wraps = {"int8": facts.wraps_below, "int4": facts.int4_wraps_below}.get(given.w_type, False)
+        self._wraps = self._dtype == np.int8 and own.may_wrap(wraps)
         self._kernel = self._many = None
         self._single: Any = None
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
@@ -311,10 +312,11 @@ def fully_connected(
     >>> qops.tflite.fully_connected(x, w, **how, y_scale=4.0)
     array([[25, 95]], dtype=int8)
 
-    **Hazards.** A sum times the scale below -2**31 gives the lowest code in XNNPACK on CPUs with AVX2 alone, and so
-    here; its kernels for AVX-512 wrap it to the highest code where the zero point is below 0. XNNPACK leaves weights
-    of 4 bits to the optimised kernel if `w` has an odd number of columns. A sum that is beyond int32 in steps of the
-    result gives the lowest code in the reference:
+    **Hazards.** A sum times the scale below -2**31 gives the lowest code in XNNPACK on CPUs with AVX2 alone, and its
+    kernels for AVX-512 wrap it to the highest code where the zero point is below 0. With weights of 4 bits it is the
+    other way round, and kernels for AVX-512 keep 16 times the sum in int32. XNNPACK leaves weights of 4 bits to the
+    optimised kernel if `w` has an odd number of columns. A sum that is beyond int32 in steps of the result gives the
+    lowest code in the reference:
 
     >>> x = np.full((1, 1000), 127, np.int8)
     >>> [qops.tflite.fully_connected(x, x, **how, y_scale=0.004, kernel=k).item() for k in ("reference", "xnnpack")]

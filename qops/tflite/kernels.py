@@ -11,7 +11,7 @@ import numpy as np
 from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.tflite.facts import Kernel
-from qops.tflite.types import ARM, LITE, TAKES
+from qops.tflite.types import LITE, OF_CPUS, TAKES
 
 __all__ = ["KERNELS", "Kernel", "kernel_for"]
 
@@ -128,6 +128,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "pairs":                   ("",           "",            "",            ""),
     "rules_of_pairs":          ((),           (),            (),            ()),
     "wraps_below":             (False,        False,         True,          False),
+    "int4_wraps_below":        (False,        False,         False,         False),
     "casts":                   ("lowest",     "lowest",      "lowest",      "lowest"),
     "fuses":                   (False,        False,         False,         False),
     "hard_swish_block":        (1,            1,             1,             1),
@@ -148,6 +149,10 @@ rests on that change and its description; no results of that version are stored.
 and of CMSIS-NN's, and ADD and MUL of int8 by those of CMSIS-NN built so. All else rests on the source, in which every
 op calls that function; results of whole ops of such a build are not stored.
 """
+_ON_AVX2: dict[str, dict[str, Any]] = {
+    "xnnpack_avx2": {"connected_int4_factor": 1, "wraps_below": False, "int4_wraps_below": True},
+}
+"""Columns of LiteRT on x86 without AVX-512, by what they have otherwise: XNNPACK's layers beyond int32."""
 _RNDNU = "rndnu"
 _REFERENCE_ARM: dict[str, Any] = {"casts": "saturates", "fuses": True, "wraps_below": False}
 _ONCE_ARM: dict[str, Any] = _REFERENCE_ARM | {
@@ -182,7 +187,7 @@ Cortex-A53 and A72 (Raspberry Pi 3 and 4), which differ in sums of the lowest co
 for all cores.
 """
 _COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
-_COLUMNS |= {name: _COLUMNS[ARM[name]] | facts for name, facts in _ON_ARM.items()}
+_COLUMNS |= {name: _COLUMNS[OF_CPUS[name]] | facts for name, facts in (_ON_AVX2 | _ON_ARM).items()}
 _COLUMNS |= {name: _COLUMNS["tflm"] | facts for name, facts in _AS_TFLM.items()}
 KERNELS = {name: Kernel(name, **facts) for name, facts in _COLUMNS.items()}
 """All kernel libraries, by name."""

@@ -177,9 +177,9 @@ class ResizeBilinear(Resize):
         u, g = F32(1) - v, F32(1) - h
         a, b, c, d = self._corners(x, *places)
         if self._facts.bilinear_weights:
-            first, *rest = (a, u * g), (c, u * h), (b, v * g), (d, v * h)
+            first, *rest = (c, u * h), (a, u * g), (b, v * g), (d, v * h)
         else:
-            first, *rest = (a * u, g), (b * v, g), (c * u, h), (d * v, h)
+            first, *rest = (b * v, g), (a * u, g), (c * u, h), (d * v, h)
         total = first[0] * first[1]
         for pixel, weight in rest:
             total = multiply_add(pixel, weight, total, self._facts.fuses)

@@ -75,7 +75,7 @@ class TransposeConv(WeightedOp):
         y = given.y_zero_point, self._limits(given, takes)
         self._rounding = Rounding(rule, scale, *y)
         self._stage, self._blocks = self._rounding.stage(), None
-        self._wraps = is_taken and self._rounding.may_wrap(facts)
+        self._wraps = is_taken and self._rounding.may_wrap(facts.wraps_below)
         if len(w) % block:
             self._rounding = self._rounding._replace(rule=in_blocks(rule, facts.tail, block))
             self._blocks = self._rounding.requantize(self._dtype)

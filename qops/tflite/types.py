@@ -11,7 +11,9 @@ ARM = {
     "xnnpack_neon": "xnnpack",
 }
 """LiteRT's kernels on 64-bit ARM, and what they are on x86: the types of codes are the same."""
-LIBRARIES = (*LITE, *ARM, *MICRO)
+OF_CPUS = {"xnnpack_avx2": "xnnpack", **ARM}
+"""LiteRT's kernels on CPUs other than x86 with AVX-512, and what they are there."""
+LIBRARIES = (*LITE, *OF_CPUS, *MICRO)
 """The kernel libraries: sets of LiteRT's kernels on x86 and on 64-bit ARM, and versions and builds of TFLite Micro."""
 _ALL, _NEW, _S8, _BYTES, _NONE = "int8 int16 uint8", "int8 int16", "int8", "int8 uint8", ""
 # fmt: off
@@ -33,6 +35,7 @@ _TYPES: dict[str, tuple[str, str, str]] = {
     "L2_NORMALIZATION":             (_BYTES, _S8,   ""),
     "LEAKY_RELU":                   (_ALL,   _NEW,  ""),
     "LOGISTIC":                     (_ALL,   _NEW,  ""),
+    "LOG":                          (_NEW,   _NONE, ""),
     "LOG_SOFTMAX":                  (_BYTES, _S8,   ""),
     "MAXIMUM":                      (_ALL,   _NEW,  ""),
     "MAX_POOL_2D":                  (_ALL,   _NEW,  ""),
@@ -65,7 +68,7 @@ _TYPES: dict[str, tuple[str, str, str]] = {
 }
 # fmt: on
 TAKES = {
-    (op, name): () if ARM.get(name, name) == but else tuple((micro if name in MICRO else lite).split())
+    (op, name): () if OF_CPUS.get(name, name) == but else tuple((micro if name in MICRO else lite).split())
     for op, (lite, micro, but) in _TYPES.items()
     for name in LIBRARIES
 }

@@ -16,7 +16,6 @@ from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.rules.table import BLOCKS
 from qops.tflite.arithmetic import F32
-from qops.tflite.kernels import Kernel
 from qops.tflite.op import PreparedOp
 
 __all__ = [
@@ -112,9 +111,9 @@ class Rounding(NamedTuple):
         """Give the loop that makes the codes."""
         return stage(*self)
 
-    def may_wrap(self, facts: Kernel) -> bool:
-        """Whether a code of int8 wraps where a sum is far below its range."""
-        return facts.wraps_below and self.rule == "fp32-even" and self.zero_point < 0 and bool(np.max(self.scale) > 0.5)
+    def may_wrap(self, wraps_below: bool) -> bool:
+        """Whether a code of int8 wraps where a sum is far below its range, if the kernel library `wraps_below`."""
+        return wraps_below and self.rule == "fp32-even" and self.zero_point < 0 and bool(np.max(self.scale) > 0.5)
 
     def wrap(self, sums: NDArray[Any], codes: NDArray[Any]) -> None:
         """Set the codes of sums that are below int32 once they are scaled: -2**31 wraps with the zero point, to 127."""

@@ -202,3 +202,39 @@ def test_a_range_in_the_place_of_the_data_is_named():
     for ends in ((1.0, np.zeros(4)), (np.zeros(4), 1.0)):
         with pytest.raises(ValueError, match=r"^x: is one number, .* the order is x, min, max"):
             qops.quantize(-1.0, *ends)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize(("axis", "block"), [(-1, 16), (1, 10), (0, 2), (1, 64), (0, 1)])
+def test_quantize_gives_each_block_a_range(axis, block, symmetric):
+    """As each block by itself; the last one of an axis may be shorter."""
+    x = np.random.default_rng(9).normal(size=(5, 32)).astype(np.float32) * np.float32([[1], [9], [0.1], [3], [0.02]])
+    t = qops.quantize(x, axis=axis, block=block, dtype="int8", symmetric=symmetric)
+    assert t.data.shape == x.shape
+    rows, codes = np.moveaxis(x, axis, -1), np.moveaxis(t.data, axis, -1)
+    ends = [np.moveaxis(np.broadcast_to(end, x.shape), axis, -1) for end in (t.min, t.max)]
+    for i, row in enumerate(rows):
+        for start in range(0, row.size, block):
+            at = slice(start, start + block)
+            one = qops.quantize(row[at], dtype="int8", symmetric=symmetric)
+            assert np.array_equal(codes[i, at], one.data)
+            assert (ends[0][i, at] == np.float32(one.min)).all()
+            assert (ends[1][i, at] == np.float32(one.max)).all()
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"block": 2}, r"^axis: expected the one along which the blocks lie, got None"),
+        ({"block": 2, "axis": (0, 1)}, r"^axis: expected the one"),
+        ({"block": 0, "axis": 1}, r"^block: "),
+        ({"block": 2, "axis": 2}, r"^axis: "),
+        ({"block": 2, "axis": 1, "min": 0.0}, r"^block: ranges of blocks come from the data, got min, 0.0"),
+        ({"block": 2, "axis": 1, "scale": 0.5}, r"^block: ranges of blocks come from the data, got scale"),
+    ],
+)
+def test_blocks_that_cannot_be_are_named(how, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        qops.quantize(np.ones((2, 4), np.float32), **how)
+    with pytest.raises(ValueError, match=r"^x: .*NaN|^x: .*nan"):
+        qops.quantize(np.float32([[1, np.nan]]), axis=1, block=2)

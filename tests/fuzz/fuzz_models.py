@@ -49,14 +49,14 @@ def _networks():
 
 
 def _single_operators():
-    """A .tflite file of each operator of the golden vectors, and files of hybrid layers and of integers."""
+    """A .tflite file of each operator of the golden vectors, and files of hybrid layers, of integers, of detectors."""
     from tflite_models import cases, kinds, model
 
     for kind in kinds():
         every, arrays = cases(kind)
         for case in every[:: max(1, len(every) // 2)][:2]:
             yield model(case, arrays)[0]
-    for name in ("hybrid", "integers"):
+    for name in ("hybrid", "integers", "detection"):
         with np.load(HERE.parent / f"models/tflite/{name}.npz") as held:
             yield from (held[key].tobytes() for key in held.files if key.endswith("/file"))
 

@@ -325,4 +325,6 @@ def test_words_that_people_search_for_lead_to_their_page(tmp_path):
 def test_every_notebook_offers_itself():
     for notebook in stage.NOTEBOOKS:
         first = json.loads(stage.described(notebook))["cells"][0]
-        assert "".join(first["source"]).endswith(f"{{download}}`Download this notebook <{notebook.name}>`")
+        text = "".join(first["source"])
+        assert text.endswith(f"{{download}}`Download this notebook <{notebook.name}>`")
+        assert bool(re.search(r"\nAbout \d\d minutes\. ", text)) == (notebook.stem != "solutions")

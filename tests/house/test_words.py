@@ -21,6 +21,7 @@ ROOMS = {
         "_kernels/onednn/",
         "onednn/",
         "isa/",
+        "models/onnx/lost.py",
         "models/lanes/",
         "models/onnx/make.py",
         "onnx/",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 __all__ = ["COLUMN", "kernel_here"]
 
+INFO = Path("/proc/cpuinfo").read_text()
+
 
 def column(machine, info):
     """The name of the runtime, from the kind of machine and the text of /proc/cpuinfo."""
@@ -19,8 +21,8 @@ def column(machine, info):
 def kernel_here(kernel):
     """The name in qops of TFLite's kernels on this CPU."""
     if not COLUMN.endswith(("_arm", "_neon")):
-        return kernel
+        return "xnnpack_avx2" if kernel == "xnnpack" and "avx512f" not in INFO else kernel
     return f"{kernel}_arm" if kernel == "reference" else f"{kernel}{COLUMN.removeprefix('ort')}"
 
 
-COLUMN = column(platform.machine(), Path("/proc/cpuinfo").read_text())
+COLUMN = column(platform.machine(), INFO)

@@ -100,7 +100,7 @@ def pooled(rng):
     }
     how |= {"channels_last": last, "count_include_pad": int(rng.random() < 0.3)}
     real = ran("QLinearAveragePool", inputs, [(x.dtype, x.ndim)], **how)
-    return Pair(real, lambda: onnx.qlinear_average_pool(*inputs.values(), **how), inputs | how)
+    return Pair(real, lambda: onnx.qlinear_average_pool(*inputs.values(), **how, **ORT), inputs | how)
 
 
 def pooled_whole(rng):
@@ -215,7 +215,9 @@ def network(runtime):
             path, graph = Path(folder) / "network.onnx", None
             while graph is None:
                 seed = int(rng.integers(2**32))
-                model, x = drawn(seed, exact=runtime == "onnx", more=runtime != "onnx" and seed % 2 == 1)
+                most = 4 if runtime == "onnx" or seed % 3 else 200  # pairs of large ones saturate on some CPUs
+                how = {"exact": runtime == "onnx", "more": runtime != "onnx" and seed % 2 == 1, "most": most}
+                model, x = drawn(seed, **how)
                 path.write_bytes(proto := model.SerializeToString())
                 try:
                     graph = models.load(path, runtime=runtime)

@@ -15,7 +15,7 @@ LOG_SOFTMAX = {"int8": (16 / 256, 127), "uint8": (16 / 256, 255)}
 def unary(kind, net, fixed=None, same=False, **options):
     """One tensor into one: of the scale that the operator demands, the same, or any."""
     x, rng = net.any(), net.rng
-    if fixed and rng.random() < (0.5 if net.kernel == "xnnpack" else 0.95):
+    if fixed and rng.random() < (0.5 if net.kernel.startswith("xnnpack") else 0.95):
         y = net.tensor(net.dtype, *fixed[net.dtype])
     elif same or rng.random() < 0.2:
         y = net.tensor(net.dtype, x.scale, x.zero_point)
@@ -146,7 +146,7 @@ DRAWN = {
     **{kind: partial(reduced, kind, same=True) for kind in ("REDUCE_MAX", "REDUCE_MIN")},
     **{
         kind: partial(unary, kind)
-        for kind in ("ABS", "ELU", "EXP", "HARD_SWISH", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
+        for kind in ("ABS", "ELU", "EXP", "LOG", "HARD_SWISH", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
     },
     "NEG": partial(unary, "NEG", same=True),
     "GELU": partial(unary, "GELU", Approximate=lambda rng: bool(rng.random() < 0.5)),

@@ -6,6 +6,7 @@ import tflite_codes
 import tflite_detections
 import tflite_hybrids
 import tflite_layers
+import tflite_states
 import tflite_systems
 from draws import Pair, pick
 from tflite_net import Net
@@ -103,6 +104,8 @@ def ops(kernels):
             if TAKES[kind, kernel]
         },
         **{f"graphs of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
+        **{f"graphs with a gap, {kernel}": partial(tflite_states.around_a_gap, kernel) for kernel in kernels},
+        **{f"variables over steps, {kernel}": partial(tflite_states.stream, kernel) for kernel in kernels},
         **{f"detectors, {kernel}": partial(detector, kernel) for kernel in kernels},
         **{
             f"hybrid layers, {kernel}": partial(hybrid, kernel)

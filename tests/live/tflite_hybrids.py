@@ -5,7 +5,7 @@ from draws import length, pick
 from tflite_layers import window
 from tflite_net import CHANNELS, activation
 
-KERNELS = ("reference", "optimized", "xnnpack")
+KERNELS = ("reference", "optimized", "xnnpack", "xnnpack_avx2")
 """Those whose arithmetic is known, on x86."""
 
 

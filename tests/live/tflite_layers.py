@@ -76,7 +76,7 @@ def layer(kind, net):
         w = weights(net, (count, *taps, channels // groups), 0, count, True)
     else:
         count = channels * int(pick(rng, [1, 1, 1, 2, 3]))
-        w = weights(net, (1, *taps, count), 3, count, net.kernel != "reference")
+        w = weights(net, (1, *taps, count), 3, count, not net.kernel.startswith("reference"))
         options["DepthMultiplier"] = count // channels
     ends = kind == "DEPTHWISE_CONV_2D" and net.dtype != "int16" and KERNELS[net.kernel].depthwise_needs_bias
     more, typed = bias(net, x, w, count, kind == "CONV_2D", needed=ends)  # without one LiteRT ends the process

@@ -90,12 +90,12 @@ class Net:
         inputs = [t for t in tensors if t.name in (fed or self.fed)]
         return tflite_bytes(tensors, operators or self.operators, inputs, [self.x])
 
-    def load(self, content, kernel):
+    def load(self, content, kernel, **how):
         """The graph of qops, by way of a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.tflite"
             path.write_bytes(content)
-            return models.load(path, runtime=kernel)
+            return models.load(path, runtime=kernel, **how)
 
     def finished(self):
         """The file, with the shapes that results have by the first kernels of qops that take it, or its last operator.

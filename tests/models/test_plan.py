@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import small_network
 import tflite_models as golden
+from onnx_networks import drawn
 
 from qops._kernels.machine import caches
 from qops.models import Graph, Op, Operator, Tensor, load, tflite_bytes
@@ -112,3 +113,27 @@ def test_bad_numbers_of_threads(threads):
     graph = Graph("same", ("x",), ("y",), tensors, (Op("same", "SAME", ("x",), ("y",), ("x",), lambda x: (x,)),))
     with pytest.raises((TypeError, ValueError), match="num_threads"):
         graph.run(np.int8([[1, 2]]), num_threads=threads)
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "ort", "ort_avx2", "ort_arm"])
+def test_products_of_onnx_files_share_a_batch(tmp_path, runtime):
+    """Each product of codes takes the threads of a run, and gives the bits of the op that `keep` calls."""
+    path, count = tmp_path / "m.onnx", 0
+    for seed in range(12):
+        path.write_bytes(drawn(seed)[0].SerializeToString())
+        try:
+            graph = load(path, runtime=runtime)
+        except ValueError:  # drawn at random, some are what onnxruntime's columns refuse
+            continue
+        draw = np.random.default_rng(seed)
+        shapes = {name: [n or 5 for n in graph.tensors[name].shape] for name in graph.inputs}
+        given = {name: draw.normal(0, 2, shape).astype(graph.tensors[name].dtype) for name, shape in shapes.items()}
+        wanted = graph.run(given, keep="all")
+        assert same(graph.run(given, num_threads=3), {name: wanted[name] for name in graph.outputs})
+        for op in graph.ops:
+            if op.is_threaded:
+                count += 1
+                assert np.array_equal(
+                    op.direct(wanted.get(op.reads[0], given.get(op.reads[0])), None, 2), wanted[op.outputs[0]]
+                )
+    assert count > (3 if runtime != "onnx" else -1)

@@ -72,3 +72,8 @@ def test_one_scale_and_one_bias_serve_all_channels():
     each = [(np.full(4, q[0], np.uint8), lo, hi) for q, lo, hi in ones]
     one, four = (nnlib.quantized_batch_norm_8x8p8to8((X, 0.0, 1.0), *pair) for pair in (ones, each))
     assert (one.data.tolist(), one.min, one.max) == (four.data.tolist(), four.min, four.max)
+
+
+def test_a_session_refuses_it_as_no_second_call_is_known():
+    with pytest.raises(TypeError, match=r"^op: expected a prepared op of nnlib that finds its range"):
+        nnlib.Session(nnlib.quantized_batch_norm_8x8p8to8)

@@ -31,7 +31,7 @@ def test_matches_its_twin(seed):
     [
         ({"w": (np.zeros((1, 1, 5, 2), np.uint8), 0.0, 1.0)}, "w: expected filters of up to 4 channels"),
         ({"stride": (1, 5)}, "stride: expected at most 4 across, got 5"),
-        ({"stride": (1, 3)}, "stride: 3 across runs on older code, which is not modelled"),
+        ({"stride": (1, 3)}, "stride: 3 across runs on older code, whose windows lie elsewhere in a way not known"),
         ({"guess_min": 0.0, "guess_max": 1.0}, r"w: filters \(3, 3, 2, 2\) with stride 1 .* run as a supernode3322"),
     ],
 )

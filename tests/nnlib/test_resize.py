@@ -33,7 +33,7 @@ def test_bilinear_matches_its_twin(height, width, channels, size, align, seed):
     x = np.random.default_rng(seed).integers(0, 256, (2, height, width, channels), np.uint8)
     flat = channels <= 2 and size[1] & (size[1] - 1) == 0 and size != (height, width)
     if flat and align and (1 in size or (size[1] == 4 * width and (width - 1) % 3 == 0)):
-        with pytest.raises(ValueError, match=r"^align_corners: (a fourth arithmetic|the original divides by 0)"):
+        with pytest.raises(ValueError, match=r"^align_corners: (from .* no run is recorded|the original divides by 0)"):
             nnlib.quantized_resize_bilinear_8((x, -1.0, 2.0), size, align_corners=align)
         return
     if flat and not align and width == 1 and size == (4 * height, 4):

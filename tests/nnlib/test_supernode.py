@@ -126,31 +126,3 @@ def test_refusals_are_named_and_change_nothing():
     with pytest.raises(ValueError, match=r"^guess_min, guess_max: expected a range, got 0.0 and 0.0"):
         nnlib.supernode(**good, guess_min=0.0, guess_max=0.0)
     assert nnlib.supernode(**good, channel_scale=1.0, out=out).data is out
-
-
-@pytest.mark.parametrize("arch", ["v65", "v60"])
-def test_a_dump_tells_the_chip_and_the_channels_that_are_rescaled(arch):
-    rng = np.random.default_rng(5)
-    codes = rng.integers(60, 140, (3, 3, 8, 6), np.uint8)
-    codes[0, 0, 0, [1, 4]] = 255  # 155 codes from the zero
-    node = (codes, -1.0, 1.55), (np.zeros(6, np.int32), -1.0, 1.0), (1, 1), "SAME"
-    x = rng.integers(0, 256, (1, 9, 9, 8), np.uint8), -1.0, 1.0
-    y = nnlib.supernode(x, *node, -1.0, 1.0, arch=arch)
-    for other in ("v65", "v60"):
-        lines = nnlib.Supernode(*node, arch=other).explain(x, y).split("\n")
-        found = dict(line.split(": ") for line in lines[:2])
-        assert found.pop(arch) == "all 486 integers"
-        assert found.popitem()[1].endswith("at most, in channels 1, 4")
-        assert lines[2] == "on a v65, channels 1, 4 are rescaled"
-    even = codes[..., [0, 2]], *node[0][1:]
-    op = nnlib.Supernode(even, (np.zeros(2, np.int32), -1.0, 1.0), (1, 1), "SAME")
-    assert op.explain(x, op(x)).split("\n")[1:] == ["v60: all 162 integers", "on a v65, no channel is rescaled"]
-
-
-def test_a_dump_that_does_not_fit_is_named():
-    w, bias = (np.ones((1, 1, 5, 2), np.uint8), 0.0, 1.0), (np.zeros(2, np.int32), -1.0, 1.0)
-    op, x = nnlib.Supernode(w, bias, (1, 1), "VALID"), (np.zeros((1, 2, 2, 5), np.uint8), 0.0, 1.0)
-    with pytest.raises(ValueError, match=r"^y: expected shape \(1, 2, 2, 2\), got \(1, 2, 2, 5\)"):
-        op.explain(x, x)
-    with pytest.raises(ValueError, match=r"^y: expected a range with 0, got 0.5 to 1.0"):
-        op.explain(x, (np.zeros((1, 2, 2, 2), np.uint8), 0.5, 1.0))

@@ -1,5 +1,6 @@
 """Did you mean: every refusal of a name tells the nearest one first, whatever its case, hyphens and underscores."""
 
+import inspect
 import re
 
 import numpy as np
@@ -57,3 +58,18 @@ def test_only_words_are_near_to_names():
 def test_hidden_names_are_not_guessed():
     with pytest.raises(AttributeError, match=re.escape("module 'qops' has no attribute '__wrapped__'") + "$"):
         qops.__wrapped__  # noqa: B018
+
+
+@pytest.mark.parametrize("name", [name for name in qops.__all__ if inspect.ismodule(getattr(qops, name))])
+def test_every_public_module_names_the_nearest_of_its_names(name):
+    module = getattr(qops, name)
+    word = max(module.__all__, key=len)
+    with pytest.raises(AttributeError) as found:
+        getattr(module, f"{word}_")
+    assert str(found.value) == f"module 'qops.{name}' has no attribute '{word}_'. Did you mean '{word}'?"
+
+
+def test_the_table_of_rules_names_the_nearest():
+    with pytest.raises(KeyError, match=r"'tflite_double' is no rule of requantization\. Did you mean 'tflite-double'"):
+        qops.rules.TABLE["tflite_double"]
+    assert qops.rules.TABLE.get("tflite_double") is None

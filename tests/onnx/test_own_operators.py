@@ -233,6 +233,14 @@ def test_average_pool_beyond_int32_is_the_lowest_code():
     equal(got, np.uint8([[[0, 0, 9]]]))
 
 
+@pytest.mark.parametrize("runtime", ["ort_arm", "ort_neon"])
+def test_average_pool_beyond_int32_saturates_on_arm(runtime):
+    for zero, want in ((0, [255, 255, 9]), (255, [9, 9, 0])):
+        x = np.uint8([[[255, 255, 0]]])
+        got = onnx.qlinear_average_pool(x, 2.0**30, zero, 1.0, 9, kernel_shape=[1], runtime=runtime)
+        equal(got, np.uint8([[want]]))
+
+
 @of_40_draws
 def test_global_average_pool(rng):
     for dtype in TYPES:

@@ -44,7 +44,7 @@ def test_every_row_says_that_it_was_not_run(rule):
 
 
 def test_explain_names_what_was_only_read():
-    """Where a rule that was run gives the same integers, that one is named; a source beside it, if it is the same rule."""
+    """Where a rule that was run gives the same integers, that one is named, and a source beside it."""
     shl = rules.READ_RULES["xuantie"].rule
     y = rules.requantize(X, shl, scale=0.37, zero_point=3, dtype="int32")
     assert "shift-floor" in qops.explain(X, y, scale=0.37, zero_point=3).exact, "a right shift of 32 leaves no rest"

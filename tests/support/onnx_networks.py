@@ -56,8 +56,8 @@ def pick(rng, values):
 class Random:
     """Draws one network: layers on an image, a branch, and matrices at the end."""
 
-    def __init__(self, rng, *, exact, dtype=None, more=False):
-        self.rng, self.net, self.more = rng, Network(), more
+    def __init__(self, rng, *, exact, dtype=None, more=False, most=4):
+        self.rng, self.net, self.more, self.most = rng, Network(), more, most
         self.scales = SCALES if exact else SCALES + OTHERS
         self.dtype = dtype or pick(rng, (np.uint8, np.uint8, np.int8))
 
@@ -89,9 +89,9 @@ class Random:
         many = self.rng.random() < 0.4
         scale = self.rng.choice(self.scales, shape[axis]).astype(F32) if many else F32(pick(self.rng, self.scales))
         zero = dtype(0 if dtype == np.int8 else self.rng.integers(120, 136))
-        codes = np.clip(self.rng.integers(-4, 5, shape) + int(zero), np.iinfo(dtype).min, np.iinfo(dtype).max).astype(
-            dtype
-        )
+        codes = np.clip(
+            self.rng.integers(-self.most, self.most + 1, shape) + int(zero), np.iinfo(dtype).min, np.iinfo(dtype).max
+        ).astype(dtype)
         zeros = np.full(scale.shape, zero)
         if self.more and self.rng.random() < 0.3:
             return self.net.constant((self.rng.integers(-30, 30, shape) * scale.flat[0]).astype(F32)), None
@@ -186,10 +186,13 @@ class Random:
         return self.net.model(y if self.rng.random() < 0.3 else self.both(y))
 
 
-def drawn(seed, *, exact=True, dtype=None, more=False):
-    """A network, and the data of its input; `more`: with what onnxruntime quantizes itself, and pairs behind pairs."""
+def drawn(seed, *, exact=True, dtype=None, more=False, most=4):
+    """A network, and the data of its input; `more`: with what onnxruntime quantizes itself, and pairs behind pairs.
+
+    Codes of weights are at most `most` steps away from 0.
+    """
     rng = np.random.default_rng(seed)
-    model = Random(rng, exact=exact, dtype=dtype, more=more).network()
+    model = Random(rng, exact=exact, dtype=dtype, more=more, most=most).network()
     return model, (rng.integers(-60, 60, (2, 3, 8, 7)) * F32(0.25)).astype(F32)
 
 

@@ -8,6 +8,14 @@ ARENA = 1 << 22
 
 def litert(content, inputs, kernel):
     """The arrays that LiteRT makes of the bytes of a model and arrays by the names of its inputs."""
+    made = _litert(content, kernel)
+    for detail in made.get_input_details():
+        made.set_tensor(detail["index"], inputs[detail["name"]])
+    made.invoke()
+    return [made.get_tensor(detail["index"]) for detail in made.get_output_details()]
+
+
+def _litert(content, kernel):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     resolvers = {
@@ -18,10 +26,7 @@ def litert(content, inputs, kernel):
     how = resolvers[kernel.partition("_")[0]]  # without the kind of CPU
     made = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=how)
     made.allocate_tensors()
-    for detail in made.get_input_details():
-        made.set_tensor(detail["index"], inputs[detail["name"]])
-    made.invoke()
-    return [made.get_tensor(detail["index"]) for detail in made.get_output_details()]
+    return made
 
 
 def tflm(content, inputs):
@@ -33,6 +38,23 @@ def tflm(content, inputs):
         made.set_input(np.ascontiguousarray(x), i)
     made.invoke()
     return [made.get_output(i) for i in range(_count(content))]
+
+
+def run_steps(content, steps, kernel):
+    """The only result of a model with one input, of calls that follow each other."""
+    if kernel == "tflm":
+        from tflite_micro.python.tflite_micro.runtime import Interpreter
+
+        made = Interpreter.from_bytes(content, arena_size=ARENA)
+        return [(made.set_input(np.ascontiguousarray(x), 0), made.invoke(), made.get_output(0))[2] for x in steps]
+    made = _litert(content, kernel)
+    (x,), (y,) = made.get_input_details(), made.get_output_details()
+    results = []
+    for step in steps:
+        made.set_tensor(x["index"], step)
+        made.invoke()
+        results.append(made.get_tensor(y["index"]))
+    return results
 
 
 def run(content, inputs, kernel):

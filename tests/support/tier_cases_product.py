@@ -1,10 +1,12 @@
 """Cases for the kernels of products and pools with SIMD lanes, as `tier_cases` has them; and products themselves."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import tier_cases
 from qops._kernels.arrays.window import Window
+from qops._kernels.nnlib.depthwise_supernode import watched_beside
 
 from qops import nnlib
 from qops._kernels.gemm import gemm, packed
@@ -70,6 +72,16 @@ def nodes(rng):
         made = nnlib.supernode((x, -1.0, 1.0), (w, -1.0, 1.0), bias, (1, 1), "VALID", arch="v60")
         yield made.data
         yield np.float32([made.min, made.max])
+    yield from windows_beside(rng)
+
+
+def windows_beside(rng):
+    """What a depthwise node watches left and right of its results, of each number of channels."""
+    for n in range(1, 70):
+        x, w = rng.integers(0, 256, (2, 5, 7, n)).astype(np.uint8), rng.integers(-255, 256, (3, 3, n)).astype(np.int16)
+        place = SimpleNamespace(image=x, before=(1, 1), size=(5, 7), zero=99)
+        for part in watched_beside(place, (1, 1), False, w):
+            yield part.far
 
 
 NAMED = {

@@ -80,3 +80,41 @@ def test_a_convolution_of_groups_with_pairs_is_refused_on_plain_neon():
 def test_a_shift_to_the_left_before_the_product_is_by_the_exponent_and_one():
     assert lefts(0.4999).tolist() == [0]
     assert lefts(np.array([0.5, 1.0, 2.0**7])).tolist() == [1, 2, 9]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "image", "size", "aligns", "place", "code"),
+    [
+        ("reference_arm", [[124, 127], [120, 126], [125, 119]], (8, 7), True, (2, 1), 123),
+        ("optimized_arm", [[86, 88]], (3, 8), False, (1, 1), 87),
+    ],
+)
+def test_the_second_pixel_of_a_place_is_rounded_alone_on_arm(kernel, image, size, aligns, place, code):
+    """Elements that LiteRT 2.3.0 gave on a Neoverse N1: one step less if the first pixel is rounded alone."""
+    x = np.uint8(image)[np.newaxis, :, :, np.newaxis]
+    y = tflite.resize_bilinear(x, size, align_corners=aligns, kernel=kernel)
+    assert y[0, :, :, 0][place] == code
+
+
+def test_a_concatenation_rounds_once_on_arm():
+    """A code that LiteRT 2.3.0 computes otherwise on a Neoverse N1 than on x86."""
+    how = {"x_scale": 0.02417195588350296, "x_zero_point": 31, "y_scale": 0.04834391176700592, "y_zero_point": 0}
+    each = [
+        tflite.concatenation([np.uint8([36])], axis=0, **how, kernel=k).item() for k in ("optimized", "optimized_arm")
+    ]
+    assert each == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("w_type", "bias", "codes"), [("int8", -(2**30), (127, -128)), ("int4", 140_000_000, (-128, 127))]
+)
+def test_xnnpack_on_avx2_differs_beyond_int32(w_type, bias, codes):
+    """With weights of int8 AVX-512 wraps far below int32; with those of int4 it keeps 16 times the sum in int32."""
+    x, w, how = (
+        np.full((1, 8), -128, np.int8),
+        np.full((1, 8), 7, np.int8),
+        UNIT | {"y_scale": 0.25, "y_zero_point": -3},
+    )
+    given = (x, w, np.int32([bias]))
+    each = [tflite.fully_connected(*given, **how, w_type=w_type, kernel=k).item() for k in ("xnnpack", "xnnpack_avx2")]
+    assert tuple(each) == codes

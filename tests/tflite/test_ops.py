@@ -166,6 +166,7 @@ def test_sums_of_16_by_8_bits_that_do_not_fit_are_refused():
 UNARY = {
     "tanh": (math.tanh, {"y_scale": 1 / 128}),
     "exp": (math.exp, {}),
+    "log": (lambda v: math.log(v) if v > 0 else -99, {}),
     "elu": (lambda v: v if v >= 0 else math.expm1(v), {"kernel": "optimized"}),
     "gelu": (lambda v: 0.5 * v * math.erfc(-v / math.sqrt(2)), {}),
     "logistic": (lambda v: 1 / (1 + math.exp(-v)), {"y_scale": 1 / 256, "y_zero_point": -128}),

@@ -13,3 +13,5 @@ cdef class Finish:
     cdef cnp.ndarray w_zero_points(self, PackedWeights packed)
     cdef int check_bias(self, PackedWeights packed) except -1
     cdef cnp.ndarray starts(self, PackedWeights packed, int32_t times)
+
+cdef Finish finish_of(w_zero_point, cnp.ndarray bias, PreparedStage codes, int typenum)

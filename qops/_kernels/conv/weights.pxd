@@ -11,7 +11,7 @@ cdef class PackedWeights:
     cdef readonly str tier
     cdef readonly cnp.ndarray sums  # int32: the sum of the packed weights of each output channel, modulo 2^32
     cdef const gemm_kernel *kernel
-    cdef bint is_shifted  # whether the weights were u8 and are packed as w - 128
+    cdef readonly bint is_shifted  # whether the weights were u8 and are packed as w - 128
     cdef bint depthwise
     cdef bint merged  # whether a row of taps is one run of quads, whose channels fill no quads by themselves
     cdef cnp.ndarray memory  # holds the panels, or depthwise weights as gemm/depthwise.h takes them

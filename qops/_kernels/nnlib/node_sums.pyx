@@ -3,6 +3,7 @@
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
+from libc.string cimport memcpy
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.nnlib.node_range cimport Gain, NodeRange
@@ -41,81 +42,97 @@ cdef class Watched:
     take from a sum and add to it, int64, and the sums are without them. needs_shift: whether the highest sums are only
     seen if the left shift is not 0.
     """
-    cdef cnp.ndarray sums, lowest, highest, channels, words, less, more
+    cdef readonly cnp.ndarray far  # the lowest sum of each channel, then the highest
+    cdef cnp.ndarray sums, channels, words, less, more
     cdef bint is_shifted_twice, needs_shift
 
     def __init__(self, cnp.ndarray sums, cnp.ndarray channels or None=None, cnp.ndarray words or None=None,
                  tuple spread or None=None, bint is_shifted_twice=False, bint needs_shift=False):
         cdef Py_ssize_t i, j, n = cnp.PyArray_DIM(sums, 3)
-        cdef int32_t* low
-        cdef int32_t* high
+        cdef cnp.npy_intp[2] shape = [2, n]
+        cdef int32_t* far
         cdef const char* x
         if cnp.PyArray_STRIDE(sums, 3) != 4 or cnp.PyArray_STRIDE(sums, 2) % 4:
             sums = np.ascontiguousarray(sums)
         self.sums, self.channels, self.words = sums, channels, words
         self.less, self.more = (None, None) if spread is None else spread
         self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
-        self.lowest, self.highest = (<object>sums)[0, 0, 0].copy(), (<object>sums)[0, 0, 0].copy()
-        low, high = <int32_t*>cnp.PyArray_DATA(self.lowest), <int32_t*>cnp.PyArray_DATA(self.highest)
+        self.far = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+        far = <int32_t*>cnp.PyArray_DATA(self.far)
+        memcpy(far, cnp.PyArray_DATA(sums), 4 * n)
+        memcpy(far + n, cnp.PyArray_DATA(sums), 4 * n)
         for i in range(cnp.PyArray_DIM(sums, 0)):
             for j in range(cnp.PyArray_DIM(sums, 1)):
                 x = cnp.PyArray_BYTES(sums) + i * cnp.PyArray_STRIDE(sums, 0) + j * cnp.PyArray_STRIDE(sums, 1)
-                channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, low,
-                                 high)
+                channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, far,
+                                 far + n)
 
     cdef FarResults found(self, cnp.ndarray words, Gain gain):
         """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
-        cdef FarResults found = FarResults(0, 0)
-        cdef int again = gain.left_shift if self.is_shifted_twice else 0, by
-        cdef Py_ssize_t i, n = cnp.PyArray_SIZE(self.lowest)
-        cdef int64_t low, high
-        cdef bint wraps = False
-        for i in range(n):
-            low = (<int32_t*>cnp.PyArray_DATA(self.lowest))[i] + at(words, self.words, i)
-            high = (<int32_t*>cnp.PyArray_DATA(self.highest))[i] + at(words, self.words, i)
-            if self.less is not None:
-                low, high = low + at(self.less, None, i), high + at(self.more, None, i)
-            wraps = wraps or low < INT32_MIN or high > INT32_MAX
-            by = multiplier(gain.multipliers, self.channels, i)
-            found.lowest = min(found.lowest, fraction(low << again, by, gain.left_shift))
-            found.highest = max(found.highest, fraction(high << again, by, gain.left_shift))
-        if wraps:
-            found = self.found_among_wrapped(words, gain, again)
+        cdef int shift = gain.left_shift * (2 if self.is_shifted_twice else 1)
+        cdef FarResults found
+        if self.wraps(words, shift):
+            sums = (<object>self.sums) + (words if self.words is None else (<object>words)[self.words])
+            sums <<= shift
+            found = self.results(np.stack([sums.min((0, 1, 2)), sums.max((0, 1, 2))]), None, gain, 0)
+        else:
+            found = self.results(self.far, words, gain, shift)
         if self.needs_shift and gain.left_shift == 0:
             found.highest = 0
         return found
 
-    cdef FarResults found_among_wrapped(self, cnp.ndarray words, Gain gain, int again):
-        """Do the same where some sums with their words wrap, which need not be the extremes."""
+    cdef FarResults results(self, cnp.ndarray far_sums, cnp.ndarray words, Gain gain, int shift):
+        """Give the extremes of the results of the lowest and the highest sum of each channel, and of 0."""
         cdef FarResults found = FarResults(0, 0)
-        cdef Py_ssize_t i
-        own = words if self.words is None else (<object>words)[self.words]
-        rows = ((<object>self.sums) + own).astype(np.int32)
-        for i, (low, high) in enumerate(zip(rows.min((0, 1, 2)).tolist(), rows.max((0, 1, 2)).tolist())):
-            by = multiplier(gain.multipliers, self.channels, i)
-            found.lowest = min(found.lowest, fraction(<int64_t>low << again, by, gain.left_shift))
-            found.highest = max(found.highest, fraction(<int64_t>high << again, by, gain.left_shift))
+        cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(far_sums)
+        cdef const int32_t* added = <const int32_t*>numbers(words)
+        cdef const int32_t* multipliers = <const int32_t*>cnp.PyArray_DATA(gain.multipliers)
+        cdef const int64_t* of_words = numbers(self.words)
+        cdef const int64_t* of_gain = numbers(self.channels)
+        cdef const int64_t* less = numbers(self.less)
+        cdef const int64_t* more = numbers(self.more)
+        cdef bint is_one = cnp.PyArray_SIZE(gain.multipliers) == 1
+        cdef Py_ssize_t i, n = cnp.PyArray_DIM(far_sums, 1)
+        cdef int64_t word, low, high
+        cdef int32_t by
+        for i in range(n):
+            word = 0 if added == NULL else added[place(of_words, i)]
+            low, high = far[i] + word, far[n + i] + word
+            if less != NULL:
+                low, high = low + less[i], high + more[i]
+            by = multipliers[0 if is_one else place(of_gain, i)]
+            found.lowest = min(found.lowest, fraction(low, by, shift))
+            found.highest = max(found.highest, fraction(high, by, shift))
         return found
 
+    cdef bint wraps(self, cnp.ndarray words, int shift):
+        """Whether sums with their words are beyond int32, at once or when they are shifted."""
+        cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(self.far)
+        cdef const int32_t* added = <const int32_t*>cnp.PyArray_DATA(words)
+        cdef const int64_t* of_words = numbers(self.words)
+        cdef Py_ssize_t i, n = cnp.PyArray_DIM(self.far, 1)
+        cdef int64_t word, lowest = 0, highest = 0
+        for i in range(n):
+            word = added[place(of_words, i)]
+            lowest, highest = min(lowest, far[i] + word), max(highest, far[n + i] + word)
+        return lowest < INT32_MIN >> shift or highest > INT32_MAX >> shift
 
-cdef inline int64_t at(cnp.ndarray numbers, cnp.ndarray places, Py_ssize_t i) noexcept:
-    """Give numbers[places[i]], or numbers[i]."""
-    return (<const int64_t*>cnp.PyArray_DATA(numbers))[i if places is None else
-                                                       (<const int64_t*>cnp.PyArray_DATA(places))[i]]
+
+cdef const int64_t* numbers(cnp.ndarray x) noexcept:
+    """Give the numbers of an array; NULL if there is none."""
+    if x is None:
+        return NULL
+    return <const int64_t*>cnp.PyArray_DATA(x)
 
 
-cdef inline int multiplier(cnp.ndarray multipliers, cnp.ndarray channels, Py_ssize_t i) noexcept:
-    """Give the multiplier of the channel at place i."""
-    if cnp.PyArray_SIZE(multipliers) == 1:
-        i = 0
-    elif channels is not None:
-        i = <Py_ssize_t>(<const int64_t*>cnp.PyArray_DATA(channels))[i]
-    return (<const int32_t*>cnp.PyArray_DATA(multipliers))[i]
+cdef inline Py_ssize_t place(const int64_t* places, Py_ssize_t i) noexcept nogil:
+    """Give places[i], or i if there are none."""
+    return i if places == NULL else <Py_ssize_t>places[i]
 
 
 cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noexcept nogil:
     """The result of a sum in output steps, before it saturates."""
-    return (<int64_t>wrap_s32(wrap_s32(x) << left_shift) * multiplier + (1 << 30)) >> 31
+    return (<int64_t>wrap_s32(x << left_shift) * multiplier + (1 << 30)) >> 31
 
 
 cdef FarResults extremes(list seen, cnp.ndarray words, Gain gain, bint possible):

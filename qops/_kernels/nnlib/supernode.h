@@ -1,4 +1,4 @@
-/* The loops of node_sums.pyx and supernode.pyx over sums whose channels are neighbours, for the whole vectors of each pixel.
+/* The loops of node_sums.pyx and node_codes.pyx over sums whose channels are neighbours, for the whole vectors of each pixel.
  * They return how many channels they did. */
 #ifdef TIER
 

@@ -8,34 +8,28 @@ The multiply is vmpye and vmpyo:<<1:rnd:sat. These floor twice and then round, w
 cimport cython
 cimport numpy as cnp
 from libc.math cimport rintf
-from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
 
 from qops._kernels.arrays.checks cimport Ends, apart, operand_of, writable
 from qops._kernels.arrays.codes cimport tensor
 from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.arrays.window cimport Window, moving
+from qops._kernels.conv.finish cimport Finish, finish_of
 from qops._kernels.conv.weights cimport PackedWeights
-from qops._kernels.machine.threads cimport run_parts
-from qops._kernels.machine.tiers cimport tier
+from qops._kernels.nnlib.node_codes cimport worded_codes
 from qops._kernels.nnlib.node_range cimport Gain, NodeRange, Scales
 from qops._kernels.nnlib.node_sums cimport next_range
 from qops._kernels.nnlib.ranges cimport FloatEnds, Level, level_of, quantize_int, steps
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport HALF_UP, saturate_u8, wrap_s32
-from qops._kernels.stage.stage cimport BLOCK, Stage, stage_run
 
 import numpy as np
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve
-from qops._kernels.conv.finish import Finish
 
 cnp.import_array()
-
-cdef extern from "nnlib/supernode.h":
-    Py_ssize_t add_words__simd(int, const uint32_t*, const uint32_t*, Py_ssize_t pixels, Py_ssize_t stride,
-                               Py_ssize_t n, uint32_t*) nogil
 
 cdef enum:
     BITS = 31
@@ -73,6 +67,20 @@ cdef class Place:
 
 
 @cython.final
+cdef class Passes:
+    """The passes of a call: the range, the numbers and the words of the last one.
+
+    count: of the passes before it. is_beyond: whether results are beyond the range, and another one follows.
+    """
+    cdef NodeRange ends
+    cdef Gain gain
+    cdef cnp.ndarray words
+    cdef FloatEnds following
+    cdef int count
+    cdef bint is_beyond
+
+
+@cython.final
 cdef class Fused:
     """What a node that multiplies, adds a bias and makes codes has prepared; `run` is a call of it.
 
@@ -89,6 +97,7 @@ cdef class Fused:
     cdef cnp.ndarray bias, zeros, added, inverse
     cdef int64_t factor
     cdef Scales scales
+    cdef Finish sums_only  # of the convolution, where codes are made later
     cdef bint widens, keeps_given, saturates, fails, counts_steps, is_rows
 
     def __init__(self, PackedWeights packed, tuple way, int w_zero, float step, tuple bias, cnp.ndarray zeros,
@@ -98,6 +107,7 @@ cdef class Fused:
         self.bias, self.bias_step = bias
         self.added, self.factor, self.scales, self.inverse = added, factor, scales, inverse
         self.most, self.fails, self.widens, self.keeps_given = rules.most, rules.fails, rules.widens, rules.keeps_given
+        self.sums_only = Finish(w_zero)
         self.saturates, self.beyond = rules.saturates, rules.beyond_int32
         self.counts_steps, self.is_rows = rules.counts_steps, rules.is_rows
 
@@ -150,80 +160,102 @@ cdef class Fused:
         """
         cdef Py_ssize_t i
         cdef cnp.npy_intp n = p.shape[3]
-        cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT64, 0)
-        cdef int64_t* words = <int64_t*>cnp.PyArray_DATA(made)
+        cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT32, 0)
+        cdef int32_t* words = <int32_t*>cnp.PyArray_DATA(made)
         cdef const float* bias = <const float*>cnp.PyArray_DATA(self.bias)
+        cdef const float* inverse = <const float*>data_of(self.inverse)
+        cdef const int64_t* zeros = <const int64_t*>cnp.PyArray_DATA(self.zeros)
+        cdef const int64_t* added = <const int64_t*>data_of(self.added)
         cdef float value, ratio = self.bias_step / p.product, lower = -ends.now.min / p.product
-        cdef double whole
+        cdef double whole, extra = <double>(self.factor * p.zero)
         for i in range(n):
             value = bias[i] * ratio + lower
-            if self.inverse is not None:
-                value = value * (<const float*>cnp.PyArray_DATA(self.inverse))[i]
-            if self.added is not None:
-                value = value - <float>wrap_s32((<const int64_t*>cnp.PyArray_DATA(self.added))[i] * p.zero)
-            whole = <double>rintf(value) + <double>(self.factor * p.zero)
+            if inverse != NULL:
+                value = value * inverse[i]
+            if added != NULL:
+                value = value - <float>wrap_s32(added[i] * p.zero)
+            whole = half_even(value) + extra
             if self.saturates:
                 whole = min(max(whole, <double>INT32_MIN), <double>INT32_MAX)
             if not INT32_MIN <= whole <= INT32_MAX:
-                raise bad_value("bias, guess_min", f"in channel {i}, bias and lower end are {whole:.6g} steps of the "
-                                f"sums, beyond int32, which the original {self.beyond}")
-            words[i] = <int64_t>whole
-            if self.added is not None:
-                words[i] = wrap_s32(words[i] + (<const int64_t*>cnp.PyArray_DATA(self.zeros))[i] * p.zero)
+                self.refuse_word(i, whole)
+            words[i] = <int32_t>whole
+            if added != NULL:
+                words[i] = wrap_s32(words[i] + zeros[i] * p.zero)
         return made
+
+    cdef int refuse_word(self, Py_ssize_t i, double word) except -1:
+        raise bad_value("bias, guess_min", f"in channel {i}, bias and lower end are {word:.6g} steps of the sums, "
+                        f"beyond int32, which the original {self.beyond}")
+
+    def sums(self, x):
+        """Give the sums of (x - zero) * w and the bias, rounded to steps of the sums, and the step, of each channel.
+
+        The sums are int64 (N, OH, OW, O).
+        """
+        cdef Place p = self.placed(x)
+        inverse = 1 if self.inverse is None else (<object>self.inverse).astype(np.float64)
+        bias = np.rint((<object>self.bias).astype(np.float64) * (self.bias_step / <double>p.product) * inverse)
+        return convolve(p.images, self.packed, None, self.sums_only) + bias.astype(np.int64), p.product / inverse
 
     def run(self, type cls, node, NodeRange remembered, x, out, num_threads):
         """Make the passes of a call; give the result, of the class `cls`, the range then, and how many passes."""
         cdef Place p = self.placed(x, num_threads)
-        cdef NodeRange ends = remembered.copy()
-        cdef FloatEnds following
-        cdef cnp.ndarray codes, sums = None, words
-        cdef Gain gain
-        cdef int passes = 1
-        cdef bint is_moved = False
+        cdef Passes made = Passes.__new__(Passes)
+        cdef cnp.ndarray codes, sums = None
+        made.ends = remembered.copy()
         if out is not None:
             writable(out, cnp.NPY_UINT8, 4, p.shape)
             apart(out, p.image, None)
-        seen = []
-        if ends.fixed < 3:
-            sums = convolve(p.images, self.packed, None, Finish(self.w_zero), num_threads=p.threads)
-            seen = node._watched(p, sums)
-        while True:
-            gain = self.gain(ends, p)
-            words = self.words(p, ends)
-            is_moved = sums is not None and next_range(ends, seen, words, gain, self.keeps_given, &following)
-            if not is_moved or passes == self.most:
-                break
-            ends.move(following.min, following.max)
-            passes += 1
-        if is_moved and self.fails:
-            raise bad_value("x", f"after {passes} passes results are beyond the range {ends.ends}, "
-                            "and the original fails")
+        if made.ends.fixed < 3:
+            sums = convolve(p.images, self.packed, None, self.sums_only, num_threads=p.threads)
+            self.settle(made, p, node._watched(p, sums))
+        else:
+            made.gain, made.words = self.gain(made.ends, p), self.words(p, made.ends)
         if out is not None and cnp.PyArray_ISCARRAY(out):
             codes = out
         else:
             codes = cnp.PyArray_EMPTY(4, p.shape, cnp.NPY_UINT8, 0)
-        self.make(p, gain, (<object>words).astype(np.int32), sums, codes)
-        if is_moved:
-            ends.move(following.min, following.max)
+        self.make(p, made.gain, made.words, sums, codes)
+        if made.is_beyond:
+            made.ends.move(made.following.min, made.following.max)
         if out is not None and codes is not out:
             cnp.PyArray_CopyInto(out, codes)
             codes = out
-        return tensor(cls, codes, ends.now.min, ends.now.max), ends, passes
+        return tensor(cls, codes, made.ends.now.min, made.ends.now.max), made.ends, made.count + 1
+
+    cdef int settle(self, Passes made, Place p, list seen) except -1:
+        """Make passes until results are in the range, or there are as many as there may be."""
+        while True:
+            made.gain, made.words = self.gain(made.ends, p), self.words(p, made.ends)
+            made.is_beyond = next_range(made.ends, seen, made.words, made.gain, self.keeps_given, &made.following)
+            if not made.is_beyond or made.count + 1 == self.most:
+                break
+            made.ends.move(made.following.min, made.following.max)
+            made.count += 1
+        if made.is_beyond and self.fails:
+            raise bad_value("x", f"after {self.most} passes results are beyond the range {made.ends.ends}, "
+                            "and the original fails")
+        return 0
 
     cdef int make(self, Place p, Gain gain, cnp.ndarray words, cnp.ndarray sums, cnp.ndarray codes) except -1:
         """Make the codes: of the sums, or, where these are None, while they are made."""
         cdef PreparedStage stage = fraction_stage(gain)
-        cdef WordedSums c
         if sums is None:
-            finish = Finish(self.w_zero, words, stage, cnp.NPY_UINT8)
+            finish = finish_of(self.w_zero, words, stage, cnp.NPY_UINT8)
             convolve(p.images, self.packed, codes, finish, num_threads=p.threads)
             return 0
-        c.stage, c.sums, c.words = &stage.stage, <const uint32_t*>cnp.PyArray_DATA(sums), <uint32_t*>words.data
-        c.codes, c.channels = <uint8_t*>cnp.PyArray_DATA(codes), p.shape[3]
-        c.pixels = cnp.PyArray_SIZE(codes) // c.channels
-        c.parts = max(<Py_ssize_t>1, min(p.threads, c.pixels))
-        return run_parts(make_part, &c, c.parts)
+        return worded_codes(stage, sums, words, codes, p.threads)
+
+
+cdef void* data_of(cnp.ndarray x) noexcept:
+    """Give where the numbers of an array are; NULL if there is none."""
+    return NULL if x is None else cnp.PyArray_DATA(x)
+
+
+cdef inline double half_even(float x) noexcept nogil:
+    """The nearest integer, up to 2**51: a double of 1.5 * 2**52 and more has no bits behind the point."""
+    return (<double>x + 6755399441055744.0) - 6755399441055744.0
 
 
 cdef cnp.ndarray rows_of(cnp.ndarray codes, Py_ssize_t depth):
@@ -258,40 +290,3 @@ cdef PreparedStage fraction_stage(Gain gain):
         params[i].left_shift = gain.left_shift
     made.ready()
     return made
-
-
-cdef struct WordedSums:  # codes of sums whose channels are neighbours, in parts of whole pixels
-    const Stage* stage
-    const uint32_t* sums
-    const uint32_t* words  # of the channels; a sum with its word wraps
-    uint8_t* codes
-    Py_ssize_t channels, pixels, parts
-
-
-cdef void add_words(const uint32_t* x, const uint32_t* words, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n,
-                    uint32_t* y) noexcept nogil:
-    """y = x plus the words of n channels, modulo 2**32; pixels of x lie `stride` sums apart."""
-    cdef Py_ssize_t i, j, done = add_words__simd(tier(), x, words, pixels, stride, n, y)
-    for i in range(pixels if done < n else 0):
-        for j in range(done, n):
-            y[i * n + j] = x[i * stride + j] + words[j]
-
-
-cdef void codes_of(const WordedSums* c, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    """Make the codes of some pixels, BLOCK of them at a time, or of their channels."""
-    cdef Py_ssize_t channels = c.channels, at_once = max(1, <Py_ssize_t>BLOCK // channels), i, j, n, some, at
-    cdef uint32_t[BLOCK] block
-    for i from first <= i < end by at_once:
-        some = min(at_once, end - i)
-        for j from 0 <= j < channels by BLOCK:
-            n, at = min(channels - j, <Py_ssize_t>BLOCK), i * channels + j
-            add_words(c.sums + at, c.words + j, some, channels, n, block)
-            stage_run(c.stage, block, cnp.NPY_INT32, c.codes + at, cnp.NPY_UINT8, at, some * n)
-
-
-cdef int make_part(const void* op, Py_ssize_t i) noexcept nogil:
-    """Make part i of the codes, for `run_parts`."""
-    cdef const WordedSums* c = <const WordedSums*>op
-    cdef int64_t pixels = c.pixels
-    codes_of(c, <Py_ssize_t>(pixels * i // c.parts), <Py_ssize_t>(pixels * (i + 1) // c.parts))
-    return 0

@@ -227,7 +227,7 @@ _OF_RULES = {
 """The rules of PyTorch's engines fbgemm, x86 and onednn (with which TensorFlow goes), and of OpenVINO's two kernels."""
 TFLITE_KERNELS = (
     *("reference", "optimized", "xnnpack", "tflm", "reference_arm", "optimized_arm", "optimized_neon"),
-    *("xnnpack_arm", "xnnpack_neon", "tflm_until_2026_06", "single_rounding"),
+    *("xnnpack_avx2", "xnnpack_arm", "xnnpack_neon", "tflm_until_2026_06", "single_rounding"),
 )
 """The names of `qops.tflite.kernels.KERNELS`, which is imported where one of them is used."""
 ROUTES: dict[str, tuple[Callable[[Sums, Machine], Route], tuple[str, ...]]] = {

@@ -94,6 +94,13 @@ def fused(
     return _used(made, outputs), (*words, *fuser.words)
 
 
+_BLOCKS = (
+    "onnxruntime makes MatMulNBits of it, which quantizes its data again by blocks of 32, and is not modelled; "
+    "runtime='onnx' is"
+)
+"""Why a product is a gap."""
+
+
 class _Fuser:
     """Replaces one node after the other, and says so in words."""
 
@@ -149,8 +156,8 @@ class _Fuser:
         if data is not None and weights is not None and self._is_taken(node, data, weights, sink):
             bias = self._bias(node, data, weights)
         if data is None or weights is None or bias is None:
-            self._refuse_blocks(node, data, weights)
-            return [node]
+            is_blocks = self._makes_blocks(node, data, weights)
+            return [replace(node, attributes={**node.attributes, "gap": _BLOCKS}) if is_blocks else node]
         if sink is not None:
             return self._put(node, _PRODUCTS[node.kind], [data, weights], sink, (bias,) if bias else ())
         return self._to_float(node, [data, weights], bias)
@@ -191,18 +198,16 @@ class _Fuser:
             readers = [] if name in self._net.outputs else self._net.readers[name]
         return not any(reader.kind == "QuantizeLinear" for reader in readers)
 
-    def _refuse_blocks(self, node: Node, data: Source | None, weights: Source | None) -> None:
-        """Refuse what onnxruntime computes with data that it quantizes again, by blocks of 32: data not of 8 bits."""
+    def _makes_blocks(self, node: Node, data: Source | None, weights: Source | None) -> bool:
+        """Whether onnxruntime makes MatMulNBits of a node, whose data are then not of 8 bits."""
         is_known = weights is not None and not weights.moves and self._fits(node, weights)
         if node.kind == "Conv" or weights is None or not is_known or data is not None:
-            return
+            return False
         tensor = self._net.tensors.get(weights.codes)
         if tensor is None or tensor.data is None or tensor.data.ndim != 2 or node.get("transB", 0):
-            return
+            return False
         quantizers = [reader for reader in self._net.readers[node.outputs[0]] if reader.kind == "QuantizeLinear"]
-        if not any(self._net.type_of(reader.outputs[0]) in ("uint8", "int8") for reader in quantizers):
-            what = "MatMulNBits, which quantizes its data again by blocks of 32, and is not modelled; runtime='onnx' is"
-            raise ValueError(f"{node.kind} ({node.name}): onnxruntime makes {what}")
+        return not any(self._net.type_of(reader.outputs[0]) in ("uint8", "int8") for reader in quantizers)
 
     def _fits(self, node: Node, weights: Source) -> bool:
         """Whether there is one scale, or one for each channel of the result; few ask along which axis they lie."""

@@ -1,13 +1,15 @@
-"""What `qops.explain` and a port need of ONNX's layers: exact sums, scales, ends."""
+"""What `qops.explain` and a port need of ONNX's layers: sums, scales, ends."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.onnx.kinds import kind_of, spec_of
+from qops.models.onnx.lost import lost_of
 from qops.models.onnx.site import Site
 from qops.models.op import Layer
 from qops.rules import Requantize
@@ -57,23 +59,30 @@ def _sums(
     product = row.sums
     assert spec is not None
     assert product is not None
-    weights = site.constant(spec.of[1].tensor)
-    if weights is None:
+    own = site.constant(spec.of[1].tensor)
+    if own is None:
         return None
     requantize = _in_type(op.requantize(y_zero.dtype), y_zero)
-    centred, bias = weights.astype(np.float64) - zeros[1], None if spec.bias is None else site.constant(spec.bias)
-    along = [-1, *[1] * (weights.ndim - 2)] if requantize.axis == 1 else [-1]
+    centred, bias = own.astype(np.float64) - zeros[1], None if spec.bias is None else site.constant(spec.bias)
+    along = [-1, *[1] * (own.ndim - 2)] if requantize.axis == 1 else [-1]
 
-    def sums(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    def exact(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
         by = centred if weights is None else weights.astype(np.float64) - zeros[1]
         made = np.rint(product(node, codes.astype(np.float64) - zeros[0], by)).astype(np.int64)
         return made if bias is None else made + _along(bias.astype(np.int64), along)
+
+    lost = lost_of(site, *zeros)
+
+    def sums(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        assert lost is not None
+        return exact(codes, bias, weights) + lost(codes, own if weights is None else weights)
 
     w_scale = scales[1] * np.float32(node.get("alpha", 1.0))
     numbers: dict[str, Any] = {"in_scale": _one(scales[0]), "w_scale": _one(w_scale), "out_scale": _one(scales[2])}
     numbers |= {"zero_point": int(y_zero.flat[0]), **dict(zip(("qmin", "qmax"), requantize.ends, strict=True))}
     numbers |= {"axis": requantize.axis} if w_scale.size > 1 else {}
-    return Layer("requantize", numbers, weights, bias, sums, zeros[0], zeros[1], requantize, spec.of[1].axis or 0)
+    made = Layer("requantize", numbers, own, bias, exact, zeros[0], zeros[1], requantize, spec.of[1].axis or 0)
+    return made if lost is None else replace(made, sums=sums, exact=exact)
 
 
 def _in_type(requantize: Requantize, zero: NDArray[Any]) -> Requantize:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.kinds import kind_of, spec_of
 from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
-from qops.models.op import Missing
+from qops.models.op import Missing, takes_threads
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["as_run", "made_of"]
+__all__ = ["as_run", "as_uint8", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 _TYPED = 23
@@ -60,13 +61,15 @@ def made_of(site: Site) -> Made:
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
         run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
         return Made(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
-    fixed = [_as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
+    fixed = [as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
     op = row.prepared(*_without_last_nones(fixed), **attributes)
-    if node.kind == "QGemm":
-        run = lambda given: _rows(op, given[0])  # noqa: E731
-    else:
+    if row.data != (0,) or not takes_threads(op):
         run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
-    return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
+        return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
+    product: Run = partial(_rows, op) if node.kind == "QGemm" else op
+    if flipped:
+        product = partial(_product_on_uint8, product, 0 in flipped, _is_signed(site))
+    return Made(lambda given: product(given[0]), op, not flipped, product)
 
 
 def as_run(node: Node, runtime: str) -> Node:
@@ -114,12 +117,24 @@ def _with_zero(site: Site, attributes: dict[str, Any]) -> Callable[[int], Any] |
     return made
 
 
-def _rows(op: Callable[..., Any], a: NDArray[Any]) -> NDArray[Any]:
+def _rows(op: Callable[..., Any], a: NDArray[Any], out: None = None, num_threads: int = 1) -> NDArray[Any]:
     """Multiply a matrix, or more of them, as those of a MatMul that onnxruntime makes a QGemm of."""
     if a.ndim <= 2:
-        return op(a)
-    made = op(a.reshape(-1, a.shape[-1]))
+        return op(a, out, num_threads)
+    made = op(a.reshape(-1, a.shape[-1]), out, num_threads)
     return made.reshape(*a.shape[:-1], made.shape[-1])
+
+
+def _product_on_uint8(
+    product: Run, is_flipped: bool, is_signed: bool, x: NDArray[Any], out: None = None, num_threads: int = 1
+) -> NDArray[Any]:
+    """Run a product of codes of int8 as one of uint8, as onnxruntime does on x86."""
+    made = product(as_uint8(x) if is_flipped else x, out, num_threads)
+    return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
+
+
+def _is_signed(site: Site) -> bool:
+    return site.tensors[site.node.outputs[0]].dtype == "int8"
 
 
 def _without_last_nones(values: Given) -> list[Any]:
@@ -158,17 +173,26 @@ def _flipped(node: Node) -> frozenset[int]:
     return frozenset(places if spec.y is None else (*places, spec.y[1]))
 
 
-def _as_uint8(x: NDArray[Any]) -> NDArray[Any]:
-    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay."""
+def as_uint8(x: NDArray[Any]) -> NDArray[Any]:
+    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay.
+
+    Parameters
+    ----------
+    x : ndarray
+
+    Returns
+    -------
+    ndarray
+    """
     return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128) if x.dtype == np.int8 else x
 
 
 def _on_uint8(site: Site, run: Run, flipped: frozenset[int]) -> Run:
     """Run codes of int8 as uint8, as onnxruntime does on x86."""
-    is_signed = site.tensors[site.node.outputs[0]].dtype == "int8"
+    is_signed = _is_signed(site)
 
     def on_uint8(given: Given) -> NDArray[Any]:
-        made = run([_as_uint8(x) if i in flipped and x is not None else x for i, x in enumerate(given)])
+        made = run([as_uint8(x) if i in flipped and x is not None else x for i, x in enumerate(given)])
         return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
 
     return on_uint8

@@ -51,6 +51,8 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         Another runtime.
     """
     choice(runtime, "runtime", RUNTIMES)
+    if isinstance(node.get("gap"), str):  # a fusion that is not modelled
+        raise Missing(node.get("gap"))
     outputs = tuple(name for name in node.outputs if name)
     if not outputs:
         raise Missing("it has no result")
@@ -80,6 +82,8 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         alone=partial(alone, as_run(node, runtime), own, reads),
         runtime=runtime,
         axis=_channels(node, layer),
+        direct=made.direct if len(outputs) == 1 and reads == tuple(node.inputs[:1]) else None,
+        is_threaded=made.direct is not None,
     )
 
 

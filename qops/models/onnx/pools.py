@@ -141,7 +141,7 @@ KINDS = {
         count=5,
         attributes=(*_ATTRIBUTES, "count_include_pad", "channels_last"),
         is_own=True,
-        rule="ort",
+        has_runtime=True,
         inputs=_INPUTS._replace(real="AveragePool"),
         cut=_cut_window,
         code=_c_of_mean_of_window,

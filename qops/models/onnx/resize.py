@@ -25,7 +25,10 @@ F32 = np.float32
 _TYPED = 11
 """The opset from which Resize says how pixels lie; before it, and in Upsample, pixel x lies at x / scale."""
 _MOST_TAPS = 2**12
-_COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize")
+_COORDINATES = (
+    *("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"),
+    "tf_crop_and_resize",
+)
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 _TIE = 1e-6
 """How near to the middle of two pixels a place is one for onnxruntime, which computes in float32."""
@@ -65,7 +68,7 @@ def _axes_of(node: Node, given: Given, own_type: Any) -> list[_Axis]:
         factors = [*map(F32, np.ravel(scales))]
         if not all(np.isfinite(f) and f > 0 for f in factors):
             raise bad_value("scales", f"expected numbers above 0, got {factors!s:.80}")
-        results = [floor(F32(x.shape[place]) * f) for f, place in zip(factors, places, strict=True)]
+        results = [floor(own_type(x.shape[place]) * own_type(f)) for f, place in zip(factors, places, strict=True)]
     if len(factors) != count or len(results) != count:
         raise ValueError(f"expected {count} scales or sizes, got {len(results)}")
     bounded([*(n for i, n in enumerate(x.shape) if i not in places), *results])
@@ -111,6 +114,10 @@ def _places(how: str, axis: _Axis) -> NDArray[Any]:
         return np.asarray(start * last + x * (end - start) * last / (length - one))
     if how == "pytorch_half_pixel" and length == 1:
         return x if kind is F32 else x - half
+    if how == "half_pixel_symmetric":  # the middle of the image stays in the middle
+        size = kind(axis.size)
+        offset = size / kind(2) * (one - kind(axis.result) / (axis.scale * size))
+        return np.asarray(offset + (x + half) / axis.scale - half)
     return np.asarray((x + half) / axis.scale - half)
 
 

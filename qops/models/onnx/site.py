@@ -16,7 +16,7 @@ __all__ = ["Given", "Made", "Run", "Site", "own_runtime"]
 
 
 Given = Sequence[Any]
-Run = Callable[[Given], Any]
+Run = Callable[..., Any]
 
 
 class Made(NamedTuple):
@@ -30,6 +30,8 @@ class Made(NamedTuple):
         The prepared op that does the work, where all but the data are constants.
     is_own : bool
         Whether `prepared` takes the data as they are, so that it can stand for the node.
+    direct : callable or None
+        Of a product whose only data are the first input: takes these, None and the number of threads.
     with_zero : callable or None
         ``with_zero(n)`` gives the prepared op for data whose zero point is n, where the node reads that at run time.
     """
@@ -37,6 +39,7 @@ class Made(NamedTuple):
     run: Run
     prepared: Any = None
     is_own: bool = True
+    direct: Run | None = None
     with_zero: Callable[[int], Any] | None = None
 
 

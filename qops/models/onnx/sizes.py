@@ -57,7 +57,7 @@ def _tried(nodes: Sequence[Node], tensors: dict[str, Tensor], size: int) -> dict
             continue
         try:
             shapes[node.outputs[0]] = _shape(node, given, tensors, shapes)
-        except (ValueError, TypeError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError):
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError):
             continue  # it is refused, or read, where the op is made
     return shapes
 

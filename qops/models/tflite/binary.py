@@ -15,6 +15,7 @@ from qops.models.graph import Graph
 from qops.models.op import Layer, Op
 from qops.models.target import PortedLayer, Target, ending, ends_of, function
 from qops.models.tensor import Values, zero_of
+from qops.models.tflite.division import make_quotient
 from qops.models.tflite.elementwise import cut_elementwise, make_of_codes
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, where_constants_repeat
@@ -177,7 +178,7 @@ def _c_of_prelu(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Port
 
 
 def _c_of_div(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
-    """A quotient of floats, which needs no constants."""
+    """A quotient of floats needs no constants; the loop of one of codes is the system's own."""
 
 
 KINDS = {
@@ -205,7 +206,14 @@ KINDS = {
         schema="MulOptions",
         by_image=where_constants_repeat,
     ),
-    "DIV": Kind(real=_real_pair(np.divide), cut=cut_elementwise, code=_c_of_div, schema="DivOptions"),
+    "DIV": Kind(
+        make=make_quotient,
+        real=_real_pair(np.divide),
+        cut=cut_elementwise,
+        code=_c_of_div,
+        schema="DivOptions",
+        version=1,
+    ),
     "MAXIMUM": Kind(
         make=make_of_codes(tflite.Maximum, (0, 1)),
         real=_real_pair(np.maximum),

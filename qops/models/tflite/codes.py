@@ -45,6 +45,14 @@ def _make_dequantize(site: Site) -> Made:
     return Made((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
 
 
+def _real_log(operator: Operator, given: Given) -> Values:
+    """Give logarithms; where codes have none, the value of the lowest code."""
+    x, y = given[0], operator.outputs[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = np.log(x)
+    return made if y.scale is None else np.where(x > 0, made, y.values(np.array(np.iinfo(y.dtype).min)))
+
+
 def _real_logistic(x: Values) -> Values:
     return np.asarray(0.5 * (1 + np.tanh(x / 2)))
 
@@ -123,7 +131,7 @@ KINDS = {
     "EXP": _of_a_table(make_one(tflite.Exp), np.exp),
     "SQRT": _of_a_table(make_one(tflite.Sqrt), lambda x: np.sqrt(np.maximum(x, 0))),
     "RSQRT": _of_a_table(make_one(tflite.Rsqrt), lambda x: 1 / np.sqrt(np.maximum(x, np.finfo(np.float64).tiny))),
-    "LOG": Kind(real=real_one(np.log), cut=cut_elementwise, code=c_of_table, version=1),
+    "LOG": Kind(make=make_one(tflite.Log), real=_real_log, cut=cut_elementwise, code=c_of_table),
     "ABS": _of_a_table(make_one(tflite.Abs), np.abs),
     "NEG": _of_a_table(make_of_codes(tflite.Neg, (0,)), np.negative, version=1),
     "QUANTIZE": Kind(make=_make_quantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_quantize),

@@ -186,15 +186,15 @@ def _run(site: Site, numbers: _Numbers, *arrays: NDArray[Any]) -> tuple[NDArray[
     if np.isnan(values).any():
         raise ValueError("its scores hold a NaN, which has no place in an order")
     made_of = _regular if numbers.use_regular_nms else partial(_fast, is_micro=is_micro)
-    pairs = made_of(boxes, values, numbers)
+    chosen = made_of(boxes, values, numbers)
     size = numbers.max_detections * numbers.max_classes_per_detection
     made = np.zeros((size, 4), F32), np.zeros(size, F32), np.zeros(size, F32)
     count = 1 if numbers.use_regular_nms else min(numbers.max_classes_per_detection, numbers.num_classes)
     stride = count if is_micro or numbers.use_regular_nms else numbers.max_classes_per_detection
-    for i, (box, each) in enumerate(pairs):
+    for i, (box, each) in enumerate(chosen):
         at = i // count * stride + i % count
         made[0][at], made[1][at], made[2][at] = boxes[box], each, values[box, each]
-    return (*(part[None] for part in made), np.array([len(pairs) // count], F32))
+    return (*(part[None] for part in made), np.array([len(chosen) // count], F32))
 
 
 def _make(site: Site) -> Made:

@@ -57,13 +57,14 @@ def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
     if kind == "CONV_2D" and site.tensor(0).shape[-1:] != w.shape[-1:]:
         raise Missing("it is a hybrid layer with groups, which qops does not model")
     bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
+    kernel = site.kernel.removesuffix("_avx2")  # whose hybrid layers are not known to differ
     by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
     try:
-        how, order = hybrid_orders(kind, site.kernel, w.scale.ndim == 1, by_option)
+        how, order = hybrid_orders(kind, kernel, w.scale.ndim == 1, by_option)
     except ValueError as why:
         raise Missing(str(why)) from None
 
-    if site.kernel != "xnnpack" and (how == "symmetric" or kind == "FULLY_CONNECTED") and (codes == -128).any():
+    if kernel != "xnnpack" and (how == "symmetric" or kind == "FULLY_CONNECTED") and (codes == -128).any():
         raise Missing(f"it is a hybrid layer whose weights {w.name!r} hold -128, which x86 multiplies otherwise")
     by_row = kind == "FULLY_CONNECTED" or (how == "xnnpack" and _is_by_pixel(site))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.op import FAILED, Missing, Op
+from qops.models.op import FAILED, Missing, Op, takes_threads
 from qops.models.tflite.alone import alone
 from qops.models.tflite.file import Operator, has_arrays
 from qops.models.tflite.hybrid import is_hybrid, made_hybrid
@@ -61,11 +61,19 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     taken = [site.tensor(i) for i in made.takes]
     data = [t.data for t in taken]
     reads = tuple(t.name for t in taken if t.data is None)
+    count = len(outputs) + len(made.states)
+    try:
+        direct = _direct(operator, made, data)
+    except FAILED as why:
+        raise Missing(str(why)) from why
 
     def call(*arrays: NDArray[Any]) -> Arrays:
         given = iter(arrays)
         found = made.run(*(next(given) if constant is None else constant for constant in data), *given)
-        return found if type(found) is tuple else (found,)
+        each = found if type(found) is tuple else (found,)
+        if len(each) != count:
+            raise ValueError(f"it has {len(outputs)} results, where the operator gives {len(each) - len(made.states)}")
+        return each
 
     layer = made.layer
     return Op(
@@ -83,8 +91,9 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         alone=None if row.is_of_variable else partial(alone, operator, reads),
         runtime=kernel,
         states=dict(made.states),
-        direct=_direct(operator, made, data),
+        direct=direct,
         is_view=row.fixed is not None,
+        is_threaded=isinstance(made.run, Prepared) and takes_threads(made.run) and all(one is None for one in data),
         by_image=row.by_image(operator) and not getattr(made.run, "depends_on_place", False),
     )
 

@@ -22,6 +22,7 @@ from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import Made, Site
+from qops.tflite.kernels import KERNELS
 
 __all__ = ["KINDS"]
 
@@ -56,11 +57,30 @@ def _cut_connected(operator: Operator, given: Sequence[Any], index: Index) -> Cu
 
 
 def _make_matmul(site: Site) -> Made:
-    how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", site.tensor(1)), **site.y, "kernel": site.kernel}
+    b = site.tensor(1)
+    if b.scale is not None and b.scale.ndim:
+        return _make_matmul_of_channels(site)
+    how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", b), **site.y, "kernel": site.kernel}
     how |= {"adj_x": bool(site.options.get("AdjX")), "adj_y": bool(site.options.get("AdjY"))}
     if site.tensor(1).data is None:
         return Made((0, 1), partial(tflite.batch_matmul, **how))
     return Made((0,), tflite.BatchMatmul(site.constant(1), **how, dtype=site.tensor(0).dtype))
+
+
+def _make_matmul_of_channels(site: Site) -> Made:
+    """A scale for each channel of b: TFLM takes the first for all, LiteRT takes 0, so that all codes are those of 0."""
+    b, y = site.tensor(1), site.outputs[0]
+    assert b.scale is not None
+    assert b.zero_point is not None
+    if b.zero_point.any() or b.data is None or site.tensor(0).dtype != "int8":
+        raise Missing(f"{b.name!r} has a scale for each channel, and is no constant of int8 without zero points")
+    first = replace(b, scale=b.scale.reshape(-1)[0], zero_point=np.zeros((), np.int64), axis=None)
+    inputs = [site.tensor(0), first, *site.operator.inputs[2:]]
+    made = _make_matmul(Site(replace(site.operator, inputs=inputs), site.kernel))
+    if KERNELS[site.kernel].ratio is np.float64:
+        return made
+    run, zero = made.run, zero_of(y)
+    return Made((0,), lambda a: np.full_like(run(a), zero))
 
 
 def _real_matmul(op: Operator, given: Given) -> Values:

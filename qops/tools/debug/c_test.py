@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops.models.target import PortedLayer
 from qops.tflite.kernels import KERNELS
-from qops.tflite.types import ARM
+from qops.tflite.types import OF_CPUS
 from qops.tools.debug.case import Case, Smallest
 from qops.tools.params import c_text
 from qops.tools.params.ports import ported
@@ -61,7 +61,7 @@ def elements(case: Case, small: Smallest | None) -> Elements:
         others = places[(places != small.place).any(1)][: _MOST - 1]
         places = np.concatenate([np.array([small.place], np.intp), others])
     at = tuple(places.T)
-    has_offsets = case.graph.runtime in KERNELS and ARM.get(case.graph.runtime, case.graph.runtime) != "xnnpack"
+    has_offsets = case.graph.runtime in KERNELS and OF_CPUS.get(case.graph.runtime, case.graph.runtime) != "xnnpack"
     layer = ported(case.op, case.graph, "tflm" if has_offsets else "xnnpack", "layer")
     return Elements(layer, places, _arguments(case, layer, at), case.got[at], case.wanted[at])
 

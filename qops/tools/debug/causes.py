@@ -17,9 +17,9 @@ from qops.tools.debug.faults import faults_of
 from qops.tools.debug.fit import fitted_scales
 from qops.tools.debug.local_causes import local_cause
 from qops.tools.explain.arguments import dump_of
-from qops.tools.explain.explain import explained, rules_of, systems_of
 from qops.tools.explain.explanation import Explanation
 from qops.tools.explain.op_dump import Dump
+from qops.tools.explain.verdicts import explained, rules_of, systems_of
 
 __all__ = ["Cause", "cause_of"]
 

@@ -21,6 +21,7 @@ WHOSE = {
     "reference": "TFLite's reference kernels",
     "optimized": "TFLite's optimised kernels",
     "xnnpack": "TFLite with XNNPACK",
+    "xnnpack_avx2": "TFLite with XNNPACK on x86 with AVX2, without AVX-512",
     "reference_arm": "TFLite's reference kernels on 64-bit ARM",
     "optimized_arm": "TFLite's optimised kernels on 64-bit ARM",
     "optimized_neon": "TFLite's optimised kernels on 64-bit ARM without dot products",

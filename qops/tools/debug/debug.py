@@ -16,6 +16,7 @@ from qops.models import Graph
 from qops.models.argument import graph_of
 from qops.models.live import Live
 from qops.models.noise import noise
+from qops.qtensor import TensorLike
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of
 from qops.tools.debug.columns import column_of
@@ -25,6 +26,7 @@ from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.hunt import Hunt
 from qops.tools.debug.layer_row import First, LayerRow
 from qops.tools.debug.layout import Wrong, as_wanted
+from qops.tools.debug.nnlib_network import debugged_ops, is_ops
 from qops.tools.debug.places import places_of
 from qops.tools.debug.twins import matched, unmatched
 from qops.tools.debug.walk import States, WalkedLayer, walk
@@ -41,10 +43,10 @@ _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
 @refusing_unknown
 def debug(
-    model: str | Path | Graph,
-    data: ArrayLike | Mapping[str, ArrayLike] | str | Path | Sequence[Any] | None = None,
+    model: str | Path | Graph | Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    data: ArrayLike | TensorLike | Mapping[str, ArrayLike] | str | Path | Sequence[Any] | None = None,
     *,
-    device: Mapping[str, ArrayLike] | str | Path | Sequence[Any] | None = None,
+    device: Mapping[str, Any] | str | Path | Sequence[Any] | None = None,
     float_model: str | Path | Graph | None = None,
     runtime: str | None = None,
     client: Any = None,
@@ -59,7 +61,11 @@ def debug(
     Parameters
     ----------
     model : str, Path or Graph
-        A model file, or one that `qops.models.load` has read.
+        A model file, or one that `qops.models.load` has read. Or a list of prepared ops of `qops.nnlib`, or a dict of
+        them by their names, each of which reads what the one before gives. Then `data` is the tensor that the first one
+        reads, and `device` has a tensor, with its range, for each op: in a list, None where there is none, or by its
+        name, which in a list of ops is that of its class, ``supernode``, ``supernode_1``. What differs is told as by
+        `qops.explain`: a range, a rule, the other chip, and which channels a V65 rescales.
     data : array_like, dict, str or Path, optional
         Codes of the input, or of each input by its name; or an ``.npz`` file of these. The default is what the dump
         holds for the inputs, or seeded noise in each input's range. Where `device` is a list, a list as long.
@@ -104,6 +110,12 @@ def debug(
     """
     if unknown:
         raise unknown_keyword(debug, unknown)
+    if is_ops(model):
+        for name, value in {"float_model": float_model, "runtime": runtime, "client": client}.items():
+            if value is not None:
+                raise bad_value(name, f"expected none beside a list of ops, got {shown(value)}")
+        with Progress() as progress:
+            return debugged_ops(model, data, device, progress)
     graph = graph_of(model, "model", runtime, gaps=True)
     twin = None if float_model is None else graph_of(float_model, "float_model", gaps=True)
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):
@@ -113,7 +125,7 @@ def debug(
         raise bad_value("float_model", f"expected none for {len(steps)} steps")
     states = States({}, {}, {})
     with Progress() as progress:
-        path = None if isinstance(model, Graph) else Path(model)
+        path = Path(model) if isinstance(model, str | Path) else None
         at = Here() if client is None else Cluster(client)
         for step, (values, dump) in enumerate(steps):
             found = _Debugger(graph, path, values, dump, progress, states).hunt(twin, at)

@@ -149,7 +149,7 @@ def _biases(bias: NDArray[np.int64], channel: NDArray[np.int64], products: NDArr
 def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64], got: NDArray[Any]) -> Iterator[Fault]:
     """Another zero point of the input adds a multiple of the sum of weights to each sum."""
     assert layer.sums is not None
-    each = layer.sums(np.full_like(x, 1), None) - layer.sums(np.zeros_like(x), None)
+    each = layer.sums_of_weights(x)
     zero = layer.x_zero_point
     fitted = _fitted(layer, plain, each, got)
     near = () if fitted is None else range(zero - fitted - _NEAR, zero - fitted + _NEAR + 1)

@@ -90,7 +90,7 @@ def _other_sums(case: Case, layer: Layer, sums: NDArray[np.int64]) -> Iterator[t
         for by, which in ((1, "before"), (-1, "after")):
             weights = np.roll(layer.weights, by, layer.channel)
             yield f"the weights of the channel {which}", layer.sums(x, layer.bias, weights)
-    each = layer.sums(np.full_like(x, 1), None) - layer.sums(np.zeros_like(x), None)
+    each = layer.sums_of_weights(x)
     if layer.x_zero_point:
         yield "the zero point of the input left out", sums + layer.x_zero_point * each
 

@@ -92,7 +92,7 @@ def missing_weights(layer: Layer, x: NDArray[np.int64], shape: tuple[int, ...]) 
     if w.shape[channel] != shape[axis]:
         return None
     whole = (w.astype(np.int64) - layer.w_zero_point).sum(axis=tuple(i for i in range(w.ndim) if i != channel))
-    read = layer.sums(np.full_like(x, 1), None) - layer.sums(np.zeros_like(x), None)
+    read = layer.sums_of_weights(x)
     missing = whole.reshape([-1 if i == axis else 1 for i in range(len(shape))]) - read.reshape(shape)
     inside = (missing == 0).all(axis=axis)
     return missing if 0 < np.count_nonzero(inside) < inside.size else None

@@ -110,6 +110,8 @@ class Explanation:
         Rules that were fitted, if that was asked for and no rule of a table gives all integers.
     systems : dict of str to str
         Who computes each rule of `exact`, and on which CPU that was run.
+    notes : list of str
+        Of a node of nnlib: in which channels a chip gives other codes, and which channels a V65 rescales.
     """
 
     size: int
@@ -122,6 +124,7 @@ class Explanation:
     axis: int | None = None
     fit: Fit | None = None
     systems: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def probe(self) -> NDArray[Any] | None:
@@ -145,7 +148,8 @@ class Explanation:
         Returns
         -------
         dict
-            ``exact``, ``systems``, ``nearest`` and ``indistinguishable``; ``axis`` too if each channel has a scale.
+            ``exact``, ``systems``, ``nearest`` and ``indistinguishable``; ``axis`` too if each channel has a scale, and
+        ``notes`` if there are any.
         """
         nearest = [
             {
@@ -163,6 +167,7 @@ class Explanation:
             rules = [{"integers": _listed_integers(one.integers), **one.rule._asdict()} for one in self.fit.found]
             more |= {"fit": {"words": self.fit.words, "rules": rules}}
         more |= {"systems": self.systems} if self.systems else {}
+        more |= {"notes": self.notes} if self.notes else {}
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable, **more}
 
     def __repr__(self) -> str:
@@ -202,6 +207,7 @@ class Explanation:
             lines.append(f"  the scales are those of channels along axis {self.axis} of x")
         if self.fit is not None:
             lines += [f"  fit: {line}" if i == 0 else f"  {line}" for i, line in enumerate(str(self.fit).split("\n"))]
+        lines += [f"  {note}" for note in self.notes]
         lines += _lines(self.excluded)
         if self.refused:
             lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")

@@ -13,7 +13,7 @@ from qops.tools.explain.op_dump import Dump
 
 __all__ = ["Falling", "FitData", "channels_of", "parts_of", "scale_seen"]
 
-_SAMPLES = 24, 512  # points on which a rule is tried before all
+_SAMPLES = 24, 512, 8192  # points on which a rule is tried before all
 _ENOUGH = 1 << 61  # a product that int64 holds
 _LEAST = 16  # codes that are not clamped: fewer fit anything
 

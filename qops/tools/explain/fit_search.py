@@ -190,12 +190,12 @@ def _fewest(
     short = [(low, n) if has_bits else _short(low, high, n) for low, high, n in found]
     if not all(data.gives(rule, *pair) for data, pair in zip(channels, short, strict=True)):
         short = [(low, n) for low, _, n in found]
-    for pairs in (short, [(low, n) for low, _, n in found], [(high, n) for _, high, n in found]):
-        bits = max(m.bit_length() for m, _ in pairs)
-        if len(pairs) == 1:
-            yield Fitted(rule._replace(bits=bits), pairs[0])
+    for integers in (short, [(low, n) for low, _, n in found], [(high, n) for _, high, n in found]):
+        bits = max(m.bit_length() for m, _ in integers)
+        if len(integers) == 1:
+            yield Fitted(rule._replace(bits=bits), integers[0])
         else:
-            m, n = np.array(pairs, np.int64).T
+            m, n = np.array(integers, np.int64).T
             yield Fitted(rule._replace(bits=bits), (m, n))
             break
 

@@ -18,6 +18,7 @@ __all__ = ["Fit", "Fitted", "fit"]
 
 _LEAST = 16  # codes that are not clamped: fewer fit anything
 _MOST = 64  # functions that are kept
+_POINTS = 1 << 16  # accumulators near the ends of codes that are tried
 _ROUGH = 0.02  # by how much a scale that is roughly known may be away
 _NONE = np.zeros(0, np.int32)
 
@@ -28,9 +29,10 @@ class Fit(NamedTuple):
     Attributes
     ----------
     found : list of Fitted
-        Rules that give every integer, at most 64, the simplest first: one for each function near the ends of codes.
+        Rules that give every integer, at most 64, the simplest first: one for each function, as far as accumulators
+        near the ends of codes tell, of which 65,536 are tried.
     probe : ndarray
-        Accumulators to run on the device that tell every two of `found` apart which differ anywhere near a code's end;
+        Accumulators to run on the device that tell every two of `found` apart which differ at any of these;
         where each channel has a scale, on the first one.
     words : str
         What the fit says in a sentence.
@@ -92,7 +94,9 @@ def _told(dump: Dump, first: FitData, found: list[Fitted]) -> Fit:
     probe = points[separating([codes for _, codes in functions.values()])].astype(np.int32)
     alike = "" if len(found) == len(kept) else f" ({len(found)} ways to say {'it' if len(kept) == 1 else 'them'})"
     if len(kept) == 1:
-        words = f"one rule was fitted{alike}; nothing as large as the data tells it from others that fit"
+        words = (
+            f"one rule was fitted{alike}; no input as large as the data that was tried tells it from others that fit"
+        )
         return Fit(kept, probe, words)
     more = f"{probe.size} more {'input' if probe.size == 1 else 'inputs'} would decide"
     return Fit(kept, probe, f"{len(kept)} rules were fitted{alike}: {more}")
@@ -126,4 +130,5 @@ def _probe_points(dump: Dump, first: FitData, found: list[Fitted]) -> NDArray[np
     most = int(np.abs(first.x).max(initial=1))
     zero = dump.numbers.get("zero_point") or 0
     x = distinct([boundaries(scale, *dump.ends, zero) for scale in dict.fromkeys(scales)]).astype(np.int64)
-    return x[np.abs(x) <= most]
+    x = x[np.abs(x) <= most]
+    return x if x.size <= _POINTS else x[np.linspace(0, x.size - 1, _POINTS).astype(np.intp)]

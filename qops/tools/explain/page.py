@@ -14,9 +14,9 @@ from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize_rules import QUANTIZE
 from qops.tools.explain import candidates
-from qops.tools.explain.explain import systems_of
 from qops.tools.explain.explanation import Explanation, all_integers
 from qops.tools.explain.op_dump import Dump
+from qops.tools.explain.verdicts import systems_of
 
 __all__ = ["page_of"]
 

@@ -20,8 +20,8 @@ from qops.nnlib.add import quantized_add_8p8to8 as nnlib_add
 from qops.nnlib.add import quantized_add_8p8to8_integers as nnlib_integers
 from qops.qtensor import QTensor
 from qops.tools.vectors.add_forms import FORMS, Integers
+from qops.tools.vectors.choosing import MOST, telling
 from qops.tools.vectors.formats import shown_vectors
-from qops.tools.vectors.vectors import MOST, telling
 
 __all__ = ["AddVectors", "add_vectors"]
 

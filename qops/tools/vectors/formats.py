@@ -44,8 +44,11 @@ class VectorSet(Protocol):
         """Give the rule in C, and for each array that it computes, the expression of element i."""
 
 
-def _list(values: Any) -> str:
-    words = [f"{int(v)}" if int(v) != -(2**31) else "(-2147483647 - 1)" for v in values]
+def _list(values: NDArray[Any]) -> str:
+    if values.dtype.kind == "f":
+        words = [f"{float(v).hex()}f" for v in values]
+    else:
+        words = [f"{int(v)}" if int(v) != -(2**31) else "(-2147483647 - 1)" for v in values]
     return ",\n    ".join(", ".join(words[i : i + 8]) for i in range(0, len(words), 8))
 
 
@@ -54,10 +57,10 @@ def _header(v: VectorSet) -> str:
     floats = {name: value for name, value in v.facts.items() if isinstance(value, float)}
     lines = [f"#define QOPS_{name.upper()} ({value})" for name, value in {"count": size, **v.constants}.items()]
     lines += [f"#define QOPS_{name.upper()} ({value!r})" for name, value in floats.items()]
-    arrays = [
-        f"static const {values.dtype.name}_t qops_{name}[QOPS_COUNT] = {{\n    {_list(values)}\n}};"
-        for name, values in v.columns.items()
-    ]
+    arrays = []
+    for name, values in v.columns.items():
+        kind = "float" if values.dtype.kind == "f" else f"{values.dtype.name}_t"
+        arrays.append(f"static const {kind} qops_{name}[QOPS_COUNT] = {{\n    {_list(values)}\n}};")
     top = [f"/* {v} */", "#ifndef QOPS_VECTORS_H", "#define QOPS_VECTORS_H", "#include <stdint.h>", ""]
     return "\n".join([*top, *lines, "", *arrays, "#endif", ""])
 
@@ -100,7 +103,8 @@ def _as_hex(v: VectorSet, folder: Path) -> list[Path]:
     found, facts = [], ", ".join(f"{name} {value}" for name, value in v.facts.items())
     for name, values in v.columns.items():
         bits = 8 * values.itemsize
-        words = [f"{int(x) & (1 << bits) - 1:0{bits // 4}x}" for x in values]
+        whole = values.view(np.uint32) if values.dtype.kind == "f" else values  # of a float32 its bits
+        words = [f"{int(x) & (1 << bits) - 1:0{bits // 4}x}" for x in whole]
         found.append(_text(folder / f"{name}.hex", "\n".join([f"// {facts}", *words, ""])))
     return found
 
@@ -131,7 +135,7 @@ def write(v: VectorSet, form: str, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    v : Vectors or AddVectors
+    v : Vectors, QuantizeVectors or AddVectors
         What to write.
     form : {"c", "hex", "npz", "json"}
         "c": a header and a test program; "hex": a file for each array, for ``$readmemh``; "npz", "json": one file.

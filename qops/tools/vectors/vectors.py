@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Never, TypeAlias
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -16,19 +16,19 @@ from qops.checks import integer, number, shown
 from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
+from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.c_source import emit
 from qops.rules.numbers import Numbers, given_integers, rule_of
 from qops.rules.requantize import requantize
 from qops.rules.table import TABLE, Rule
 from qops.tools.explain.probes import boundaries, distinct, edges
+from qops.tools.vectors.bias_vectors import BiasNumbersGiven, bias_vectors_of
+from qops.tools.vectors.choosing import MOST, Run, always, telling
 from qops.tools.vectors.formats import shown_vectors
 
-__all__ = ["MOST", "Vectors", "telling", "vectors"]
+__all__ = ["Vectors", "vectors"]
 
-MOST = 256
 _S32 = CODES["s32"]
-_FEW = 4096  # about how many differences of one rule are looked at
-Run: TypeAlias = Callable[[NDArray[np.int32]], NDArray[Any]]
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
 
 
@@ -55,6 +55,8 @@ class Vectors:
     alike : list of str
         Other rules and mistakes that are the same function at this scale: of all accumulators that were tried, none
         tells them apart.
+    real : BiasNumbersGiven or None
+        What a rule of `qops.rules.REAL_BIAS` was given; None for other rules.
     """
 
     rule: str
@@ -67,6 +69,7 @@ class Vectors:
     y: NDArray[Any]
     killed: list[str]
     alike: list[str]
+    real: BiasNumbersGiven | None = None
 
     def __str__(self) -> str:
         return (
@@ -96,7 +99,10 @@ class Vectors:
     @property
     def facts(self) -> dict[str, Any]:
         """The name of the rule and all numbers, by the names of a dump."""
-        found = {"kind": "requantize", "rule": self.rule, "dtype": self.y.dtype.name, "scale": self.scale}
+        found: dict[str, Any] = {"kind": "requantize", "rule": self.rule, "dtype": self.y.dtype.name}
+        if self.real is not None:
+            return found | self.real.facts | {"qmin": self.qmin, "qmax": self.qmax}
+        found["scale"] = self.scale
         return found | self.constants
 
     def program(self) -> tuple[str, dict[str, str]]:
@@ -112,6 +118,8 @@ class Vectors:
         ValueError
             A rule that has no C.
         """
+        if self.real is not None:
+            return self.real.text(), {"y": self.real.call()}
         how = "QOPS_SCALE" if self.integers is None else "QOPS_MULTIPLIER, QOPS_RIGHT_SHIFT"
         if TABLE[self.rule].multiplier in ("float32", "float64 of a float32"):
             how = "1, (float)QOPS_SCALE, 1" if TABLE[self.rule].is_stepwise else "(float)QOPS_SCALE"
@@ -186,23 +194,6 @@ def _tried(rule: Rule, n: Numbers, dtype: Any) -> tuple[NDArray[np.int32], list[
     return x, [(name, run(x)) for name, run in runs]
 
 
-def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
-    """Where ties on both sides of 0, both ends of saturation, the extremes and 0 are."""
-    with np.errstate(all="ignore"):  # what is beyond float64 is no tie
-        halves = np.abs(x.astype(np.float64) * n.scale) % 1
-    ties = np.flatnonzero(np.abs(halves - 0.5) < 2.0**-20)
-    above, below = ties[x[ties] > 0], ties[x[ties] < 0]
-    ends = [np.flatnonzero(y == end) for end in (n.lo, n.hi)]
-    picked = [
-        above[:4],
-        below[-4:],
-        np.array([0, x.size - 1]),
-        np.flatnonzero(x == 0),
-        *(e[[0, -1]] for e in ends if e.size),
-    ]
-    return [int(i) for part in picked for i in part]
-
-
 @refusing_unknown
 def vectors(
     rule: str,
@@ -213,6 +204,11 @@ def vectors(
     dtype: DTypeLike = "int8",
     qmin: int | None = None,
     qmax: int | None = None,
+    scales: tuple[float, float, float | None] | None = None,
+    bias: float | None = None,
+    range: tuple[float, float] | None = None,
+    w_sums: int | None = None,
+    x_zero_point: int = 0,
     **unknown: Never,
 ) -> Vectors:
     """Choose at most 256 accumulators on which every other rule, and every one-step mistake, fails.
@@ -220,13 +216,14 @@ def vectors(
     For this rule, every other rule in `qops.rules.TABLE` and every mistake of one step, the first accumulator of each
     code and the one before it are tried: rules that never fall are the same function if they agree there. The mistakes
     are another rounding, a multiplier or a shift that is off by one, a zero point of the wrong sign, left out or on the
-    other side of the rounding, no saturation, a clamp before the zero point. The result has a few accumulators on which
-    each of them fails, and ties on both sides of 0 and both ends of saturation.
+    other side of the rounding, no saturation, a clamp before the zero point. Of a rule with a real bias they are the
+    bias left out, added twice, subtracted or rounded to an integer, as all rules of `TABLE` take it. The result has a
+    few accumulators on which each of them fails, and ties on both sides of 0 and both ends of saturation.
 
     Parameters
     ----------
     rule : str
-        A name in `qops.rules.TABLE`.
+        A name in `qops.rules.TABLE`, or in `qops.rules.REAL_BIAS`, whose rules take `scales`.
     scale : float, optional
         Input step / output step, above 0.
     integers : (int, int), optional
@@ -237,6 +234,14 @@ def vectors(
         Type of the codes: int8, uint8, int16 or uint16.
     qmin, qmax : int, optional
         Codes that the result is clamped to; the ends of the type if not given.
+    scales : (float, float, float or None), optional
+        For a rule of `qops.rules.REAL_BIAS`: in_scale, w_scale and out_scale, which is None beside a range.
+    bias : float, optional
+        The real bias that it adds.
+    range : (float, float), optional
+        For the rules of OpenVINO: the real values of codes 0 and 255.
+    w_sums, x_zero_point : int, optional
+        For the rule mnn: the sum of the weights, and the code of real 0 of the input.
 
     Returns
     -------
@@ -258,7 +263,12 @@ def vectors(
     """
     if unknown:
         raise unknown_keyword(vectors, unknown)
+    if isinstance(rule, str) and rule in REAL_BIAS:
+        ends = {"zero_point": zero_point, "dtype": dtype, "qmin": qmin, "qmax": qmax}
+        factor = {"scale": scale, "integers": integers, "scales": scales}
+        return _of_real_bias(rule, {**factor, **ends, "bias": bias, "range": range, "w_sums": w_sums}, x_zero_point)
     row = rule_of(rule)
+    _refuse_real(rule, scales=scales, bias=bias, range=range, w_sums=w_sums, x_zero_point=x_zero_point or None)
     if row.multiplier == "given":
         raise bad_value("rule", f"{rule} takes no scale")
     given, codes = _given(scale, integers), of_dtype(dtype)
@@ -270,7 +280,7 @@ def vectors(
     x, tried = _tried(row, n, codes.dtype)
     y, others = tried[0][1], tried[1:]
     telling_all = telling(y, [codes for _, codes in others])
-    chosen = np.unique([*telling_all, *_always(x, y, n)][:MOST]).astype(np.intp)
+    chosen = np.unique([*telling_all, *always(x, y, n.scale, (lo, hi))][:MOST]).astype(np.intp)
     acc = x[chosen]
     how = {"scale": given} if integers is None else {"integers": given}
     again = requantize(acc, rule, **how, zero_point=n.zero_point, dtype=codes.dtype, qmin=lo, qmax=hi)
@@ -293,17 +303,18 @@ def _given(scale: Any, integers: Any) -> Any:
     return found
 
 
-def telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
-    """Give a few indices, so that each of the others that differs from y anywhere differs at one of them."""
-    places = [where for other in others if (where := np.flatnonzero(other != y)).size]
-    if not places:
-        return []
-    columns = distinct([p[:: p.size // _FEW + 1] for p in places])
-    apart = np.array([other[columns] != y[columns] for other in others])
-    apart = apart[apart.any(axis=1)]
-    found: list[int] = []
-    while len(apart):
-        best = int(apart.sum(axis=0).argmax())
-        found.append(int(columns[best]))
-        apart = apart[~apart[:, best]]
-    return found
+def _of_real_bias(rule: str, given: dict[str, Any], x_zero_point: int) -> Vectors:
+    """Choose the vectors of a rule of `REAL_BIAS`."""
+    codes = of_dtype(given["dtype"])
+    if codes.dtype.itemsize > 2:
+        raise bad_type("dtype", f"expected codes of 8 or 16 bits, got {codes.dtype}")
+    op, acc, y, killed, alike = bias_vectors_of(rule, {**given, "x_zero_point": x_zero_point})
+    zero = 0 if op.range is not None else op.zero_point
+    return Vectors(rule, float(op.scale), None, zero, *op.ends, acc, y, killed, alike, BiasNumbersGiven(op))
+
+
+def _refuse_real(rule: str, **given: Any) -> None:
+    """Refuse what only rules of `REAL_BIAS` take."""
+    for name, value in given.items():
+        if value is not None:
+            raise bad_value(name, f"expected none by {rule}, which adds no real bias, got {shown(value)}")

@@ -194,7 +194,7 @@ def test_what_onnxruntime_fuses_and_qops_does_not_have_is_named(refused):
     net = Network()
     w = net.dequantize(net.constant(np.ones((4, 3), np.int8)), 0.5, np.int8(0))
     model = net.model(net.node("MatMul", net.input([2, 4]), w))
-    assert "MatMul (MatMul_1): onnxruntime makes MatMulNBits" in refused(model, "ort")
+    assert "node 1, MatMul (MatMul_1): onnxruntime makes MatMulNBits" in refused(model, "ort")
     net = Network()
     x = net.both(net.input([2, 2]), 0.5, np.uint8(3))
     for scale in (0.25, 0.75):

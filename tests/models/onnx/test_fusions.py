@@ -5,6 +5,8 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_networks import Network
 
+from qops import models
+
 F32, ZERO = np.float32, np.int8(0)
 X = F32([[-3, 0, 5, 7]])
 
@@ -162,8 +164,21 @@ def test_products_whose_results_have_16_bits_are_refused(load, dtype):
     net = Case(21)
     w = net.codes(np.ones((4, 2), np.int8), 0.5, np.int8(0))
     proto = net.model(net.pair(net.node("MatMul", net.input([1, 4]), w), 0.5, dtype(0)))
-    with pytest.raises(ValueError, match="MatMulNBits"):
+    with pytest.raises(ValueError, match=r"1 operator cannot be read:\n  node .*MatMulNBits"):
         load(proto, "ort")
+
+
+def test_around_such_a_product_the_file_is_read(tmp_path):
+    net = Case(21)
+    w = net.codes(np.ones((4, 2), np.int8), 0.5, np.int8(0))
+    x = net.node("Relu", net.input([1, 4]))
+    y = net.node("MatMul", x, w)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.model(x, net.node("Relu", y)).SerializeToString())
+    graph = models.load(path, runtime="ort", gaps=True)
+    assert [op.kind for op in graph.gaps] == ["MatMul"]
+    found = graph.run(np.float32([[-1, 2, 3, -4]]), given={y: np.float32([[-2, 3]])})
+    assert [value.tolist() for value in found.values()] == [[[0, 2, 3, 0]], [[0, 3]]]
 
 
 def test_types_that_attributes_say(load):

@@ -115,11 +115,37 @@ def test_nearest_pixels_of_onnxruntime(load, how, size, want):
     assert got.ravel().tolist() == want
 
 
+SYMMETRIC_NEAR = [0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11, 12]
+SYMMETRIC = 6 + (np.arange(16) - 7.5) / 1.3
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+@pytest.mark.parametrize(
+    ("scale", "mode", "want"),
+    [(1.3, "nearest", SYMMETRIC_NEAR), (1.3, "linear", SYMMETRIC), (0.6, "linear", 3 + (np.arange(4) - 1.5) / 0.6)],
+)
+def test_a_symmetric_resize_keeps_the_middle(load, runtime, scale, mode, want):
+    """Pixels of onnxruntime 1.32.0; 13 pixels become 16, 7 become 4."""
+    x = RAMP if scale > 1 else RAMP[..., :7]
+    how = {"mode": mode, "coordinate_transformation_mode": "half_pixel_symmetric", "opset": 19}
+    model, _ = one("Resize", [x, [], F32([1, 1, 1, scale])], **how)
+    (got,) = load(model, runtime).run(x).values()
+    np.testing.assert_allclose(got.ravel(), want, rtol=0, atol=2e-6)
+
+
+def test_sizes_are_those_of_each_runtime(load):
+    """5 pixels times float32(2.6) are 12.99999976 in the reference, and 13 in float32."""
+    x = RAMP[..., :5]
+    model, _ = one("Resize", [x, [], F32([1, 1, 1, 2.6])], mode="nearest")
+    shapes = [next(iter(load(model, runtime).run(x).values())).shape[-1] for runtime in ("onnx", "ort")]
+    assert shapes == [12, 13]
+
+
 @pytest.mark.parametrize(
     ("how", "text"),
     [
         ({"mode": "area"}, "its mode is area"),
-        ({"coordinate_transformation_mode": "half_pixel_symmetric"}, "mode is half_pixel_symmetric"),
+        ({"coordinate_transformation_mode": "half_pixel_of_tf"}, "mode is half_pixel_of_tf"),
         ({"nearest_mode": "middle"}, "its nearest_mode is middle"),
     ],
 )

@@ -232,3 +232,14 @@ def test_a_bias_may_have_the_axis_of_the_weights(path):
     path.write_bytes(tflite_bytes([x, w, b, y], [Operator("FULLY_CONNECTED", [x, w, b], [y], {}, [])], [x], [y]))
     assert read_tflite(path).tensors[2].axis == 0
     assert load(path).run(np.int8([[2, 4]]))["y"].tolist() == [[7, 8]]
+
+
+def test_results_and_shapes_that_no_operator_has_are_refused(path):
+    x, y, z = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xyz")
+    path.write_bytes(tflite_bytes([x, y, z], [Operator("RELU", [x], [y, z], {}, [])], [x], [y, z]))
+    with pytest.raises(ValueError, match="it has 2 results, where the operator gives 1"):
+        load(path).run(np.int8([[1, 2]]))
+    shape = Tensor("shape", (2,), "float32", data=np.float32([np.nan, 2]))
+    path.write_bytes(tflite_bytes([x, shape, y], [Operator("RESHAPE", [x, shape], [y], {}, [])], [x], [y]))
+    with pytest.raises(ValueError, match=r"operator 0, RESHAPE .*cannot convert float NaN"):
+        load(path)

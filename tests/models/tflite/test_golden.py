@@ -11,7 +11,7 @@ from qops.models.tflite.graph import load_tflite
 from qops.models.tflite.kinds import KINDS
 
 FAR = {
-    **{"AVERAGE_POOL_2D": 9, "BATCH_MATMUL": 1, "CONV_2D": 23, "DEPTHWISE_CONV_2D": 15, "EXP": 14},
+    **{"AVERAGE_POOL_2D": 9, "BATCH_MATMUL": 1, "CONV_2D": 23, "DEPTHWISE_CONV_2D": 15, "EXP": 14, "LOG": 8},
     **{"LOG_SOFTMAX": 1, "MAX_POOL_2D": 3, "MUL": 1, "NEG": 30, "QUANTIZE": 9, "REDUCE_MAX": 17, "REDUCE_MIN": 1},
     **{"RESIZE_BILINEAR": 6, "RSQRT": 7, "SOFTMAX": 13, "SQUARED_DIFFERENCE": 6, "SUM": 33, "TANH": 9},
     **{"FULLY_CONNECTED": 12, "TRANSPOSE_CONV": 6},

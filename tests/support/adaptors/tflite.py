@@ -127,6 +127,7 @@ ADAPTORS = {
     "EXP": one(tflite.exp),
     "FULLY_CONNECTED": layer(tflite.fully_connected),
     "GELU": one(tflite.gelu),
+    "LOG": one(tflite.log),
     "HARD_SWISH": one(tflite.hard_swish),
     "L2_NORMALIZATION": one(tflite.l2_normalization),
     "LEAKY_RELU": one(tflite.leaky_relu),

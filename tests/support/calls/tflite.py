@@ -60,6 +60,7 @@ CALLS = {
     "tflite.logistic": each(x_scale=0.05, y_scale=1 / 256, y_zero_point=-128),
     "tflite.tanh": each(x_scale=0.05, y_scale=1 / 128),
     "tflite.exp": each(x_scale=0.05),
+    "tflite.log": each(x_zero_point=-100),
     "tflite.elu": each(kernel="optimized"),
     "tflite.gelu": each(),
     "tflite.hard_swish": each(),

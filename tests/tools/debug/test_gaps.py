@@ -63,6 +63,28 @@ def test_a_walk_goes_on_behind_gaps(net):
     assert "2 layers were not checked</h1>" in page
 
 
+def test_a_gap_of_complex_numbers_is_walked_around(tmp_path):
+    """As the spectrum in front of a network of sounds: nothing takes its numbers for real ones."""
+    x, m = (Tensor(name, (1, 4), "float32") for name in "xm")
+    spectrum, q, y = Tensor("f", (1, 4), "complex64"), codes("q"), codes("y")
+    ops = [
+        Operator("RFFT2D", [x], [spectrum], {}, []),
+        Operator("COMPLEX_ABS", [spectrum], [m], {}, []),
+        Operator("QUANTIZE", [m], [q], {}, []),
+        Operator("RELU", [q], [y], {}, []),
+    ]
+    path = tmp_path / "m.tflite"
+    path.write_bytes(tflite_bytes([x, spectrum, m, q, y], ops, [x], [y]))
+    f = np.complex64([[3 + 4j, 1j, -2, 0]])
+    dump = {"x": np.float32([[1, 2, 3, 4]]), "f": f, "m": np.abs(f)}
+    graph = models.load(path, gaps=True)
+    dump |= graph.run(dump["x"], keep="all", given={"f": f, "m": dump["m"]})
+    found = qops.debug(path, device=dump)
+    assert [row.unchecked for row in found.layers] == ["not checked: RFFT2D", "not checked: COMPLEX_ABS", None, None]
+    assert dump["q"].tolist() == [[47, 7, 17, -3]]
+    assert not found.differs
+
+
 def test_what_differs_behind_a_gap_is_found(net):
     path, dump = net
     wrong = {**dump, "y": dump["y"] ^ 1}

@@ -12,7 +12,7 @@ from qops import nnlib, rules
 from qops.__main__ import main
 from qops.tools import progress
 from qops.tools.explain.arguments import dump_of
-from qops.tools.explain.explain import rules_of
+from qops.tools.explain.verdicts import rules_of
 from qops.tools.vectors.add_forms import FORMS
 
 PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}

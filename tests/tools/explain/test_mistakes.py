@@ -6,7 +6,7 @@ import pytest
 import qops
 from qops import rules
 from qops.tools.explain.arguments import dump_of
-from qops.tools.explain.explain import explained
+from qops.tools.explain.verdicts import explained
 
 HOW = {"scale": 0.0133, "zero_point": 5}
 

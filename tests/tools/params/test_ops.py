@@ -101,7 +101,7 @@ def test_c_of_steps_keeps_the_state(kind, port, tmp_path, rng, tried):
     assert count > 1
 
 
-NOT_THERE = {(kind, "tflm") for kind in ("EXP", "GELU", "NEG", "RELU_0_TO_1", "RELU_N1_TO_1", "SQRT")}
+NOT_THERE = {(kind, "tflm") for kind in ("EXP", "GELU", "LOG", "NEG", "RELU_0_TO_1", "RELU_N1_TO_1", "SQRT")}
 """TFLM has none of these."""
 
 
