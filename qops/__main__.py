@@ -24,7 +24,7 @@ import numpy as np
 
 from qops.isa import MACHINES
 from qops.models.lanes.runtimes import NAMES as SATURATION_RUNTIMES
-from qops.models.load import load
+from qops.models.loader import load
 from qops.models.target import PORTS
 from qops.onnx.runtimes import RUNTIMES
 from qops.rules import QUANTIZE, REAL_BIAS, TABLE, emit

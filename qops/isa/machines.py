@@ -39,6 +39,8 @@ from qops.isa.lanes import fit
 
 __all__ = ["MACHINES", "Machine", "machine"]
 
+_MOST = 64
+"""The bits of sums."""
 Overflow: TypeAlias = Literal["saturates", "wraps"]
 
 
@@ -169,6 +171,8 @@ class Machine(NamedTuple):
         [[32767, -5], [-766, -5]]
         """
         width = bits or self.bits
+        if width == _MOST:
+            return sums
         half = 1 << width - 1
         if self.overflow == "saturates" and width == self.bits:
             return np.clip(sums, -half, half - 1)

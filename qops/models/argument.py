@@ -8,7 +8,7 @@ from typing import Any
 from qops._kernels.arrays.refusal import bad_type, renamed
 from qops.checks import choice, shown
 from qops.models.graph import Graph
-from qops.models.load import load
+from qops.models.loader import load
 
 __all__ = ["graph_of"]
 

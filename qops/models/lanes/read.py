@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from qops import codes
+from qops.models.lanes.prepared import of_prepared
 from qops.models.lanes.route import route
 from qops.models.lanes.runtimes import place_of
-from qops.models.lanes.sums import Sums, of_prepared, type_of
+from qops.models.lanes.sums import Sums, type_of
 from qops.models.lanes.worst import worst
 from qops.models.op import Op
 from qops.models.tensor import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.isa import MACHINES, Machine
 from qops.models.lanes.sums import Sums
-from qops.onnx.runtimes import COLUMNS
-from qops.rules import ACCUMULATE, SumLayer
-from qops.tflite.kernels import KERNELS
 
-__all__ = ["ROUTES", "Route", "route"]
+if TYPE_CHECKING:
+    from qops.rules import SumLayer
+
+__all__ = ["ROUTES", "TFLITE_KERNELS", "Route", "exact", "route"]
 
 
 class Route(NamedTuple):
@@ -29,7 +29,8 @@ class Route(NamedTuple):
     machine : Machine
         The lanes that add its products.
     order : str
-        How codes lie along k: "k", "taps, channels", "channels, taps" or "channels of a tap".
+        How codes lie along k: "k", "taps, channels", "channels, taps" or "channels of a tap"; where there is one
+        channel, "taps of a row" or "taps by columns".
     x_shift, w_shift : int
         What is added to the codes of data and weights, so that they have the types of the machine.
     swapped : bool
@@ -75,6 +76,10 @@ class Route(NamedTuple):
             return np.concatenate([*(self._filled(part) for part in parts[:-1]), parts[-1]])
         if self.order == "taps, channels":
             return cells.T.ravel()
+        if self.order == "taps by columns":
+            return cells.reshape(sums.kernel).T.ravel()
+        if self.order == "taps of a row":
+            return self._filled(cells.reshape(sums.kernel)).ravel()
         return self._filled(cells.T).ravel()
 
     def _filled(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -106,12 +111,26 @@ class Route(NamedTuple):
 
 
 _WIDE = MACHINES["s32"]
+_IN_64 = _WIDE._replace(name="s64", bits=64, acc_bits=64)
 _VNNI = ("vnni", "amx")
 _ON_X86, _ON_ARM = ("avx2", *_VNNI), {"neon": "ort_neon", "dotprod": "ort_arm", "i8mm": "ort_arm"}
 
 
-def _exact(sums: Sums, why: str) -> Route:
-    wide = MACHINES["s32_16x8"] if sums.x_type == "s16" else _WIDE
+def exact(sums: Sums, why: str) -> Route:
+    """Give the route of a layer whose products are added in the lanes of its accumulator.
+
+    Parameters
+    ----------
+    sums : Sums
+        The layer.
+    why : str
+        Why its lanes are wide, in words.
+
+    Returns
+    -------
+    Route
+    """
+    wide = _IN_64 if sums.is_wide else _WIDE
     return Route(wide._replace(left=sums.x_type, right=sums.w_type), "k", why=why)
 
 
@@ -132,6 +151,8 @@ def _plain(sums: Sums, machine: Machine) -> Route:
 
 def _ort(sums: Sums, machine: Machine) -> Route:
     """The CPU provider of onnxruntime, as its column says; ConvInteger has the weights on the left."""
+    from qops.onnx.runtimes import COLUMNS  # here and below, because the plain lanes of a machine need no room
+
     column = COLUMNS["ort_avx2" if machine.name in _ON_X86 else _ON_ARM[machine.name]]
     x, w = (codes.TABLE[kind].dtype for kind in (sums.x_type, sums.w_type))
     swapped = sums.kind == "ConvInteger"
@@ -144,7 +165,7 @@ def _ort(sums: Sums, machine: Machine) -> Route:
         order = "taps, channels" if is_conv else "k"
     if not pairs:
         how = "depthwise" if sums.is_depthwise and column.pairs_of(x, w) else f"{sums.x_type} by {sums.w_type}"
-        return _exact(sums, f"{how} is exact")
+        return exact(sums, f"{how} is exact")
     left, right = (sums.w_type, sums.x_type) if swapped else (sums.x_type, sums.w_type)
     shifts = _shift(left, machine.left, "data", machine), _shift(right, machine.right, "weights", machine)
     return Route(machine, order, *(shifts[::-1] if swapped else shifts), swapped=swapped)
@@ -152,10 +173,12 @@ def _ort(sums: Sums, machine: Machine) -> Route:
 
 def _ruled(rules: tuple[str, str], sums: Sums, machine: Machine) -> Route:
     """A library whose sums are a rule of `qops.rules.ACCUMULATE`: without VNNI, and with it."""
+    from qops.rules import ACCUMULATE
+
     name = rules[machine.name in _VNNI]
     rule = ACCUMULATE[name]
     if name == "exact" or rule.is_exact(_layer_of(sums)):
-        return _exact(sums, "exact" if name == "exact" else "this form of the layer is exact")
+        return exact(sums, "exact" if name == "exact" else "this form of the layer is exact")
     narrow = MACHINES["avx2"]  # which fbgemm's own depthwise kernel uses on every CPU
     types = [np.dtype(name) for name in rule.data]
     if codes.TABLE[sums.x_type].dtype not in types:
@@ -171,6 +194,8 @@ def _ruled(rules: tuple[str, str], sums: Sums, machine: Machine) -> Route:
 
 def _layer_of(sums: Sums) -> SumLayer:
     """Give what the choice of a kernel depends on."""
+    from qops.rules import SumLayer
+
     groups, outputs, inputs, _ = sums.weights.shape
     axes = () if sums.axes is None else sums.axes
     pads = (*(axis.before for axis in axes), *(axis.after for axis in axes))
@@ -180,9 +205,11 @@ def _layer_of(sums: Sums) -> SumLayer:
 
 def _tflite(sums: Sums, machine: Machine, kernel: str = "reference") -> Route:
     """The kernels of TFLite: they add in 32 bits, of 16-bit data in 64, but for cores of ARM without dot products."""
+    from qops.tflite.kernels import KERNELS
+
     pairs, both = KERNELS[kernel].pairs, (sums.x_type, sums.w_type)
     if not pairs or both != ("s8", "s8") or sums.is_depthwise:
-        return _exact(sums, "the kernels of TFLite add products in 32 bits or more")
+        return exact(sums, "the kernels of TFLite add products in 32 bits or more")
     if len(sums.weights) > 1 and (sums.weights == codes.TABLE["s8"].lowest).any():
         raise bad_value("runtime", f"what {kernel} does in more groups than one is not known")
     in_taps = sums.is_convolution and pairs == "tap"
@@ -198,12 +225,18 @@ _OF_RULES = {
     "openvino_gemm": ("openvino-gemm-avx2", "exact"),
 }
 """The rules of PyTorch's engines fbgemm, x86 and onednn (with which TensorFlow goes), and of OpenVINO's two kernels."""
+TFLITE_KERNELS = (
+    *("reference", "optimized", "xnnpack", "tflm", "reference_arm", "optimized_arm", "optimized_neon"),
+    *("xnnpack_avx2", "xnnpack_arm", "xnnpack_neon", "tflm_until_2026_06", "single_rounding"),
+)
+"""The names of `qops.tflite.kernels.KERNELS`, which is imported where one of them is used."""
 ROUTES: dict[str, tuple[Callable[[Sums, Machine], Route], tuple[str, ...]]] = {
     "plain": (_plain, ()),
+    "exact": (lambda sums, machine: exact(sums, "sums are exact"), ()),
     "ort": (_ort, (*_ON_X86, *_ON_ARM)),
     **{name: (partial(_ruled, rules), _ON_X86) for name, rules in _OF_RULES.items()},
     "tflite": (_tflite, ()),
-    **{name: (partial(_tflite, kernel=name), ()) for name in KERNELS},
+    **{name: (partial(_tflite, kernel=name), ()) for name in TFLITE_KERNELS},
 }
 """Runtimes: how they lay codes, and the machines on which that is known; () is all of them."""
 
@@ -233,4 +266,4 @@ def route(sums: Sums, machine: Machine, runtime: str) -> Route:
     if machines and machine.name not in machines:
         known = ", ".join(machines)
         raise bad_value("machine", f"{runtime!r} is known on {known}, got {machine.name!r}; runtime='plain' takes any")
-    return how(sums, machine)
+    return sums.own.get(runtime, how)(sums, machine)

@@ -8,15 +8,13 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.checks import choice
 from qops.isa import Machine
 from qops.isa.machines import machine as machine_of
-from qops.models.lanes.route import ROUTES
-from qops.onnx.runtimes import COLUMNS
-from qops.tflite.kernels import KERNELS
+from qops.models.lanes.route import ROUTES, TFLITE_KERNELS
 
 __all__ = ["NAMES", "Place", "place_of"]
 
 _ORT = {"ort_avx2": "avx2", "ort_arm": "dotprod", "ort_neon": "neon"}
 _ARM = ("neon", "dotprod", "dotprod_u8", "i8mm")
-NAMES = tuple(dict.fromkeys([*ROUTES, *_ORT, *KERNELS]))
+NAMES = tuple(dict.fromkeys([*ROUTES, *_ORT]))
 """The runtimes by name: libraries, and libraries on one kind of CPU."""
 
 
@@ -73,13 +71,13 @@ def place_of(runtime: str | None, machine: str | Machine | None, kind: str) -> P
 
 
 def _machine_of(runtime: str) -> str | None:
-    if runtime in KERNELS:
+    if runtime in TFLITE_KERNELS:
         return "neon" if runtime.endswith("_neon") else "dotprod" if runtime.endswith("_arm") else "s32"
     return "s32" if runtime == "tflite" else _ORT.get(runtime)
 
 
 def _exact(runtime: str, machine: Any, kind: str) -> str:
     if kind == "tflite":
-        return runtime.replace("_neon", "_arm") if runtime in KERNELS else "reference"
-    is_arm = runtime in COLUMNS and machine.name in _ARM
+        return runtime.replace("_neon", "_arm") if runtime in TFLITE_KERNELS else "reference"
+    is_arm = runtime in ("ort", *_ORT) and machine.name in _ARM
     return "ort_arm" if is_arm else "ort"

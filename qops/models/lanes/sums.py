@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops import codes, onnx, tflite
+from qops import codes
 from qops._kernels.arrays.axis import Axis
-from qops.onnx.window import ConvolutionWindow
 
-__all__ = ["MADE", "NO_MOVES", "Sums", "convolution", "matrix", "of_prepared", "type_of"]
+if TYPE_CHECKING:
+    from qops.onnx.window import ConvolutionWindow
+
+__all__ = ["NO_MOVES", "Sums", "convolution", "matrix", "type_of"]
 
 
 _ROOM = 3
@@ -71,6 +73,12 @@ class Sums:
         Whether the zero point of the data is known at run time alone, so that it may be each code.
     as_uint8 : bool
         Whether the data are codes of int8, of which the runtime makes uint8 first; `x_type` is then that.
+    is_wide : bool
+        Whether the layer itself adds in 64 bits.
+    is_real_bias : bool
+        Whether there is a bias of real values, whose codes are known with the scale of the data alone.
+    own : dict of str to callable
+        For layers that say themselves how a runtime computes them: ``own[runtime](sums, machine)`` gives the route.
     """
 
     name: str
@@ -88,6 +96,9 @@ class Sums:
     image: tuple[int, ...] | None = None
     as_uint8: bool = False
     any_zero: bool = False
+    is_wide: bool = False
+    is_real_bias: bool = False
+    own: Mapping[str, Callable[[Sums, Any], Any]] = field(default_factory=dict, repr=False)
 
     @property
     def w_type(self) -> str:
@@ -162,15 +173,17 @@ class Sums:
         axes = self.window.axes(image.shape[2:])
         groups, _, channels, taps = self.weights.shape
         shape = (len(image), image.shape[1], *(axis.positions for axis in axes))
-        made = np.full((taps, *shape), self.x_zero if padding is None else padding, x.dtype)
+        pad = self.x_zero if padding is None else padding
+        made = np.full((taps, *shape), pad, np.result_type(x.dtype, np.min_scalar_type(pad)))
         for i, tap in enumerate(np.ndindex(self.kernel)):
             seen = [axis.seen(t) for axis, t in zip(axes, tap, strict=True)]
             into = tuple(result for result, _ in seen)
             made[(i, slice(None), slice(None), *into)] = image[
                 (slice(None), slice(None), *(pixel for _, pixel in seen))
             ]
-        split = made.reshape(taps, len(image), groups, channels, -1)
-        return split.transpose(2, 1, 4, 3, 0).reshape(groups, -1, channels, taps)
+        places = int(np.prod(shape[2:]))
+        split = made.reshape(taps, len(image), groups, channels, places)
+        return split.transpose(2, 1, 4, 3, 0).reshape(groups, len(image) * places, channels, taps)
 
     def placed(self, found: NDArray[Any], like: NDArray[Any], last: bool) -> NDArray[Any]:
         """Give one number for each sum, in the order of a result.
@@ -228,6 +241,8 @@ def convolution(
     op: Any, w: NDArray[Any], x_type: str, zeros: tuple[Any, Any], bias: Any, attributes: Mapping[str, Any], last: bool
 ) -> Sums:
     """Sums of filters, (outputs, channels of a group, kernel)."""
+    from qops.onnx.window import ConvolutionWindow  # here, because weights alone need no room of a system
+
     moves = ConvolutionWindow.of(w, attributes)
     cells = w.reshape(moves.group, -1, w.shape[1], int(np.prod(w.shape[2:])))
     return Sums(
@@ -240,72 +255,3 @@ def convolution(
 
 
 NO_MOVES = {"auto_pad": "NOTSET", "dilations": None, "group": 1, "kernel_shape": None, "pads": None, "strides": None}
-
-
-def _of_onnx_convolution(op: Any, x_type: str) -> Sums:
-    attributes = {name: getattr(op, name) for name in NO_MOVES}
-    zeros = op.x_zero_point, op.w_zero_point
-    return convolution(op, np.asarray(op.w), x_type, zeros, getattr(op, "B", None), attributes, False)
-
-
-def _of_onnx_matrix(op: Any, x_type: str) -> Sums:
-    is_gemm = isinstance(op, onnx.QGemm)
-    b = np.asarray(op.b if isinstance(op, onnx.QLinearMatMul) else op.B)
-    b = b[:, np.newaxis] if b.ndim == 1 else b
-    if b.ndim > 2 or (is_gemm and op.transA):
-        raise ValueError("a batch of weights, or data that are transposed, are not read")
-    w = b if is_gemm and op.transB else b.T
-    bias = op.C if is_gemm else None
-    found = matrix(op, w, x_type, op.a_zero_point, op.b_zero_point, bias)
-    return replace(found, any_zero=isinstance(op, onnx.DynamicQuantizeMatMul))
-
-
-def _of_tflite(op: Any, x_type: str) -> Sums:
-    w, zeros = np.asarray(op.w), (op.x_zero_point, op.w_zero_point)
-    if w.ndim == 2:
-        return matrix(op, w, type_of(op.dtype), *zeros, op.bias)
-    depthwise = isinstance(op, tflite.DepthwiseConv2D)
-    filters = w[0].transpose(2, 0, 1)[:, np.newaxis] if depthwise else w.transpose(0, 3, 1, 2)
-    group = w.shape[3] // op.depth_multiplier if depthwise else op.groups
-    auto_pad = {"SAME": "SAME_UPPER", "VALID": "VALID"}[op.padding]
-    moves = {**NO_MOVES, "auto_pad": auto_pad, "strides": op.stride, "dilations": op.dilation, "group": group}
-    return convolution(op, filters, type_of(op.dtype), zeros, op.bias, moves, True)
-
-
-MADE: dict[type, Callable[[Any, str], Sums]] = {
-    onnx.QLinearConv: _of_onnx_convolution,
-    onnx.ConvInteger: _of_onnx_convolution,
-    onnx.QLinearMatMul: _of_onnx_matrix,
-    onnx.MatMulInteger: _of_onnx_matrix,
-    onnx.QGemm: _of_onnx_matrix,
-    onnx.MatMulIntegerToFloat: _of_onnx_matrix,
-    onnx.DynamicQuantizeMatMul: _of_onnx_matrix,
-    tflite.Conv2D: _of_tflite,
-    tflite.DepthwiseConv2D: _of_tflite,
-    tflite.FullyConnected: _of_tflite,
-}
-"""Prepared layers, and what reads their sums. The second argument is the type of the data where the layer has none."""
-
-
-def of_prepared(op: Any, x_type: str) -> Sums | None:
-    """Give what a prepared layer adds.
-
-    Parameters
-    ----------
-    op : Prepared
-        A layer.
-    x_type : str
-        The type of its data, if the layer takes more than one.
-
-    Returns
-    -------
-    Sums or None
-        None for an op that is no layer of products with weights.
-
-    Raises
-    ------
-    ValueError
-        A form of the layer that is not read.
-    """
-    make = MADE.get(type(op))
-    return None if make is None else make(op, x_type)

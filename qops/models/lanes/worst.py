@@ -63,18 +63,22 @@ class Accumulator(NamedTuple):
         The bits that they need, with a sign.
     has : int
         The bits that the machine has.
-    bias_bits : int
-        The bits that the bias needs; 0 without a bias.
+    bias_bits : int or None
+        The bits that the bias needs; 0 without a bias, None if it is real values and the scale of the data is not
+        known.
     channels : ndarray of int64
         The output channels whose sums can leave the accumulator.
+    bias_channels : ndarray of int64
+        The output channels whose bias alone does not fit: it is stored in the type of the accumulator.
     """
 
     lowest: int
     highest: int
     bits: int
     has: int
-    bias_bits: int
+    bias_bits: int | None
     channels: NDArray[np.int64]
+    bias_channels: NDArray[np.int64]
 
 
 def bits_of(lowest: int, highest: int) -> int:
@@ -245,11 +249,11 @@ def accumulator(sums: Sums, how: Route) -> Accumulator:
     bias = np.zeros(1, np.int64) if sums.bias is None else np.asarray(sums.bias).reshape(-1).astype(np.int64)
     low = np.min([np.minimum(w * lo, w * hi).sum(-1) for lo, hi in both], axis=0) + bias
     high = np.max([np.maximum(w * lo, w * hi).sum(-1) for lo, hi in both], axis=0) + bias
-    is_wide = sums.x_type == "s16" and sums.bias is not None and np.asarray(sums.bias).dtype.itemsize == 8
-    has = 64 if is_wide and how.why else how.machine.acc_bits
+    has = how.machine.acc_bits
     half = 1 << has - 1
     lowest, highest = (int(low.min()), int(high.max())) if low.size else (0, 0)
-    needs = bits_of(int(bias.min()), int(bias.max())) if sums.bias is not None and bias.size else 0
+    needs = bits_of(int(bias.min(initial=0)), int(bias.max(initial=0))) if sums.bias is not None and bias.size else 0
     return Accumulator(
-        lowest, highest, bits_of(lowest, highest), has, needs, np.flatnonzero((low < -half) | (high >= half))
+        *(lowest, highest, bits_of(lowest, highest), has, None if sums.is_real_bias else needs),
+        *(np.flatnonzero((low < -half) | (high >= half)), np.flatnonzero((bias < -half) | (bias >= half))),
     )

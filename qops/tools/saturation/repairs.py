@@ -14,7 +14,7 @@ from qops._pages.html import in_notebook, table
 from qops._readable import fitted, shows_fields
 from qops.checks import as_array
 from qops.models.graph import Graph
-from qops.models.load import load
+from qops.models.loader import load
 from qops.tools.saturation.repair import EXACT, REPAIRS, Repair
 from qops.tools.saturation.written import repaired_file
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +20,14 @@ from qops.models.lanes.sums import Sums
 from qops.models.lanes.worst import Accumulator, SaturatingInput
 from qops.tools.saturation.file_found import FileFound
 from qops.tools.saturation.repair import REPAIRS, Repair, repaired
-from qops.tools.saturation.repairs import Repairs, tried
 from qops.tools.saturation.seen import Seen
-from qops.tools.saturation.written import repaired_file
+
+if TYPE_CHECKING:
+    from qops.tools.saturation.repairs import Repairs
 
 __all__ = ["Saturation", "SaturationLayer"]
 
-_ROWS = 20
+_ROWS = 19
 _NAME, _HOW = 22, 34
 _BARS = 64
 
@@ -74,8 +75,19 @@ class SaturationLayer:
 
     @property
     def safe(self) -> bool:
-        """Whether every input gives the exact sums, in lanes and in the accumulator."""
-        return not self.unsafe_groups and not self.accumulator.channels.size
+        """Whether every input gives the exact sums, in lanes and in the accumulator, and the bias fits its type."""
+        return not (self.unsafe_groups or self.accumulator.channels.size or self.accumulator.bias_channels.size)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of its bias: that it does not fit its type, or that its codes are not known."""
+        acc = self.accumulator
+        if acc.bias_channels.size:
+            which = f"{acc.bias_channels.size} of {self.loss.size} channels, the first {acc.bias_channels[0]}"
+            return (f"the bias needs {acc.bias_bits} bits and is stored in {acc.has}: {which}",)
+        if acc.bias_bits is None:
+            return ("the bias is real values; data with their range, a QTensor, say whether its codes fit",)
+        return ()
 
     @property
     def min_bits(self) -> int:
@@ -92,7 +104,13 @@ class SaturationLayer:
         named = {name: getattr(self, name) for name in ("name", "kind", "lanes", "groups", "unsafe_groups", "safe")}
         parts = {"witness": self.witness, "accumulator": self.accumulator, "seen": self.seen}
         told = {name: None if part is None else _plain(part._asdict()) for name, part in parts.items()}
-        return {**named, "channels": self.channels.tolist(), "largest_loss": int(self.loss.max(initial=0)), **told}
+        return {
+            **named,
+            "channels": self.channels.tolist(),
+            "largest_loss": int(self.loss.max(initial=0)),
+            **told,
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,6 +243,8 @@ class Saturation:
         .tflite file takes "widen" and "reduce_range": its layers multiply int8 by int8 alone, and all that is not
         changed stays byte for byte.
         """
+        from qops.tools.saturation.written import repaired_file  # here, because it needs the readers of model files
+
         is_tflite = self._file is not None and self._file.path.suffix == ".tflite"
         name = ("widen" if is_tflite else "types") if how is None else choice(how, "how", REPAIRS)
         if seen:
@@ -252,6 +272,8 @@ class Saturation:
         ValueError
             This is no report of a file, or has no data; nothing to repair; labels that do not fit the results.
         """
+        from qops.tools.saturation.repairs import tried  # here, because it needs the readers of model files
+
         return tried(self, labels)
 
     def __repr__(self) -> str:
@@ -266,11 +288,17 @@ class Saturation:
             lines.append(("  " + "  ".join(cells)).rstrip())
         more = len(self.layers) - len(rows)
         lines += [f"  and {more} layers with less"] if more else []
+        notes = self._notes()
+        lines += [f"  {said}"[:100] for said in notes[:2]]
+        lines += [f"  and {len(notes) - 2} more such notes"] if len(notes) > 2 else []
         lines += [f"  not read: {said}"[:100] for said in self.unread[:2]]
         lines += [f"  and {len(self.unread) - 2} more that are not read"] if len(self.unread) > 2 else []
         for name, error in list(self.errors.items())[:2]:
             lines.append(f"  result {name}: differs from the exact one by at most {error:g}"[:100])
         return "\n".join(lines)
+
+    def _notes(self) -> list[str]:
+        return [f"{layer.name}: {said}" for layer in self.layers for said in layer.notes]
 
     def _verdict(self) -> str:
         where = f"{self.name} on {self.machine}, {self.runtime}"
@@ -342,6 +370,7 @@ class Saturation:
                 top = [int(layer.loss[i : i + every].max()) for i in range(0, layer.loss.size, every)]
                 of = [(str(i * every), float(n)) for i, n in enumerate(top)]
                 parts.append(bars(f"{layer.name}: the most that a sum of each channel can lose", of, "{:,.0f}", 8))
+        parts += [f"<p>{escape(said)}</p>" for said in self._notes()]
         parts += [f"<p>not read: {escape(said)}</p>" for said in self.unread]
         parts += [f"<p>{escape(name)} differs by at most {error:g}</p>" for name, error in self.errors.items()]
         return "".join(parts)

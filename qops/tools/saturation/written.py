@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops.models.load import load
+from qops.models.loader import load
 from qops.models.noise import noise
 from qops.tools.saturation.file_found import FileFound
 from qops.tools.saturation.onnx_data import with_signed_data

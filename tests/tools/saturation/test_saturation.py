@@ -1,6 +1,8 @@
 """`qops.saturation` against exact arithmetic: every "safe" on all inputs, every "unsafe" by a witness that is run."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -321,8 +323,8 @@ def test_padding_takes_part(pads):
 
 def test_taps_that_never_see_the_image():
     """They read padding alone, so what looks unsafe is safe."""
+    from qops.models.lanes.prepared import of_prepared
     from qops.models.lanes.route import route
-    from qops.models.lanes.sums import of_prepared
     from qops.models.lanes.worst import worst
 
     w = np.zeros((1, 2, 3, 3), np.int8)
@@ -415,6 +417,38 @@ def test_a_million_weights_take_less_than_a_second():
     assert min(took) < 1
 
 
+FIRST_CALL = """
+import sys
+from time import perf_counter
+import numpy as np
+w = np.random.default_rng(0).integers(-128, 128, (1000, 1000)).astype(np.int8)
+start = perf_counter()
+import qops
+qops.saturation(w)
+print(perf_counter() - start, *(name for name in sys.modules if name.startswith("qops.")))
+"""
+
+
+def test_the_first_call_of_a_process_takes_less_than_a_second():
+    """For weights it loads no room of a system, no rules and no reader of files, which together take longer."""
+    took = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True)
+        seconds, *loaded = done.stdout.split()
+        took.append(float(seconds))
+        rooms = {".".join(name.split(".")[:3]) for name in loaded}
+        assert {name for name in rooms if name.startswith("qops.models.")} == {"qops.models.lanes"}
+        assert not {name.split(".")[1] for name in rooms} & {"onnx", "tflite", "onednn", "rules", "frontdoor"}
+    assert min(took) < 1
+
+
+def test_kernels_of_tflite_are_named():
+    from qops.models.lanes.route import TFLITE_KERNELS
+    from qops.tflite.kernels import KERNELS
+
+    assert set(TFLITE_KERNELS) == set(KERNELS)
+
+
 def test_printed_report_is_short():
     """At most 30 lines of 100 columns, for any number of layers."""
     graph = qops.models.load(GOLDEN / CASES[6]["attrs"]["model"], runtime="ort")
@@ -486,7 +520,7 @@ def test_machine_is_one_of_the_table():
 )
 def test_which_taps_see_the_image(size, stride, dilation, before, after):
     """All kinds of places are found, though only those near the ends of the image are looked at."""
-    from qops.models.lanes.sums import of_prepared
+    from qops.models.lanes.prepared import of_prepared
 
     op = onnx.ConvInteger(
         np.ones((1, 1, 3), np.int8), 255, strides=[stride], dilations=[dilation], pads=[before, after]
@@ -502,7 +536,7 @@ def test_which_taps_see_the_image(size, stride, dilation, before, after):
 
 
 def test_an_image_of_any_size_takes_little_memory():
-    from qops.models.lanes.sums import of_prepared
+    from qops.models.lanes.prepared import of_prepared
 
     op = onnx.ConvInteger(np.ones((1, 1, 3, 3), np.int8), 255, pads=[1, 1, 1, 1])
     sums = replace(of_prepared(op, "u8"), image=(2**40, 2**40), x_ends=(0, 3))

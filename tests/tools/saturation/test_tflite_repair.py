@@ -119,3 +119,29 @@ def test_arm_without_dot_products(kernel, tmp_path):
     assert new.hazards == ()
     assert new.tensors["w"].data.min() == -127
     assert new.tensors["dw"].data.min() == -128
+
+
+@pytest.mark.parametrize("kernel", ["optimized_neon", "xnnpack_neon"])
+def test_groups_with_the_lowest_code_are_listed_as_unread(kernel, tmp_path):
+    """What these kernels do there is not known; the rest of the file is read, with data too."""
+    x = tensor("x", (1, 5, 5, 4), scale=0.02, zero=-128)
+    a, y = tensor("a", (1, 3, 3, 4), scale=0.5, zero=0), tensor("y", (1, 5), scale=3.0, zero=3)
+    w = tensor("w", (4, 3, 3, 2), scale=0.01, data=np.full((4, 3, 3, 2), -128, np.int8))
+    b = tensor("b", (4,), "int32", 0.0002, data=np.zeros(4, np.int32))
+    fw = tensor("fw", (5, 36), scale=0.01, data=np.full((5, 36), -128, np.int8))
+    fb = tensor("fb", (5,), "int32", 0.005, data=np.zeros(5, np.int32))
+    window = {"Padding": 1, "StrideW": 1, "StrideH": 1, "DilationWFactor": 1, "DilationHFactor": 1}
+    ops = [
+        Operator("CONV_2D", [x, w, b], [a], {**window, "FusedActivationFunction": 0}, []),
+        Operator("FULLY_CONNECTED", [a, fw, fb], [y], {"FusedActivationFunction": 0}, []),
+    ]
+    path = tmp_path / "groups.tflite"
+    path.write_bytes(tflite_bytes([x, w, b, a, fw, fb, y], ops, [x], [y]))
+    for data in (None, np.full((1, 5, 5, 4), -128, np.int8)):
+        found = qops.saturation(path, data, runtime=kernel)
+        assert [layer.kind for layer in found.layers] == ["FULLY_CONNECTED"]
+        (said,) = found.unread
+        assert f"(CONV_2D): what {kernel} does in more groups than one is not known" in said
+        assert f"not read: {said}"[:90] in str(found)
+        assert not found.safe
+    assert not qops.saturation(path, runtime=kernel.replace("neon", "arm")).unread
