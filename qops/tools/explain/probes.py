@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -117,7 +117,8 @@ def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
 
     Rules of `BLOCKS` are left out: they differ from others in the last elements only, wherever these are.
     """
-    kept = [c for c in candidates.of(dump) if c.rule in rules and c.rule not in BLOCKS]
+    every = chain(candidates.of(dump), candidates.by_hand(dump))
+    kept = [c for c in every if c.rule in rules and c.rule not in BLOCKS]
     if dump.kind == "requantize":
         return _of_accumulators(dump, kept)
     if dump.kind == "average_pool":
