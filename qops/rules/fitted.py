@@ -117,17 +117,23 @@ def codes_of(
     """Give the codes of accumulators as int64; m and n broadcast against x."""
     rest: Any = n
     if rule.split != "once":
-        k = np.clip(n + rule.first_shift if rule.first_shift < 0 else rule.first_shift, 0, np.maximum(n, 0))
+        k = n + rule.first_shift if rule.first_shift < 0 else rule.first_shift
+        k = np.minimum(np.maximum(k, 0), np.maximum(n, 0))
         x = shifted(x, k, rule.first) * m if rule.split == "before" else shifted(x * m, k, rule.first)
         rest = n - k
     else:
         x = x * m
     if rule.zero_point == "inside":
-        return np.clip(shifted(x + (np.int64(zero_point) << rest), rest, rule.second), *ends)
+        return _clamped(shifted(x + (np.int64(zero_point) << rest), rest, rule.second), ends)
     found = shifted(x, rest, rule.second)
     if rule.clamp == "before":
-        found = np.clip(found, *own)
-    return np.clip(found + zero_point, *ends)
+        found = _clamped(found, own)
+    return _clamped(found + zero_point, ends)
+
+
+def _clamped(codes: NDArray[np.int64], ends: tuple[int, int]) -> NDArray[np.int64]:
+    """Give codes between two ends; `numpy.clip` takes three times as long on the few codes of a fit."""
+    return np.minimum(np.maximum(codes, ends[0]), ends[1])
 
 
 class FittedRequantization:
