@@ -20,7 +20,12 @@ def cases(op):
         for case in json.loads((GOLDEN / f"{op}.json").read_text()):
             attrs, given = case["attrs"], {name: arrays[key] for name, key in case["inputs"].items()}
             posts = attrs.get("post_ops", [])
-            is_plain = given["weights"].dtype == np.int8 and attrs["dst_dt"] in TYPES and case["isa"] == "vnni" and "ref" not in case["impl"]
+            is_plain = (
+                given["weights"].dtype == np.int8
+                and attrs["dst_dt"] in TYPES
+                and case["isa"] == "vnni"
+                and "ref" not in case["impl"]
+            )
             if not is_plain or any(post["kind"] == "sum" or post["alpha"] for post in posts):
                 continue
             acc = sums_of(op, attrs, given)

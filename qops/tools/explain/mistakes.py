@@ -68,13 +68,18 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
 
 def _of_spread_numbers(dump: Dump) -> Iterator[tuple[str, Dump]]:
     """Mistakes of a quantizer whose channels, rows or blocks have scales, or zero points, of their own."""
-    scale, zero, info = np.asarray(dump.numbers["scale"]), np.asarray(dump.numbers["zero_point"]), np.iinfo(dump.y.dtype)
+    scale, zero = (np.asarray(dump.numbers[name]) for name in ("scale", "zero_point"))
+    info = np.iinfo(dump.y.dtype)
     if zero.any():
         yield "zero_point left out", dump.but(zero_point=0)
         if info.min <= -zero.max() and -zero.min() <= info.max:
             yield "zero_point of the other sign", dump.but(zero_point=-zero)
     if scale.ndim:
-        for of, words in ((scale[0], "that of the first"), (scale.max(), "the largest"), (scale[-1], "that of the last")):
+        for of, words in (
+            (scale[0], "that of the first"),
+            (scale.max(), "the largest"),
+            (scale[-1], "that of the last"),
+        ):
             yield f"one scale for all: {words}", dump.but(scale=float(of))
         yield "scales in reverse order", dump.but(scale=scale[::-1])
     yield from _other_steps(dump)

@@ -156,7 +156,7 @@ class Dump:
         shape[self.numbers.get("axis", -1)] = -1
         return np.reshape(numbers, shape)
 
-    def of_values(self, at: NDArray[np.intp]) -> "Dump":
+    def of_values(self, at: Any) -> "Dump":
         """Give the same dump with the numbers of some elements, if each value of a quantizer has its own."""
         spread = {name: n[at] for name in ("scale", "zero_point") if np.ndim(n := self.numbers.get(name, 0))}
         return self.but(**spread) if self.is_by_element else self
@@ -169,7 +169,9 @@ class Dump:
             return self._rows(lambda count, rows: _spread(count, max(_CHANNELS, _ROWS // rows)))
         at = np.unravel_index(_spread(self.x.size // _WIDEST * _WIDEST, _SAMPLE), self.x.shape)
         y = self.y.reshape(self.x.shape)
-        return replace(self.of_values(at), x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at])
+        return replace(
+            self.of_values(at), x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at]
+        )
 
     def of_one_channel(self) -> "Dump":
         """Give a few elements of the first channel, whose scale is one number: most wrong rules fail on them."""

@@ -269,8 +269,8 @@ def _values(dump: Dump) -> Dump:
 def _values_of_scales(dump: Dump) -> Dump:
     """A dump of values on both sides of where the code changes, for some of the scales of channels, rows or blocks."""
     every = np.broadcast_arrays(dump.numbers["scale"], dump.numbers["zero_point"], dump.x)
-    pairs = np.unique(np.stack([every[0], every[1]], 1), axis=0)
-    few = pairs[np.linspace(0, len(pairs) - 1, min(len(pairs), _SCALES)).astype(np.intp)].tolist()
+    both = np.unique(np.stack([every[0], every[1]], 1), axis=0)
+    few = both[np.linspace(0, len(both) - 1, min(len(both), _SCALES)).astype(np.intp)].tolist()
     parts = [_values(dump.but(scale=scale, zero_point=int(zero))) for scale, zero in few]
     sizes = [part.x.size for part in parts]
     numbers = {"scale": np.repeat([s for s, _ in few], sizes), "zero_point": np.repeat([int(z) for _, z in few], sizes)}

@@ -37,8 +37,10 @@ def test_ties_decide_and_the_probe_has_a_scale_for_each_input(rng):
     found = qops.explain(x, y, kind="quantize", probe=True, **numbers)
     of = found.separated.numbers
     assert of["scale"].shape == of["zero_point"].shape == found.probe.shape
-    again = [rules.quantize(found.probe, r, dtype="int8", scale=of["scale"], zero_point=of["zero_point"], axis=0)
-             for r in ("div-even", "div-away")]
+    again = [
+        rules.quantize(found.probe, r, dtype="int8", scale=of["scale"], zero_point=of["zero_point"], axis=0)
+        for r in ("div-even", "div-away")
+    ]
     assert (again[0] != again[1]).any()
 
 
