@@ -18,7 +18,7 @@ __all__ = ["FittedRequantization", "FittedRule", "codes_of", "multiplier_of", "s
 
 _MOST_BITS = 62  # of a product
 _FORMS = ("once", "after", "before")
-_ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
+_ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even", "half_down", "half_toward_zero")
 
 
 @shows_fields
@@ -39,7 +39,8 @@ class FittedRule(NamedTuple):
         What the first of two steps shifts by, at most the whole right shift; 0 where there is one step. Negative: all
         but so many bits.
     first, second : str
-        How the first and the last step round: "floor", "truncate", "half_up", "half_away" or "half_even". Where there
+        How the first and the last step round: "floor", "truncate", "half_up", "half_away", "half_even",
+        "half_down" or "half_toward_zero". Where there
         is one step, `first` is "".
     zero_point : str
         "outside": added after the rounding; "inside": before the last one.
@@ -106,6 +107,10 @@ def shifted(v: NDArray[np.int64], n: Any, rounding: str) -> NDArray[np.int64]:
     half = (one << n) >> 1
     if rounding == "half_away":
         half = half - ((v < 0) & (n > 0))
+    if rounding == "half_down":
+        half = half - (n > 0)
+    if rounding == "half_toward_zero":
+        half = half - ((v >= 0) & (n > 0))
     if rounding == "half_even":
         half = half - ((n > 0) & ((v >> n) & 1 == 0))
     return np.asarray((v + half) >> n)
