@@ -250,9 +250,10 @@ def _split_with_bias(acc: Array, first: Any, second: Any, bias: Any, inverse: An
 
 
 _S32 = F32(2**31)
-_ONEDNN_2 = "oneDNN 2.6.3, an older version than 3.x: {}products and convolutions on x86 with AVX2, AVX-512 and VNNI"
-_ONEDNN_3 = "oneDNN 3.2.0, an older version than 3.13, with AVX2, AVX-512 and VNNI; 3.13.2 with AVX2: {}products on x86"
-_ONEDNN_SPLIT = "oneDNN 3.13.2 with AVX-512 and VNNI: {}products and convolutions on x86"
+_PRODUCTS = "inner products, matmul and convolutions to codes of 8 bits on x86 with VNNI"
+_ONEDNN_2 = f"oneDNN 2.6.3, an older version than 3.x: {{}}{_PRODUCTS}"
+_ONEDNN_3 = f"oneDNN 3.2.0, an older version than 3.13: {{}}{_PRODUCTS}"
+_ONEDNN_SPLIT = f"oneDNN 3.13.2: {{}}{_PRODUCTS}"
 _NEAR_SHIFTS = 5e-5
 """OpenVINO takes the shift of the first channel for all, if they are nearer to each other than this."""
 REAL_BIAS = {

@@ -29,6 +29,8 @@ _TERMS = {  # what is added to v before `v >> n`, which floors, to round in anot
     "truncate": "({v} < 0 ? ((int64_t)1 << {n}) - 1 : 0)",
     "half_up": "((int64_t)1 << {n} >> 1)",
     "half_away": "((int64_t)1 << {n} >> 1) - ({v} < 0 && {n} > 0)",
+    "half_down": "((int64_t)1 << {n} >> 1) - ({n} > 0)",
+    "half_toward_zero": "((int64_t)1 << {n} >> 1) - ({v} >= 0 && {n} > 0)",
     "half_even": "((int64_t)1 << {n} >> 1) - ({n} > 0 && !(shifted_64({v}, {n}) & 1))",
 }
 _IN_SUM = "in the accumulator"

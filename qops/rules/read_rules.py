@@ -57,7 +57,7 @@ _ROWS: tuple[tuple[str, str | FittedRule, str], ...] = (
             FittedRule(31, second=rounding),
             f"Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, one shift of 64 bits, {rounding}",
         )
-        for rounding in ("half_up", "half_away", "half_even", "truncate", "floor")
+        for rounding in ("half_up", "half_away", "half_even", "half_down", "half_toward_zero", "truncate", "floor")
     ),
     *(
         (
@@ -65,7 +65,7 @@ _ROWS: tuple[tuple[str, str | FittedRule, str], ...] = (
             FittedRule(31, split="after", first_shift=31, first="half_up", second=rounding),
             f"Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, QDM, half up at 31, then {rounding}",
         )
-        for rounding in ("half_up", "half_away", "half_even")
+        for rounding in ("half_up", "half_away", "half_even", "half_down", "half_toward_zero")
     ),
 )
 READ_RULES = {name: ReadRule(rule, _READ.format(words)) for name, rule, words in _ROWS}

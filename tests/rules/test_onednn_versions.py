@@ -20,12 +20,28 @@ def cases(op):
         for case in json.loads((GOLDEN / f"{op}.json").read_text()):
             attrs, given = case["attrs"], {name: arrays[key] for name, key in case["inputs"].items()}
             posts = attrs.get("post_ops", [])
-            is_plain = attrs["dst_dt"] in TYPES and case["isa"] == "vnni" and "ref" not in case["impl"]
+            is_plain = (
+                given["weights"].dtype == np.int8
+                and attrs["dst_dt"] in TYPES
+                and case["isa"] == "vnni"
+                and "ref" not in case["impl"]
+            )
             if not is_plain or any(post["kind"] == "sum" or post["alpha"] for post in posts):
                 continue
-            w = given["weights"].astype(np.int64) - attrs.get("wei_zp", [0])[0]
-            acc = (given["src"].astype(np.int64) - attrs.get("src_zp", [0])[0]) @ (w.T if op == "ip" else w)
+            acc = sums_of(op, attrs, given)
             yield case, acc, given.get("bias"), bool(posts), arrays[case["outputs"]["dst"]]
+
+
+def sums_of(op, attrs, given):
+    """The exact sums of a stored case."""
+    zero = attrs.get("src_zp", [0])[0]
+    if op == "conv":
+        w, pads = given["weights"], [*attrs["pad_l"], *attrs["pad_r"]]
+        w = w.reshape(-1, *w.shape[-3:])  # groups and their filters are one axis
+        how = {"strides": attrs["stride"], "pads": pads, "dilations": [d + 1 for d in attrs["dilation"]]}
+        return rules.accumulate_conv(given["src"], w, x_zero_point=zero, groups=attrs["groups"], **how)
+    w = given["weights"].astype(np.int64) - attrs.get("wei_zp", [0])[0]
+    return (given["src"].astype(np.int64) - zero) @ (w.T if op == "ip" else w)
 
 
 def scales_of(case):
@@ -40,7 +56,7 @@ def scales_of(case):
 
 
 @pytest.mark.parametrize("lib", ROWS)
-@pytest.mark.parametrize("op", ["ip", "matmul"])
+@pytest.mark.parametrize("op", ["ip", "matmul", "conv"])
 def test_rows_give_what_each_version_stored(op, lib):
     seen = 0
     for case, acc, bias, has_relu, want in cases(op):
@@ -51,6 +67,7 @@ def test_rows_give_what_each_version_stored(op, lib):
         if lib == "2.6.3" and bias is not None and of_channels:  # there a bias is in steps of the accumulator
             continue
         how = {"scales": scales, "zero_point": zero, "dtype": TYPES[case["attrs"]["dst_dt"]]}
+        how |= {"axis": 1} if op == "conv" else {}
         how |= {"qmin": max(zero, np.iinfo(want.dtype).min)} if has_relu else {}
         rule = ROWS[lib] + ("" if bias is not None else "-no-bias")
         how |= {} if bias is None else {"bias": np.ravel(bias).astype(np.float32)}

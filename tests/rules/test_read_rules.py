@@ -18,12 +18,23 @@ def half_even(v, n):
     return whole + (twice > 1 << n or (twice == 1 << n and whole % 2 == 1))
 
 
+def half_down(v, n):
+    return v + (1 << n >> 1) - 1 >> n
+
+
+def half_toward_zero(v, n):
+    return (abs(v) + (1 << n >> 1) - 1 >> n) * (1 if v >= 0 else -1)
+
+
 BY_SOURCE = {
     "nvdla": lambda v, m, n: half_away(v * m, n),
     "gemmini-shift": lambda v, m, n: half_even(v, n),
     "xuantie": lambda v, m, n: (v * m >> 32) + (1 << (n - 32) >> 1) >> (n - 32),
     "tpu-mlir-half-away": lambda v, m, n: half_away(v * m, n),
     "tpu-mlir-half-even": lambda v, m, n: half_even(v * m, n),
+    "tpu-mlir-half-down": lambda v, m, n: half_down(v * m, n),
+    "tpu-mlir-half-toward-zero": lambda v, m, n: half_toward_zero(v * m, n),
+    "tpu-mlir-qdm-half-down": lambda v, m, n: half_down(v * m + (1 << 30) >> 31, n - 31),
     "tpu-mlir-qdm-half-even": lambda v, m, n: half_even(v * m + (1 << 30) >> 31, n - 31),
 }
 
@@ -36,6 +47,17 @@ def test_rules_are_what_the_sources_say(rule):
     want = [min(max(BY_SOURCE[rule](v, m, n) + 3, -(2**15)), 2**15 - 1) for v in X.tolist()]
     assert got.tolist() == want
     assert "static int32_t" in rules.emit(row.rule)
+
+
+@pytest.mark.parametrize("rounding", ["half-down", "half-toward-zero"])
+def test_ties_of_tpu_mlir_go_where_the_mode_says(rounding):
+    x = np.arange(-400, 400)
+    row = rules.READ_RULES[f"tpu-mlir-{rounding}"].rule
+    got = rules.requantize(x, row, scale=0.25, dtype="int16")
+    down = np.ceil(x / 4 - 0.5)
+    want = down if rounding == "half-down" else np.sign(x) * np.ceil(np.abs(x) / 4 - 0.5)
+    assert np.array_equal(got, want)
+    assert f"tpu-mlir-{rounding}" in qops.explain(x, got, scale=0.25).exact
 
 
 @pytest.mark.parametrize("rule", rules.READ_RULES)

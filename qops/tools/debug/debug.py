@@ -58,6 +58,8 @@ def debug(
     beside that the whole network is run, where errors add up. What differs first is explained: the rule that gives the
     device's integers, what is wrong before the rounding, or the scale with which a rule gives them.
 
+    Of oneDNN and onnxruntime, only versions whose results were stored can be named.
+
     Parameters
     ----------
     model : str, Path or Graph

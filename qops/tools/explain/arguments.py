@@ -10,6 +10,7 @@ from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, choice, integer, number, shown
 from qops.rules.numbers import given_integers
 from qops.rules.operands import of_add, of_mul
+from qops.rules.quantize_arrays import Spread
 from qops.rules.real_bias import per_channel
 from qops.tools.explain.fit_data import scale_seen
 from qops.tools.explain.op_dump import KINDS, Dump
@@ -32,7 +33,7 @@ OPTIONAL = {
     "requantize": ("scale", *_MADE_OF, "integers", "zero_point", "axis", "in_zero_point", *_ENDS, *_BIASED),
     "add": ("integers", *_ENDS),
     "mul": ("integers", *_ENDS),
-    "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
+    "quantize": ("scale", "zero_point", "axis", "block", "rmin", "rmax", *_ENDS),
     "average_pool": ("x_scale", "y_scale", "y_zero_point", *_ENDS),
 }
 _OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
@@ -91,7 +92,8 @@ def dump_of(
     source, result = as_array(x, name), as_array(y, "y")
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
-    data, checked = _by_element(_typed(kind, source, name), _spread_bias(_checked(kind, given)))
+    typed, checked = _typed(kind, source, name), _spread_bias(_checked(kind, given))
+    data, checked = (_quantized_by_element if kind == "quantize" else _by_element)(typed, checked)
     _check_codes(checked, np.iinfo(result.dtype))
     dump = Dump(kind, data, result, second, checked)
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
@@ -181,8 +183,8 @@ def check_spelling(names: Iterable[str]) -> None:
 def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
     """Check that zero points and ends are codes, and that no range has min > max."""
     for word in _CODES:
-        if word in numbers and not info.min <= numbers[word] <= info.max:
-            raise bad_value(word, f"{numbers[word]} is no code of y, {info.dtype}")
+        if word in numbers and not info.min <= np.min(numbers[word]) <= np.max(numbers[word]) <= info.max:
+            raise bad_value(word, f"{shown(numbers[word])} is no code of y, {info.dtype}")
     for low, high in (_ENDS, ("rmin", "rmax")):
         if low in numbers and high in numbers and numbers[low] > numbers[high]:
             raise bad_value(low, f"{numbers[low]} is above {high}, {numbers[high]}")
@@ -255,6 +257,8 @@ def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
         elif name in ("bias", "w_sums"):
             values = per_channel(value, name, np.float32 if name == "bias" else np.int64)
             found[name] = values if values.ndim else values.item()
+        elif name == "zero_point" and kind == "quantize" and np.ndim(value):
+            found[name] = _whole_numbers(value, name)
         elif name not in _SCALES:
             found[name] = integer(value, name)
         else:
@@ -284,6 +288,36 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
     if not values.any():
         raise bad_value(name, f"expected a number above 0, got {shown(value)}")
     return values.astype(np.float64)
+
+
+def _whole_numbers(value: Any, name: str) -> NDArray[np.int64]:
+    values = as_array(value, name)
+    if values.dtype.kind not in "iu" or not values.size:
+        raise bad_type(name, f"expected integers, got {shown(value)}")
+    return values.astype(np.int64)
+
+
+def _quantized_by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Spread the scales and zero points of channels, rows or blocks: `x` becomes flat, each element has its own."""
+    several = [name for name in ("scale", "zero_point") if np.ndim(numbers.get(name, 0))]
+    rest = {name: value for name, value in numbers.items() if name not in ("axis", "block")}
+    if not several:
+        return x, rest
+    name, axis, block = several[0], numbers.get("axis"), numbers.get("block")
+    if not np.all(np.asarray(numbers["scale"]) > 0):
+        raise bad_value("scale", f"expected numbers above 0, got {shown(numbers['scale'])}")
+    if block is not None and (axis is None or block < 1):
+        given = f"got {block}" if axis is not None else "and an axis, which is missing"
+        raise bad_value("block" if axis is not None else "axis", f"expected blocks of 1 or more, {given}")
+    if axis is None:  # the last axis that has as many elements as there are scales
+        fitting = [i for i, size in enumerate(x.shape) if (size,) == np.shape(numbers[name])]
+        if not fitting:
+            raise bad_value("axis", f"missing: {name} of shape {np.shape(numbers[name])} fits no axis of {x.shape}")
+        axis = fitting[-1]
+    for word in several:
+        spread = Spread(axis, block).over(np.asarray(numbers[word]), x.shape, word)
+        rest[word] = np.broadcast_to(spread, x.shape).reshape(-1)
+    return x.reshape(-1), rest | {"axis": -1}
 
 
 def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:

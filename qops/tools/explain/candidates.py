@@ -81,7 +81,7 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
     Rules that round half up, or down, are left out, as they give the same codes then. So is fp32-even, as that is a
     rule of its own then.
     """
-    if dump.numbers.get("zero_point") and dump.kind == "requantize":
+    if dump.kind == "requantize" and dump.numbers.get("zero_point"):
         for rule in _MOVES_TIES:
             side = "outside" if TABLE[rule].zero_point == "inside" else "inside"
             for derive in _derivations(rule, dump):
@@ -283,7 +283,12 @@ def _read_by(rule: Any) -> Callable[[Dump], NDArray[Any]]:
 
 
 def _quantized_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
-    return lambda d: quantize(d.x, rule, scale=d.numbers["scale"], zero_point=d.numbers["zero_point"], dtype=d.y.dtype)
+    def codes(d: Dump) -> NDArray[Any]:
+        n = d.numbers
+        how = {name: n[name] for name in ("scale", "zero_point", "axis") if name in n}
+        return quantize(d.x, rule, dtype=d.y.dtype, **how)
+
+    return codes
 
 
 def _quantized_in(range_rule: str, rule: str) -> Callable[[Dump], NDArray[Any]]:

@@ -72,7 +72,8 @@ def read_dump(path: Path, may_lack_scale: bool = False) -> Dump:
     if "kind" not in parts and "acc" not in parts and "x" not in parts:
         raise bad_value("kind", f"missing in {path.name}, one of {', '.join(KINDS)}")
     kind = checked_kind(str(np.asarray(parts.pop("kind", "requantize"))))
-    for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
+    said = [name for name in _SAID if name != "block" or kind != "quantize"]  # there it says which values share a scale
+    for name in (*said, *(_OPERANDS if kind == "requantize" else ())):
         parts.pop(name, None)
     if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():
         parts |= {scale: parts.pop(ratio) for ratio, scale in _RATIOS.items()} | {"y_scale": 1.0}

@@ -73,7 +73,8 @@ def explain(
         elements as there are scales, which `Explanation.axis` says; a real ``bias``, one or one for each channel, which
         the rules of `qops.rules.REAL_BIAS` add after scaling and all others as an integer, ``rint(bias / (in_scale *
         w_scale))``; for OpenVINO ``rmin`` and ``rmax`` of its FakeQuantize instead of ``out_scale``; for MNN ``w_sums``
-        and ``x_zero_point``. quantize: ``zero_point``; or
+        and ``x_zero_point``. quantize: ``zero_point``;
+        with ``axis`` and ``block`` as `qops.rules.quantize` takes them, arrays of scales and zero points; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``;
         or ``integers`` instead of the scales, as `qops.rules.add` and `qops.rules.mul` take them, for rules of
@@ -99,6 +100,8 @@ def explain(
     Notes
     -----
     Source: none; `qops.rules` names the sources of the rules.
+
+    **Versions.** Only versions of oneDNN and onnxruntime whose results were stored can be named; others stay unnamed.
 
     **Hazards.** On ordinary data many rules give the same integers. Rules that round once differ only at ties, or near
     the boundary of a code. More than one name in `exact` means that the data do not decide.

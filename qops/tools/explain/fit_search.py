@@ -125,28 +125,47 @@ def of_any_scale(
         With the fewest bits of the multiplier; then the smallest and the largest multiplier.
     """
     cut = [parts_of(data) for data in channels]
+    ends: dict[int, list[tuple[float, float]]] = {}
     for structure in _structures():
         progress(f"a scale for {structure}")
+        lost = structure.first_shift if structure.split == "before" else 0
+        if lost not in ends:
+            ends[lost] = [_ends_of(data, by, about, lost) for data, by in zip(channels, scale.tolist(), strict=True)]
         has_bits = (
             structure.split == "after" and structure.first_shift > 0
         )  # what the first shift leaves depends on them
         most = max(int(np.abs(data.x).max(initial=0)) for data in channels)
         for bits in _BITS[:-1] if has_bits else (min(31, _MOST_BITS - most.bit_length()),):
-            found = _of_bits(cut, structure._replace(bits=bits), scale, about)
+            found = _of_bits(cut, structure._replace(bits=bits), scale, ends[lost])
             if found:
                 yield from _fewest(channels, structure._replace(bits=bits), found, has_bits)
                 break  # more bits give the same codes in many ways
 
 
+def _ends_of(data: FitData, scale: float, about: float, lost: int) -> tuple[float, float]:
+    """Give the ends that the codes themselves leave to a scale: two roundings move a code by 2 at most.
+
+    Accumulators that lose bits before the product, so many as `lost`, move it by more. Codes that were clamped, before
+    or after the zero point, tell nothing here.
+    """
+    low, high = scale * (1 - about), scale * (1 + about)
+    off = 2 + 2.0**lost * high
+    clamped = (*data.ends, *(end + data.zero_point for end in data.own))
+    is_inside = (data.x != 0) & ~np.isin(data.y, clamped)
+    x, steps = np.abs(data.x[is_inside]), (data.y[is_inside] - data.zero_point) * np.sign(data.x[is_inside])
+    return max(low, ((steps - off) / x).max(initial=low)), min(high, ((steps + off) / x).min(initial=high))
+
+
 def _of_bits(
-    cut: list[list[FitData]], rule: FittedRule, scales: NDArray[Any], about: float
+    cut: list[list[FitData]], rule: FittedRule, scales: NDArray[Any], ends: list[tuple[float, float]]
 ) -> list[tuple[int, int, int]]:
     """Give the smallest and the largest multiplier of each channel and its shift; empty if a channel has none."""
     found = []
-    for parts, scale in zip(cut, scales.tolist(), strict=True):
+    for parts, scale, (least, most) in zip(cut, scales.tolist(), ends, strict=True):
         n = int(rule.bits - np.frexp(scale)[1])
-        low, high = (int(np.floor(np.ldexp(scale * by, n))) for by in (1 - about, 1 + about))
-        low, high = max(low, 1), high + 1
+        low, high = max(int(np.ceil(np.ldexp(least, n))), 1), int(np.floor(np.ldexp(most, n)))
+        if low > high:
+            return []
         for part in parts:
             if not part.takes(high, n):
                 return []

@@ -50,6 +50,9 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     """
     if dump.kind == "requantize" and dump.x.dtype == np.int64:  # what int32 does not hold
         yield "acc not wrapped to 32 bits", replace(dump, x=dump.x.astype(np.int32))
+    if dump.is_by_element:
+        yield from _of_spread_numbers(dump)
+        return
     yield from _zero_points(dump)
     yield from _several_zero_points(dump)
     yield from _signs(dump)
@@ -61,6 +64,25 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     yield from _operands(dump)
     yield from _axes(dump)
     yield from _tails(dump)
+
+
+def _of_spread_numbers(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Mistakes of a quantizer whose channels, rows or blocks have scales, or zero points, of their own."""
+    scale, zero = (np.asarray(dump.numbers[name]) for name in ("scale", "zero_point"))
+    info = np.iinfo(dump.y.dtype)
+    if zero.any():
+        yield "zero_point left out", dump.but(zero_point=0)
+        if info.min <= -zero.max() and -zero.min() <= info.max:
+            yield "zero_point of the other sign", dump.but(zero_point=-zero)
+    if scale.ndim:
+        for of, words in (
+            (scale[0], "that of the first"),
+            (scale.max(), "the largest"),
+            (scale[-1], "that of the last"),
+        ):
+            yield f"one scale for all: {words}", dump.but(scale=float(of))
+        yield "scales in reverse order", dump.but(scale=scale[::-1])
+    yield from _other_steps(dump)
 
 
 def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:

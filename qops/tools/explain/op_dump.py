@@ -81,6 +81,11 @@ class Dump:
         return self.kind == "requantize" and any(map(np.ndim, self.of_channels.values()))
 
     @property
+    def is_by_element(self) -> bool:
+        """Whether each value of a quantizer has its own scale or zero point, as those of channels, rows and blocks."""
+        return self.kind == "quantize" and any(np.ndim(self.numbers.get(word, 0)) for word in ("scale", "zero_point"))
+
+    @property
     def of_channels(self) -> dict[str, Any]:
         """The arguments of a requantization that may differ by channel; multipliers stand for both integers."""
         n = self.numbers
@@ -129,7 +134,7 @@ class Dump:
         if self.kind == "average_pool" or (self.b is not None and "integers" in n):
             return None
         if self.kind == "quantize":
-            return np.asarray(x / n["scale"]) if "scale" in n else None
+            return np.asarray(x / _of_elements(n["scale"], where)) if "scale" in n else None
         if self.b is None:
             found = np.asarray((x - n.get("in_zero_point", 0)) * self._at(where, self.scale()))
             return found + self._at(where, n["bias"]) / n["out_scale"] if "bias" in n else found
@@ -151,6 +156,11 @@ class Dump:
         shape[self.numbers.get("axis", -1)] = -1
         return np.reshape(numbers, shape)
 
+    def of_values(self, at: Any) -> "Dump":
+        """Give the same dump with the numbers of some elements, if each value of a quantizer has its own."""
+        spread = {name: n[at] for name in ("scale", "zero_point") if np.ndim(n := self.numbers.get(name, 0))}
+        return self.but(**spread) if self.is_by_element else self
+
     def sample(self) -> "Dump":
         """Give a few of the elements, from everywhere: a rule that fails on them fails on all."""
         if self.kind == "average_pool" or self.x.size <= _SAMPLE:
@@ -159,7 +169,9 @@ class Dump:
             return self._rows(lambda count, rows: _spread(count, max(_CHANNELS, _ROWS // rows)))
         at = np.unravel_index(_spread(self.x.size // _WIDEST * _WIDEST, _SAMPLE), self.x.shape)
         y = self.y.reshape(self.x.shape)
-        return replace(self, x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at])
+        return replace(
+            self.of_values(at), x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at]
+        )
 
     def of_one_channel(self) -> "Dump":
         """Give a few elements of the first channel, whose scale is one number: most wrong rules fail on them."""
@@ -177,6 +189,10 @@ class Dump:
         few = _spread(x.size // x.shape[-1], _ROWS)
         rows, channels = np.unravel_index(few, x.shape[:-1]), which(x.shape[-1], few.size)
         return replace(self.of_some(channels).but(axis=-1), x=x[rows][:, channels], y=y[rows][:, channels])
+
+
+def _of_elements(numbers: Any, where: Any) -> Any:
+    return numbers if np.ndim(numbers) == 0 else np.asarray(numbers)[where]
 
 
 def _spread(size: int, most: int) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ _ALL = 1 << 17  # up to this many codes, every boundary is tried
 _AROUND = 4  # accumulators on each side of a boundary between codes; 1 if there are many codes
 _OF_A_PAIR = 32  # how many inputs are examined for two rules
 _CHANNELS = 256  # how many channels are tried
+_SCALES = 16  # how many scales of a quantizer are tried
 _CODES_OF_WINDOWS = 1 << 20  # about how many codes all windows have together
 
 
@@ -117,7 +118,8 @@ def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
 
     Rules of `BLOCKS` are left out: they differ from others in the last elements only, wherever these are.
     """
-    kept = [c for c in candidates.of(dump) if c.rule in rules and c.rule not in BLOCKS]
+    every = chain(candidates.of(dump), candidates.by_hand(dump))
+    kept = [c for c in every if c.rule in rules and c.rule not in BLOCKS]
     if dump.kind == "requantize":
         return _of_accumulators(dump, kept)
     if dump.kind == "average_pool":
@@ -126,7 +128,7 @@ def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
     results = _results(kept, asked)
     at = separating(list(results.values()))
     inputs = {"a": asked.x[at], "b": asked.b[at]} if asked.b is not None else {"x": asked.x[at]}
-    return Probe(inputs, list(results), _alike(results), dump.numbers)
+    return Probe(inputs, list(results), _alike(results), asked.of_values(at).numbers)
 
 
 def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
@@ -252,6 +254,8 @@ def _pairs_of_codes(dump: Dump) -> Dump:
 def _values(dump: Dump) -> Dump:
     """A dump of float32 values on both sides of where the code changes."""
     n, (lo, hi) = dump.numbers, dump.ends
+    if dump.is_by_element:
+        return _values_of_scales(dump)
     chosen = {(n["scale"], n["zero_point"])} if "scale" in n else candidates.choices(dump)
     every = [np.arange(max(lo - z, -4096) - 1, min(hi - z, 4096) + 1.0, 0.5) * scale for scale, z in chosen]
     with np.errstate(over="ignore"):
@@ -260,3 +264,15 @@ def _values(dump: Dump) -> Dump:
     x = np.unique(np.concatenate([x, np.nextafter(x, -np.inf), np.nextafter(x, np.inf)])).astype(np.float32)
     x = np.pad(x, (0, -x.size % 64), "edge")  # whole vectors, so no rule computes a tail
     return replace(dump, x=x, y=np.zeros(x.shape, dump.y.dtype))
+
+
+def _values_of_scales(dump: Dump) -> Dump:
+    """A dump of values on both sides of where the code changes, for some of the scales of channels, rows or blocks."""
+    every = np.broadcast_arrays(dump.numbers["scale"], dump.numbers["zero_point"], dump.x)
+    both = np.unique(np.stack([every[0], every[1]], 1), axis=0)
+    few = both[np.linspace(0, len(both) - 1, min(len(both), _SCALES)).astype(np.intp)].tolist()
+    parts = [_values(dump.but(scale=scale, zero_point=int(zero))) for scale, zero in few]
+    sizes = [part.x.size for part in parts]
+    numbers = {"scale": np.repeat([s for s, _ in few], sizes), "zero_point": np.repeat([int(z) for _, z in few], sizes)}
+    x = np.concatenate([part.x for part in parts])
+    return replace(dump.but(**numbers, axis=-1), x=x, y=np.zeros(x.shape, dump.y.dtype))

@@ -155,7 +155,7 @@ def _mistakes(dump: Dump, sums: set[int], progress: Callable[[str], None]) -> li
 def _parts(dump: Dump) -> list[Dump]:
     """Give a dump after smaller and smaller parts of it, the smallest first: most wrong rules fail on that."""
     small = dump.sample()
-    return [dump.of_one_channel(), *([] if small is dump else [small]), dump]
+    return [*(part for part in (dump.of_one_channel(), small) if part is not dump), dump]
 
 
 def _gives_all(c: Candidate, parts: list[Dump]) -> bool:

@@ -348,6 +348,8 @@ def test_help_lists_rules_by_names_that_can_be_copied(monkeypatch, capsys, words
     with pytest.raises(SystemExit):
         main([*words, "--help"])
     table = FORMS if words[-1] == "add" else rules.TABLE
+    if words[-1] == "requantize":
+        table = {**rules.TABLE, **rules.REAL_BIAS}
     lines = capsys.readouterr().out.split("rules:\n")[1].splitlines()
     listed = dict(line.split(maxsplit=1) for line in lines if line[2] != " ")
     assert listed.keys() == table.keys()
@@ -450,6 +452,9 @@ def layer_with_bias(rng):
     return acc, {"in_scale": 0.05, "w_scale": scales, "bias": rng.normal(0, 3, 8), "axis": 0}
 
 
+VERSIONS_OF_ONEDNN = ["onednn-2.6", "onednn-3.2", "onednn-3.13"]
+
+
 @pytest.mark.parametrize("rule", ["ncnn", "mnn", "openvino", "openvino-no-bias"])
 def test_rules_with_a_real_bias_are_named(rule, rng):
     acc, given = layer_with_bias(rng)
@@ -467,9 +472,26 @@ def test_rules_with_a_real_bias_are_named(rule, rng):
     y = rules.requantize(acc, rule, axis=0, bias=given.get("bias"), **made)
     found = qops.explain(acc, y, **given)
     assert rule in found.exact
-    others = ["torch-fbgemm-bias"] if rule == "mnn" else []  # which also adds the bias in steps of the sums
+    others = ["torch-fbgemm-bias", *VERSIONS_OF_ONEDNN] if rule == "mnn" else []  # all but the same where nothing ties
     assert all(name.startswith(rule[:3]) or name in others for name in found.exact)
     assert not found.mistakes
+
+
+def test_ties_tell_rules_with_a_real_bias_from_each_other():
+    acc = np.arange(-900, 900).reshape(-1, 2).repeat(2, 1)
+    given = {"in_scale": 0.5, "w_scale": np.full(4, 0.25), "out_scale": 1.0, "bias": np.arange(4.0), "axis": 1}
+    given |= {"w_sums": np.zeros(4, int), "x_zero_point": -7, "zero_point": 4}
+    how = {name: given[name] for name in ("bias", "axis", "w_sums", "x_zero_point", "zero_point")}
+    y = rules.requantize(acc, "mnn", scales=(0.5, given["w_scale"], 1.0), **how)
+    assert qops.explain(acc, y, **given).exact == ["mnn"]
+
+
+def test_rows_of_onednn_by_version_say_which_ops_were_compared():
+    for rule in VERSIONS_OF_ONEDNN:
+        for name in (rule, f"{rule}-no-bias"):
+            words = rules.REAL_BIAS[name].systems
+            assert words.endswith("inner products, matmul and convolutions to codes of 8 bits on x86 with VNNI")
+            assert not {"AVX2", "AVX-512"} & {*words.replace(",", " ").split()}
 
 
 def test_a_bias_that_was_rounded_to_an_integer_is_told_from_a_real_one(rng):

@@ -11,6 +11,9 @@ import qops
 from qops import rules
 from qops.__main__ import main
 from qops.rules import FittedRule
+from qops.tools.explain.arguments import dump_of
+from qops.tools.explain.fit_data import channels_of
+from qops.tools.explain.fit_search import _ends_of
 
 pytestmark = pytest.mark.long
 SCALE, ZERO = 0.00333, -3
@@ -253,3 +256,18 @@ def test_scales_of_a_fitted_rule_are_checked():
         rules.requantize([1], FittedRule(16), scales=(0.1, 0.2, 0.0))
     with pytest.raises(ValueError, match=r"^rule.scales: expected one of"):
         rules.requantize([1], FittedRule(16, scales="f16"), scale=0.5)
+
+
+@pytest.mark.parametrize("clamp", ["after", "before"])
+@pytest.mark.parametrize("split", ["once", "after", "before"])
+def test_codes_bound_a_scale_that_is_roughly_known(rng, split, clamp):
+    """Ends that leave out the scale of the device would lose it; ends as wide as the guess would search long."""
+    first = {} if split == "once" else {"split": split, "first_shift": 8, "first": "half_away"}
+    acc, scale = rng.integers(-(2**22), 2**22, 20_000).astype(np.int32), 0.0071
+    for rounding in ("floor", "half_up", "truncate"):
+        rule = rules.FittedRule(31, second=rounding, clamp=clamp, **first)
+        y = rules.requantize(acc, rule, scale=scale, zero_point=-300, dtype=np.int16)
+        (data,) = channels_of(dump_of("requantize", acc, y, None, {"scale": scale, "zero_point": -300}))
+        low, high = _ends_of(data, scale * 1.01, 0.02, 8 if split == "before" else 0)
+        assert low <= scale <= high
+        assert high - low < 4e-4 * scale
