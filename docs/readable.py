@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from qops.models.onnx.kinds import KINDS as NODES
+from qops.models.kinds import NODES, OPERATORS
 from qops.models.operator import OperatorKind
-from qops.models.tflite.kinds import KINDS as OPERATORS
 
 PAGE = "guide/files.md"
 TEXT = Path(__file__).parent / "text"

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Index", "needed", "sized"]
+from qops._kernels.arrays.axis import Axis
+
+__all__ = ["Index", "inside_window", "needed", "sized", "under_window"]
 
 Index = tuple[int, ...]
+
+
+def under_window(x: NDArray[Any], axes: Sequence[Axis], place: Index, first: int, fill: Any) -> NDArray[Any]:
+    """Give what lies under a window at one place.
+
+    Parameters
+    ----------
+    x : ndarray
+        One image.
+    axes : sequence of Axis
+        How the window moves along the axes of the image from `first` on.
+    place : tuple of int
+        The place along each of them.
+    first : int
+        The first axis of `x` that the window moves along.
+    fill : code
+        What stands on the padding.
+
+    Returns
+    -------
+    ndarray
+        `x` with one element for each tap along these axes.
+    """
+    for i, (axis, at) in enumerate(zip(axes, place, strict=True), first):
+        pixels, size = axis.pixels(at), x.shape[i]
+        inside = ((pixels >= 0) & (pixels < size)).reshape([-1 if n == i else 1 for n in range(x.ndim)])
+        x = np.where(inside, np.take(x, np.clip(pixels, 0, size - 1), i), np.asarray(fill, x.dtype))
+    return x
+
+
+def inside_window(x: NDArray[Any], axes: Sequence[Axis], place: Index) -> NDArray[Any]:
+    """Give what lies under a window at one place, without the padding; `axes` are the first of `x`."""
+    for i, (axis, at) in enumerate(zip(axes, place, strict=True)):
+        pixels = axis.pixels(at)
+        x = x.take(pixels[(pixels >= 0) & (pixels < x.shape[i])], i)
+    return x
 
 
 def needed(x: NDArray[Any], x_zero: int, w: NDArray[Any], w_zero: int) -> tuple[NDArray[np.intp], ...]:

@@ -27,6 +27,11 @@ class OperatorKind:
     code : callable or None
         ``code(layer, op, graph, target)`` gives a `PortedLayer` with the constants and the C of a port; None if this
         form of the operator has no C.
+    recodes : bool
+        Whether it does nothing but take values to codes, or codes to values.
+    clamps : bool
+        Whether it does nothing but clamp: onnxruntime, and its quantizer of models, leave it out before codes whose
+        range ends where it clamps.
     """
 
     make: Callable[..., Any] | None = None
@@ -34,3 +39,5 @@ class OperatorKind:
     moves: Callable[..., Any] | None = None
     cut: Callable[..., Any] | None = None
     code: Callable[..., Any] | None = None
+    recodes: bool = False
+    clamps: bool = False

@@ -20,7 +20,7 @@ class Abs(Unary):
     __slots__ = ()
     _name = "ABS"
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> Codes:
         near, kind = np.abs(x - given.x_zero_point), self._facts.ratio
         if given.x_scale == given.y_scale:
             return near + given.y_zero_point
@@ -37,7 +37,7 @@ class Neg(Tabled):
     def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
         self._make(locals())
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> Codes:
         return np.where(x == x.min(), x, -x)
 
 

@@ -13,7 +13,7 @@ from qops.checks import int32, native, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import double_high, quantized, shifted_up, wrap
-from qops.tflite.convolution import Convolution
+from qops.tflite.convolution_base import Convolution
 from qops.tflite.weights import weights_of
 
 __all__ = ["DepthwiseConv2D", "depthwise_conv_2d"]

@@ -22,7 +22,7 @@ class Exp(Unary):
     __slots__ = ()
     _name = "EXP"
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(np.exp, x, given)
 
 
@@ -43,7 +43,7 @@ class Elu(Unary):
     __slots__ = ()
     _name = "ELU"
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(self._function, x, given, self._facts.table_zero_point)
 
     @staticmethod
@@ -70,7 +70,7 @@ class Gelu(Unary):
     ) -> None:
         self._make(locals())
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._tabled(self._by_tanh if given.approximate else self._by_erfc, x, given)
 
     @staticmethod

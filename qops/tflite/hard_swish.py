@@ -32,7 +32,7 @@ class HardSwish(Unary):
         if self._facts.hard_swish_block > 1:
             self._whole = self._tabled_codes(lambda x: self._values(x, given, shifted_up))
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         return self._values(x, given, rounded_shift)
 
     @property

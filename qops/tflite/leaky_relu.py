@@ -37,7 +37,7 @@ class LeakyRelu(Unary):
     ) -> None:
         self._make(locals())
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> Codes:
         kind = self._facts.ratio
         x_scale, y_scale, alpha = kind(given.x_scale), kind(given.y_scale), kind(F32(number(given.alpha, "alpha")))
         above, below = float(x_scale / y_scale), float(x_scale * alpha / y_scale)

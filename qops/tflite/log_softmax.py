@@ -43,7 +43,7 @@ class LogSoftmax(RowOp):
         m, e = self._by
         return {**named(self._by), "least": self._least, **named(quantized(2.0 ** (31 - e) / m), "back")}
 
-    def _made(self, x: Codes) -> NDArray[Any]:
+    def _unclamped(self, x: Codes) -> NDArray[Any]:
         most = x.max(-1, keepdims=True)
         down = x - most
         if self._table is not None:
@@ -73,7 +73,7 @@ class L2Normalization(RowOp):
         if self._facts.norm_checks:
             check.fixed_output(given, 1 / 128, 128 if self._dtype == np.uint8 else 0)
 
-    def _made(self, x: Codes) -> NDArray[Any]:
+    def _unclamped(self, x: Codes) -> NDArray[Any]:
         near = x - self._zero
         m, e = inverse_sqrt((near * near).sum(-1, keepdims=True))
         if self._dtype == np.uint8:

@@ -36,7 +36,7 @@ class Sigmoid(Unary):
         """Give codes of int8 of numbers with 27 bits behind the point; `end` is -1 or 1 where they are beyond."""
         raise NotImplementedError
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         self._check_output(given)
         if self._dtype == np.int16:
             return self._of_16_bits(x, given)

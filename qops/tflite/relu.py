@@ -21,7 +21,7 @@ class Rectified(Unary):
     __slots__ = ()
     _activation: ClassVar[tuple[float | None, float | None]]
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> Codes:
         kind = self._facts.ratio if self._name == "RELU" else F32
         low, high = self._activation
         near = self._facts.scaled(x - given.x_zero_point, quantized(float(kind(given.x_scale) / kind(given.y_scale))))
@@ -49,9 +49,9 @@ class Relu6(Rectified):
     _name = "RELU6"
     _activation = 0.0, 6.0
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> Codes:
         if self._facts.relu6_rescales:
-            return super()._made(x, given)
+            return super()._unclamped(x, given)
         return self._cut(x, 0.0, 6.0, given.x_scale, given.x_zero_point)
 
 

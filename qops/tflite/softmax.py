@@ -45,7 +45,7 @@ class RowOp(OneArray):
     __slots__ = ("_output",)
     _output: np.dtype[Any]
 
-    def _made(self, x: Codes) -> NDArray[Any]:
+    def _unclamped(self, x: Codes) -> NDArray[Any]:
         """Give the codes, before they are clamped."""
         raise NotImplementedError
 
@@ -58,7 +58,7 @@ class RowOp(OneArray):
         """Give the codes of `x`, in `out` if it is given."""
         data = self._codes(x)
         check.out(out, self._output, self._shape(data.shape), data)
-        made = np.clip(self._made(data.astype(np.int64)), *check.ends(self._output))
+        made = np.clip(self._unclamped(data.astype(np.int64)), *check.ends(self._output))
         return put(made.astype(self._output), out)
 
 
@@ -139,7 +139,7 @@ class Softmax(RowOp):
             return {**found, "exp_table": self._exp.copy(), "reciprocal_table": self._reciprocal.copy()}
         return {**found, "least": self._least}
 
-    def _made(self, x: Codes) -> NDArray[Any]:
+    def _unclamped(self, x: Codes) -> NDArray[Any]:
         down = x - x.max(-1, keepdims=True)
         if self._dtype == np.int16:
             return self._of_16_bits(down)

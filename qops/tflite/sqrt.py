@@ -24,7 +24,7 @@ class Sqrt(Unary):
     _name = "SQRT"
     _from_zero_point = True
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         values = F32(given.x_scale) * (x - given.x_zero_point).astype(F32)
         return np.trunc(np.sqrt(values) / F32(given.y_scale)) + given.y_zero_point
 
@@ -36,7 +36,7 @@ class Rsqrt(Unary):
     _name = "RSQRT"
     _from_zero_point = True
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         near = x - given.x_zero_point
         if self._dtype == np.int16 and self._facts.rsqrt_s16 == "table":
             most = given.y_scale * (32767 - given.y_zero_point)

@@ -21,7 +21,7 @@ __all__ = ["Tabled", "Unary"]
 
 
 class Tabled(PreparedOp):
-    """A prepared op of one array. A subclass says what the codes become, `_made`."""
+    """A prepared op of one array. A subclass says what the codes become, `_unclamped`."""
 
     __slots__ = ("_least", "_table")
     _from_zero_point: ClassVar[bool] = False
@@ -29,7 +29,7 @@ class Tabled(PreparedOp):
 
     def _fill(self, given: SimpleNamespace) -> None:
         self._least = given.x_zero_point if self._from_zero_point else check.ends(self._dtype)[0]
-        self._table = self._tabled_codes(lambda x: self._made(x, given))
+        self._table = self._tabled_codes(lambda x: self._unclamped(x, given))
 
     def _tabled_codes(self, function: Callable[[Codes], NDArray[Any]]) -> NDArray[Any]:
         """Give the table of a function of codes, clamped to their type; it begins with code 0."""
@@ -45,7 +45,7 @@ class Tabled(PreparedOp):
         """The results of all codes, from the lowest code on; a port may hold them as a table."""
         return {"table": np.roll(self._table, -check.ends(self._dtype)[0])}
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         """Give what becomes of codes, before they are clamped to their type; it may be infinite."""
         raise NotImplementedError
 

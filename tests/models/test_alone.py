@@ -7,8 +7,9 @@ import small_onnx
 import tflite_models
 from onnx import helper
 from onnx_networks import Network, drawn
+from onnx_nodes import NODES, one
 
-from qops.models import load
+from qops.models import Operator, Tensor, load, tflite_bytes
 
 WHOLE = {
     *("PAD", "PADV2", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
@@ -152,6 +153,57 @@ def test_nodes_of_random_networks(tmp_path, rng):
             assert sum(x.size for x in one.inputs.values()) <= sum(x.size for x in given)
             cut.add(op.kind)
     assert cut >= CUT, CUT - cut
+
+
+OF_FLOATS = {
+    *("Add", "Sub", "Mul", "Div", "Clip", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "MaxPool", "AveragePool"),
+    "GlobalAveragePool",
+}
+"""Operators of real numbers that are cut down to one element: `debug` makes small models of these."""
+
+
+@pytest.mark.parametrize("kind", sorted({kind for kind, *_ in NODES}))
+def test_nodes_of_floats_are_cut(kind, tmp_path, rng):
+    """In some of their forms; all others say that no smaller node does."""
+    cut = 0
+    for _, inputs, how in (node for node in NODES if node[0] == kind and np.size(node[1][0])):
+        model, _ = one(kind, inputs, **how)
+        (tmp_path / "network.onnx").write_bytes(model.SerializeToString())
+        (op,) = load(tmp_path / "network.onnx").ops
+        (wanted, *_) = op.call(inputs[0])
+        index = tuple(map(int, np.unravel_index(rng.integers(wanted.size), wanted.shape)))
+        found = op.alone([inputs[0]], [wanted], index)
+        if found is None:
+            continue
+        _, values = again(tmp_path / "one.onnx", found, "onnx")
+        assert values[op.outputs[0]][found.place] == wanted[index]
+        assert sum(x.size for x in found.inputs.values()) < inputs[0].size
+        cut += 1
+    assert bool(cut) == (kind in OF_FLOATS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "options", "function"),
+    [
+        ("DIV", 2, {"FusedActivationFunction": 1}, lambda a, b: np.maximum(a / b, 0)),
+        ("DIV", 2, {}, np.divide),
+        ("LOG", 1, {}, lambda a: np.log(a.astype(np.float64))),
+    ],
+)
+def test_operators_of_floats_alone_are_cut(kind, count, options, function, tmp_path, rng):
+    """TFLite has no kernels of codes of them."""
+    given = [rng.uniform(0.5, 9, (3, 4)).astype(np.float32) for _ in range(count)]
+    given[0] -= np.float32(4 * (kind == "DIV"))
+    *inputs, y = (Tensor(name, (3, 4), "float32") for name in ("ab"[:count] + "y"))
+    file = tflite_bytes([*inputs, y], [Operator(kind, inputs, [y], options, [])], inputs, [y])
+    (tmp_path / "network.tflite").write_bytes(file)
+    (op,) = load(tmp_path / "network.tflite").ops
+    (wanted,) = op.call(*given)
+    np.testing.assert_allclose(wanted, function(*given), rtol=1e-7)
+    found = op.alone(given, [wanted], (2, 1))
+    assert [x.size for x in found.inputs.values()] == [1] * count
+    _, values = again(tmp_path / "one.tflite", found, "reference")
+    assert values["y"][found.place] == wanted[2, 1]
 
 
 def one_node(path, kind, x, *more, domain="", **attributes):

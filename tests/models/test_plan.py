@@ -12,6 +12,8 @@ from onnx_networks import drawn
 from qops._kernels.machine import caches
 from qops.models import Graph, Op, Operator, Tensor, load, tflite_bytes
 from qops.models import plan as plans
+from qops.models.tflite.kind import never
+from qops.models.tflite.kinds import KINDS
 from qops.tflite.kernels import KERNELS
 
 
@@ -137,3 +139,14 @@ def test_products_of_onnx_files_share_a_batch(tmp_path, runtime):
                     op.direct(wanted.get(op.reads[0], given.get(op.reads[0])), None, 2), wanted[op.outputs[0]]
                 )
     assert count > (3 if runtime != "onnx" else -1)
+
+
+BY_IMAGE = {
+    *("ADD", "AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAXIMUM", "MAX_POOL_2D", "MINIMUM"),
+    *("MUL", "RESHAPE", "SOFTMAX", "SUB"),
+}
+"""Operators that the test of batches above tries; an operator that is not among them is never given a part of one."""
+
+
+def test_no_other_operator_is_given_a_part_of_a_batch():
+    assert {kind for kind, row in KINDS.items() if row.by_image is not never} == BY_IMAGE

@@ -122,6 +122,11 @@ cdef class Axis:
         cdef Py_ssize_t start = low * w.stride + first
         return slice(low, high), slice(start, start + (high - low) * w.stride, w.stride)
 
+    def pixels(self, Py_ssize_t place):
+        """Give the pixels of all taps at a place, int64; those below 0 and from `size` on are padding."""
+        cdef const AxisWindow *w = &self.window
+        return place * w.stride - w.before + np.arange(w.kernel) * w.dilation
+
     def __reduce__(self):
         return _axis, (self.kernel, self.stride, self.dilation, self.before, self.after, self.size, self.positions)
 

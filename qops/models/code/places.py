@@ -12,11 +12,10 @@ from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 
-__all__ = ["c_of_moves", "c_of_place", "c_of_told", "placed", "size_of"]
+__all__ = ["c_of_joined", "c_of_moves", "c_of_place", "c_of_shapes", "c_of_told", "placed", "size_of"]
 
 
 Places = NDArray[np.int64]
-_JOIN = ("PACK", "Concat")
 
 
 def size_of(graph: Graph, name: str) -> tuple[int, ...]:
@@ -88,7 +87,12 @@ def c_of_place(made: PortedLayer, sign: str) -> PortedLayer:
 
 def c_of_moves(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Make an op that moves codes; None if it moves constants or nothing, or another input says where to."""
-    if not op.reads or (len(op.reads) > 1 and op.kind not in _JOIN) or 0 in map(prod, _shapes(op, graph)):
+    return c_of_joined(made, op, graph, target) if len(op.reads) == 1 else None
+
+
+def c_of_joined(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    """Make an op that moves the codes of all that it reads; None if it moves constants or nothing."""
+    if not op.reads or 0 in map(prod, _shapes(op, graph)):
         return None
     places, code = _numbered(op, graph)
     return placed(made._replace(constants={} if code is None else {"pad_value": code}), places)
@@ -99,8 +103,11 @@ def _shapes(op: Op, graph: Graph) -> list[tuple[int, ...]]:
 
 
 def c_of_told(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
-    """Make a constant of a node whose result depends on shapes or constants alone."""
-    if op.kind not in ("Shape", "Size") and op.reads:
-        return None
+    """Make a constant of a node whose result depends on constants alone; None if it reads anything."""
+    return None if op.reads else c_of_shapes(made, op, graph, target)
+
+
+def c_of_shapes(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+    """Make a constant of a node whose result depends on the shapes of what it reads."""
     (values,) = op.call(*(np.zeros(size_of(graph, name), graph.tensors[name].dtype) for name in op.reads))
     return made._replace(constants={"values": values.reshape(-1)})

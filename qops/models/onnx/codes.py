@@ -14,6 +14,7 @@ from qops.models.onnx.cut import cut_code
 from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
+from qops.models.onnx.shapes import shape_of_data
 from qops.models.onnx.site import Made, Site
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, function
@@ -115,10 +116,13 @@ KINDS = {
         attributes=("axis", "block_size", "output_dtype", "precision", "saturate"),
         has_runtime=True,
         inputs=Spec((), (1, 2)),
+        recodes=True,
         cut=cut_code,
         code=_c_of_quantize,
         least=2,
         folds=True,
+        result=lambda node, type_of: [type_of(2, CASTS.get(node.get("output_dtype", 0), "uint8"))],
+        shape=shape_of_data,
     ),
     "DequantizeLinear": Kind(
         function=onnx.dequantize_linear,
@@ -126,12 +130,21 @@ KINDS = {
         attributes=("axis", "block_size", "output_dtype"),
         rule="exact",
         inputs=Spec((QuantizedInput(0, 1, 2),)),
+        recodes=True,
         cut=cut_code,
         code=_c_of_dequantize,
         least=2,
         folds=True,
+        result=lambda node, type_of: [type_of(1, "float32")],
+        shape=shape_of_data,
     ),
-    "DynamicQuantizeLinear": Kind(function=onnx.dynamic_quantize_linear, count=1, has_runtime=True, code=_c_of_dynamic),
+    "DynamicQuantizeLinear": Kind(
+        function=onnx.dynamic_quantize_linear,
+        count=1,
+        has_runtime=True,
+        code=_c_of_dynamic,
+        result=lambda node, type_of: ["uint8", "float32", "uint8"],
+    ),
     "QLinearSigmoid": Kind(
         function=onnx.qlinear_sigmoid,
         prepared=onnx.QLinearSigmoid,
@@ -153,7 +166,14 @@ KINDS = {
         cut=cut_code,
         code=c_of_prepared_table,
     ),
-    "Cast": Kind(make=_make_cast, real=_real_cast, rule="moves codes", code=_c_of_cast, folds=True),
+    "Cast": Kind(
+        make=_make_cast,
+        real=_real_cast,
+        rule="moves codes",
+        code=_c_of_cast,
+        folds=True,
+        result=lambda node, type_of: [CASTS.get(node.get("to"), "float32")],
+    ),
     "Equal": _compares(np.equal, "a == b"),
     "Greater": _compares(np.greater, "a > b"),
     "GreaterOrEqual": _compares(np.greater_equal, "a >= b"),

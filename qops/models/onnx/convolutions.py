@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from qops import onnx
+from qops._kernels.arrays.axis import Axis
 from qops.models.code.sums import c_of_sums
-from qops.models.cut import Index, needed, sized
+from qops.models.cut import Index, needed, sized, under_window
 from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.cut import Cut, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
@@ -18,7 +19,7 @@ from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.products import INTEGERS, OF_WEIGHTS, OF_X, c_of_integers
 from qops.models.onnx.shapes import bounded
-from qops.models.onnx.windows import grid_of
+from qops.models.onnx.windows import grid_of, shape_of_windows
 from qops.models.tensor import Values
 from qops.onnx.pool_window import taps
 from qops.onnx.window import ConvolutionWindow
@@ -68,6 +69,12 @@ def _real_conv(node: Node, given: Given) -> Values:
     return made if bias is None else made + bias.reshape(-1, *[1] * (x.ndim - 2))
 
 
+def _transposed(axis: Axis, places: int, grows: int) -> Axis:
+    """Give the axis of a result on which a window has so many places, and which is larger by what it `grows`."""
+    size = (places - 1) * axis.stride + axis.span - axis.before - axis.after + grows
+    return axis.over(size).placed(places)
+
+
 def _real_conv_transpose(node: Node, given: Given) -> Values:
     """Each pixel of the image adds its product with the filter to a part of the result."""
     x, w, bias = (*given, None)[:3]
@@ -78,19 +85,18 @@ def _real_conv_transpose(node: Node, given: Given) -> Values:
     pads, more = node.get("pads") or [0] * 2 * rank, node.get("output_padding") or [0] * rank
     if min([0, *pads, *more]) < 0 or min([1, *strides, *dilations]) < 1 or len(x.shape) != len(w.shape):
         raise ValueError("its attributes do not fit")
-    each = zip(x.shape[2:], w.shape[2:], strides, dilations, more, strict=True)
-    full = [(n - 1) * s + (k - 1) * d + 1 + m for n, k, s, d, m in each]
-    made = np.zeros(bounded([len(x), w.shape[1] * group, *full]))
+    axes = [
+        _transposed(Axis(k, s, d, before, after), places, grows)
+        for k, s, d, before, after, places, grows in zip(
+            w.shape[2:], strides, dilations, pads[:rank], pads[rank:], x.shape[2:], more, strict=True
+        )
+    ]
     outs = w.shape[1]
+    made = np.zeros(bounded([len(x), outs * group, *(axis.size for axis in axes)]))
     for g, (part, factors) in enumerate(zip(np.split(x, group, 1), np.split(w, group, 0), strict=True)):
-        for tap in np.ndindex(w.shape[2:]):
-            found = np.moveaxis(np.tensordot(factors[(..., *tap)], part, (0, 1)), 0, 1)
-            first = [t * d for t, d in zip(tap, dilations, strict=True)]
-            where = [slice(f, f + (n - 1) * s + 1, s) for f, n, s in zip(first, x.shape[2:], strides, strict=True)]
-            made[(slice(None), slice(g * outs, (g + 1) * outs), *where)] += found
-    ends = [n - pads[rank + i] for i, n in enumerate(full)]
-    inside: Any = (..., *(slice(pads[i], end) for i, end in enumerate(ends)))
-    made = made[inside]
+        for (of_image, of_result), tap in zip(taps(axes), np.ndindex(w.shape[2:]), strict=True):
+            found = np.moveaxis(np.tensordot(factors[(..., *tap)], part[of_image], (0, 1)), 0, 1)
+            made[:, g * outs : (g + 1) * outs][of_result] += found
     return made if bias is None else made + bias.reshape(-1, *[1] * rank)
 
 
@@ -104,13 +110,7 @@ def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) 
     zeros = zero_at(given_at(data, of_x.zero_point)), zero_at(given_at(data, of_w.zero_point), o)
     each = w.shape[1]
     first = o // (len(w) // moves.group) * each
-    seen = x[index[0], first : first + each]
-    for axis, (at, along) in enumerate(zip(index[2:], moves.axes(x.shape[2:]), strict=True), 1):
-        taps = at * along.stride - along.before + np.arange(along.kernel) * along.dilation
-        inside = (taps >= 0) & (taps < seen.shape[axis])
-        taken = np.take(seen, np.clip(taps, 0, seen.shape[axis] - 1), axis)
-        shape = [-1 if i == axis else 1 for i in range(taken.ndim)]
-        seen = np.where(inside.reshape(shape), taken, np.asarray(zeros[0], x.dtype))
+    seen = under_window(x[index[0], first : first + each], moves.axes(x.shape[2:]), index[2:], 1, zeros[0])
     kept = needed(seen, zeros[0], w[o], zeros[1])
     few, filters = seen[kept][None], w[o][kept][None]
     inputs = {of_x.tensor: few, of_w.tensor: filters} | of_channel(data, spec.channels, o)
@@ -142,6 +142,6 @@ KINDS = {
         code=c_of_integers,
         result="int32",
     ),
-    "Conv": Kind(real=_real_conv, code=c_of_codes, least=2),
-    "ConvTranspose": Kind(real=_real_conv_transpose, code=c_of_codes),
+    "Conv": Kind(real=_real_conv, code=c_of_codes, least=2, shape=shape_of_windows, quantizes_weights=True),
+    "ConvTranspose": Kind(real=_real_conv_transpose, code=c_of_codes, quantizes_weights=True),
 }

@@ -12,7 +12,7 @@ from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.cut import cut_floats
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
-from qops.models.onnx.shapes import bounded, whole
+from qops.models.onnx.shapes import bounded, shape_of_data, shape_of_pair, whole
 from qops.models.tensor import Values
 
 __all__ = ["KINDS"]
@@ -166,9 +166,9 @@ def _real_einsum(node: Node, given: Given) -> Any:
     return np.einsum(equation, *given, optimize=False)
 
 
-def _kind(real: Callable[..., Any], *, cut: Callable[..., Any] | None = None, least: int = 0) -> Kind:
+def _kind(real: Callable[..., Any], **more: Any) -> Kind:
     """An operator of floats. A port takes it from a library of its own; where it reads codes, it is a table."""
-    return Kind(real=real, cut=cut, code=c_of_codes, least=least)
+    return Kind(real=real, code=c_of_codes, **more)
 
 
 KINDS = {
@@ -176,10 +176,10 @@ KINDS = {
     "ReduceSum": _kind(_real_reduced(np.sum)),
     "ReduceMax": _kind(_real_reduced(np.max)),
     "ReduceMin": _kind(_real_reduced(np.min)),
-    "Add": _kind(_real_pair(np.add), cut=cut_floats, least=2),
-    "Sub": _kind(_real_pair(np.subtract), cut=cut_floats),
-    "Mul": _kind(_real_pair(np.multiply), cut=cut_floats, least=2),
-    "Div": _kind(_real_pair(_divided), cut=cut_floats),
+    "Add": _kind(_real_pair(np.add), cut=cut_floats, least=2, shape=shape_of_pair),
+    "Sub": _kind(_real_pair(np.subtract), cut=cut_floats, shape=shape_of_pair),
+    "Mul": _kind(_real_pair(np.multiply), cut=cut_floats, least=2, shape=shape_of_pair),
+    "Div": _kind(_real_pair(_divided), cut=cut_floats, shape=shape_of_pair),
     "Pow": _kind(_real_pair(np.power)),
     "PRelu": _kind(_real_prelu),
     "Min": _kind(_real_many(np.minimum)),
@@ -187,26 +187,26 @@ KINDS = {
     "Sum": _kind(_real_many(np.add)),
     "Mean": _kind(_real_mean),
     "Einsum": _kind(_real_einsum),
-    "Clip": _kind(_real_clip, cut=cut_floats, least=1),
-    "Relu": _kind(real_one(lambda x: np.maximum(x, 0)), cut=cut_floats, least=1),
-    "LeakyRelu": _kind(_real_leaky_relu, cut=cut_floats, least=1),
+    "Clip": _kind(_real_clip, cut=cut_floats, least=1, shape=shape_of_data, clamps=True),
+    "Relu": _kind(real_one(lambda x: np.maximum(x, 0)), cut=cut_floats, least=1, shape=shape_of_data, clamps=True),
+    "LeakyRelu": _kind(_real_leaky_relu, cut=cut_floats, least=1, shape=shape_of_data),
     "Elu": _kind(_real_elu),
-    "Sigmoid": _kind(real_one(_real_sigmoid), cut=cut_floats, least=1),
+    "Sigmoid": _kind(real_one(_real_sigmoid), cut=cut_floats, least=1, shape=shape_of_data),
     "HardSigmoid": _kind(_real_hard_sigmoid),
     "HardSwish": _kind(real_one(lambda x: x * np.clip(x / 6 + 0.5, 0, 1))),
-    "Tanh": _kind(real_one(np.tanh), cut=cut_floats),
+    "Tanh": _kind(real_one(np.tanh), cut=cut_floats, shape=shape_of_data),
     "Selu": _kind(_real_selu),
     "Mish": _kind(real_one(lambda x: x * np.tanh(np.logaddexp(x, 0)))),
     "LRN": _kind(_real_lrn),
     "Softplus": _kind(real_one(lambda x: np.logaddexp(x, 0))),
     "Softsign": _kind(real_one(lambda x: x / (1 + np.abs(x)))),
-    "Gelu": _kind(_real_gelu),
+    "Gelu": _kind(_real_gelu, shape=shape_of_data),
     "Erf": _kind(real_one(_real_erf)),
     "BatchNormalization": _kind(_real_batch_norm),
     "InstanceNormalization": _kind(_real_instance_norm),
     "LayerNormalization": _kind(_real_layer_norm),
     "Abs": _kind(real_one(np.abs)),
-    "Neg": _kind(real_one(np.negative)),
+    "Neg": _kind(real_one(np.negative), shape=shape_of_data),
     "Exp": _kind(real_one(np.exp)),
     "Log": _kind(real_one(np.log)),
     "Sqrt": _kind(real_one(np.sqrt)),

@@ -14,9 +14,10 @@ import numpy as np
 
 from qops.models.onnx.before import folded, with_gemms, with_transposes_taken
 from qops.models.onnx.file import Node
-from qops.models.onnx.kinds import OWN_DOMAIN
+from qops.models.onnx.inputs import Spec
+from qops.models.onnx.kinds import KINDS, ON_CODES, OWN_DOMAIN, kind_of
 from qops.models.onnx.left_out import without_empty_pairs, without_identities
-from qops.models.onnx.net import MOVED, Net, Sink, Source
+from qops.models.onnx.net import Net, Sink, Source
 from qops.models.onnx.qdq import merged, refuse_around_moves
 from qops.models.onnx.repeated import quantized_outputs, repeated
 from qops.models.onnx.weights import quantized
@@ -24,18 +25,6 @@ from qops.models.tensor import Tensor
 from qops.onnx.qlinear_softmax import ONE_AXIS
 
 __all__ = ["fused"]
-
-_ONE = {
-    "AveragePool": "QLinearAveragePool",
-    "GlobalAveragePool": "QLinearGlobalAveragePool",
-    "Sigmoid": "QLinearSigmoid",
-    "LeakyRelu": "QLinearLeakyRelu",
-    "Softmax": "QLinearSoftmax",
-}
-_PRODUCTS = {"Conv": "QLinearConv", "MatMul": "QLinearMatMul", "Gemm": "QGemm"}
-_BINARY = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
-_AS_UINT8 = ("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearSoftmax")
-"""Ops that round value and zero point together, so with another zero point the bits may differ."""
 
 
 def fused(
@@ -114,12 +103,9 @@ class _Fuser:
         """Give the nodes that replace a node."""
         if node.name in self._dropped:
             return []
-        if node.kind in ("Conv", "MatMul", "Gemm") and not node.domain:
-            return self._product(node)
-        if node.kind in _ONE and not node.domain:
-            return self._one(node)
-        if node.kind in _BINARY and not node.domain:
-            return self._binary(node)
+        kind = "" if node.domain else ON_CODES.get(node.kind, "")
+        if kind:
+            return (self._product if _spec(kind).has_weights else self._elementwise)(node, kind)
         if node.kind == "QuantizeLinear":
             refuse_around_moves(self._net, node)
         return [node]
@@ -139,17 +125,12 @@ class _Fuser:
         assert scale is not None
         return scale
 
-    def _one(self, node: Node) -> list[Node]:
-        ends = self._ends(node, 1)
-        if ends is None:
-            return [node]
-        return self._put(node, _ONE[node.kind], *ends, ())
+    def _elementwise(self, node: Node, kind: str) -> list[Node]:
+        """Activations, pools, and operators of two tensors: codes to codes."""
+        ends = self._ends(node, len(_spec(kind).of))
+        return [node] if ends is None else self._put(node, kind, *ends)
 
-    def _binary(self, node: Node) -> list[Node]:
-        ends = self._ends(node, 2)
-        return [node] if ends is None else self._put(node, _BINARY[node.kind], *ends, ())
-
-    def _product(self, node: Node) -> list[Node]:
+    def _product(self, node: Node, kind: str) -> list[Node]:
         """Conv, MatMul and Gemm: data and weights of codes, to codes, or but for Conv to float32."""
         data, weights, sink = self._net.source(node.inputs[0]), self._net.source(node.inputs[1]), self._net.sink(node)
         bias = None
@@ -159,7 +140,7 @@ class _Fuser:
             is_blocks = self._makes_blocks(node, data, weights)
             return [replace(node, attributes={**node.attributes, "gap": _BLOCKS}) if is_blocks else node]
         if sink is not None:
-            return self._put(node, _PRODUCTS[node.kind], [data, weights], sink, (bias,) if bias else ())
+            return self._put(node, kind, [data, weights], sink, bias)
         return self._to_float(node, [data, weights], bias)
 
     def _is_taken(self, node: Node, data: Source, weights: Source, sink: Sink | None) -> bool:
@@ -191,9 +172,9 @@ class _Fuser:
         """Whether no QuantizeLinear reads the result, after moves or not, and no single Relu or Clip does."""
         name = node.outputs[0]
         readers = self._net.readers[name]
-        if len(readers) == 1 and readers[0].kind in ("Relu", "Clip"):
+        if len(readers) == 1 and kind_of(readers[0]).clamps:
             return self._net.only_reader(readers[0]) is None
-        while len(readers) == 1 and readers[0].kind in MOVED and name not in self._net.outputs:
+        while len(readers) == 1 and kind_of(readers[0]).crosses_pairs and name not in self._net.outputs:
             name = readers[0].outputs[0]
             readers = [] if name in self._net.outputs else self._net.readers[name]
         return not any(reader.kind == "QuantizeLinear" for reader in readers)
@@ -238,29 +219,29 @@ class _Fuser:
             return None
         return writer.inputs[0]
 
-    def _put(self, node: Node, kind: str, sources: list[Source], sink: Sink, more: tuple[str, ...]) -> list[Node]:
+    def _put(self, node: Node, kind: str, sources: list[Source], sink: Sink, bias: str = "") -> list[Node]:
         """Give the op on codes, with the moves before it and after it."""
         before, operands = self._before(sources)
         q = sink.quantize
         own, after = self._after(node, sink)
         numbers = q.inputs[1], q.inputs[2] if len(q.inputs) > 2 else self._zero()
-        own_order = (*(more or ("",)), *numbers)
-        inputs = (*operands, *(own_order if kind == "QGemm" else (*numbers, *more)))
+        row, spec = KINDS[kind], _spec(kind)
+        inputs = spec.placed(operands, numbers, bias)
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
-        if kind == "QLinearSoftmax":
+        if "opset" in row.attributes:
             attributes["opset"] = min(node.opset, ONE_AXIS)
-        ends = {sink.dtype, *(source.dtype for source in (sources if kind in _BINARY.values() else sources[:1]))}
-        has_other_weights = kind in _PRODUCTS.values() and sources[1].dtype != "int8"
-        if (sink.as_uint8 and (kind in _AS_UINT8 or has_other_weights)) or len(ends) > 1:
+        ends = {sink.dtype, *(source.dtype for source in (sources[:1] if spec.has_weights else sources))}
+        has_other_weights = spec.has_weights and sources[1].dtype != "int8"
+        if (sink.as_uint8 and (row.rounds_zero_point or has_other_weights)) or len(ends) > 1:
             attributes["as_uint8"] = 1
-        elif kind in _PRODUCTS.values() and sources[0].as_uint8:
+        elif spec.has_weights and sources[0].as_uint8:
             attributes["kernel_as_uint8"] = 1
         self._dropped |= {q.name, *(n.name for n in (*sink.moves, *sink.clamps))}
         clamps = "".join(f" and {clamp.kind} ({clamp.name})" for clamp in sink.clamps)
         self.words.append(
             f"{node.kind} ({node.name}){clamps} with its DequantizeLinear and QuantizeLinear became {kind}."
         )
-        domain = "" if kind in ("QLinearConv", "QLinearMatMul") else OWN_DOMAIN
+        domain = OWN_DOMAIN if row.is_own else ""
         return [*before, Node(kind, domain, node.name, inputs, (own,), attributes, 1), *after]
 
     def _to_float(self, node: Node, sources: list[Source], bias: str) -> list[Node]:
@@ -268,10 +249,8 @@ class _Fuser:
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
         if sources[0].as_uint8:
             attributes["as_uint8" if sources[1].dtype != "int8" else "kernel_as_uint8"] = 1
-        kind, inputs = "QGemm", (*operands, bias)
-        if node.kind == "MatMul":
-            a, a_scale, a_zero, b, b_scale, b_zero = operands
-            kind, inputs = "MatMulIntegerToFloat", (a, b, a_scale, b_scale, a_zero, b_zero)
+        kind = "MatMulIntegerToFloat" if node.kind == "MatMul" else ON_CODES[node.kind]
+        inputs = _spec(kind).placed(operands, (), bias)
         self.words.append(f"{node.kind} ({node.name}) with its DequantizeLinear became {kind}, which gives float32.")
         return [*before, Node(kind, OWN_DOMAIN, node.name, inputs, node.outputs, attributes, 1)]
 
@@ -309,6 +288,13 @@ class _Fuser:
         name = f"{dtype}:0"
         self._net.tensors.setdefault(name, Tensor(name, (), dtype, data=np.zeros((), dtype)))
         return name
+
+
+def _spec(kind: str) -> Spec:
+    """Give where the numbers of an operator on codes stand."""
+    found = KINDS[kind].inputs
+    assert found is not None
+    return found
 
 
 def _used(nodes: list[Node], outputs: Sequence[str]) -> list[Node]:

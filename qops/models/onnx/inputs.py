@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -45,6 +46,33 @@ class Spec(NamedTuple):
     real: str = ""
     bias: int | None = None
     addend: int | None = None
+
+    def placed(self, operands: Sequence[str], numbers: Sequence[str], bias: str) -> tuple[str, ...]:
+        """Give the inputs of a node in their order.
+
+        Parameters
+        ----------
+        operands : sequence of str
+            The names of each operand, its scale and its zero point.
+        numbers : sequence of str
+            Those of scale and zero point of the result; empty if it has none.
+        bias : str
+            That of the bias; "" if there is none.
+
+        Returns
+        -------
+        tuple of str
+        """
+        places = [place for one in self.of for place in (one.tensor, one.scale, one.zero_point) if place is not None]
+        found = dict(zip(places, operands, strict=True)) | dict(zip(self.y or (), numbers, strict=False))
+        if self.bias is not None and (bias or self.bias == len(operands)):
+            found[self.bias] = bias
+        return tuple(found[place] for place in sorted(found))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the second operand holds weights, whose scales may be one for each output channel."""
+        return len(self.of) > 1 and self.of[1].axis is not None
 
     @property
     def channels(self) -> tuple[int, ...]:

@@ -38,14 +38,24 @@ class Kind(OperatorKind):
         ``sums(node, x, w)`` gives the exact sums of products of a layer, before they become codes.
     explained : str
         What `qops.explain` calls an operator of two tensors.
-    result : str
-        The type of the result; "" if it is that of the data.
+    result : str or callable
+        The type of the result; "" if it is that of the data. Where it depends on the node, ``result(node, type_of)``
+        gives the types of all results, and ``type_of(i, otherwise)`` the type of an input.
     operands : tuple of int or None
         The slice of the inputs that hold the elements that a node moves: the result has their scale, if they have one.
     least : int
         How many inputs a node has at least, for kinds that onnxruntime's fusions look at.
     folds : bool
         Whether a node is computed when the file is read, if it depends on constants alone: its result is no larger.
+    shape : callable or None
+        ``shape(node, *shapes)`` gives the shape of the first result, of the shapes of all inputs. None where `moves`
+        tells it, or onnxruntime is not thought to know it when it rewrites a graph.
+    crosses_pairs : bool
+        Whether onnxruntime moves it to the other side of a DequantizeLinear or a QuantizeLinear.
+    quantizes_weights : bool
+        Whether onnxruntime quantizes its constant weights and bias of float32, if its data and its result are codes.
+    rounds_zero_point : bool
+        Whether value and zero point are rounded together, so that with another zero point the bits may differ.
     """
 
     function: Callable[..., Any] | None = None
@@ -59,7 +69,11 @@ class Kind(OperatorKind):
     inputs: Spec | None = None
     sums: Callable[..., Any] | None = None
     explained: str = ""
-    result: str = ""
+    result: str | Callable[..., list[str]] = ""
     operands: tuple[int | None, ...] = (1,)
     least: int = 0
     folds: bool = False
+    shape: Callable[..., tuple[int, ...]] | None = None
+    crosses_pairs: bool = False
+    quantizes_weights: bool = False
+    rounds_zero_point: bool = False

@@ -19,7 +19,7 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 
-__all__ = ["KINDS", "OWN_DOMAIN", "kind_of", "spec_of"]
+__all__ = ["KINDS", "ON_CODES", "OWN_DOMAIN", "kind_of", "spec_of"]
 
 OWN_DOMAIN = "com.microsoft"
 """The domain of onnxruntime's own operators."""
@@ -36,6 +36,12 @@ KINDS: dict[str, Kind] = {
     **indices.KINDS,
     **lstm.KINDS,
 }
+ON_CODES = {
+    row.inputs.real: kind
+    for kind, row in KINDS.items()
+    if row.inputs is not None and row.inputs.real and row.inputs.y is not None
+}
+"""By operators of real numbers, the operators that compute them on codes alone."""
 _UNKNOWN = Kind()
 
 

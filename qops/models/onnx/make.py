@@ -168,7 +168,7 @@ def _flipped(node: Node) -> frozenset[int]:
     """Which inputs onnxruntime takes as uint8: data and zero points; weights, which stand second, stay as they are."""
     spec = spec_of(node)
     assert spec is not None
-    operands = spec.of[:1] if spec.real in ("Conv", "MatMul", "Gemm") else spec.of
+    operands = spec.of[:1] if spec.has_weights else spec.of
     places = [place for one in operands for place in (one.tensor, one.zero_point)]
     return frozenset(places if spec.y is None else (*places, spec.y[1]))
 

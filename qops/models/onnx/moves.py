@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import onnx
-from qops.models.code.places import c_of_moves, c_of_told
+from qops.models.code.places import c_of_joined, c_of_moves, c_of_shapes, c_of_told
 from qops.models.graph import Graph
 from qops.models.onnx.code import c_of_expression, has_numbers, numbers_of_input
 from qops.models.onnx.file import Node
@@ -178,15 +178,8 @@ def _first(node: Node, given: Given) -> Array:
     return given[0]
 
 
-def _kind(
-    moves: Callable[..., Any],
-    code: Callable[..., Any] = c_of_moves,
-    *,
-    folds: bool = False,
-    least: int = 0,
-    operands: tuple[int | None, ...] = (1,),
-) -> Kind:
-    return Kind(moves=moves, rule="moves codes", code=code, folds=folds, least=least, operands=operands)
+def _kind(moves: Callable[..., Any], code: Callable[..., Any] = c_of_moves, **more: Any) -> Kind:
+    return Kind(moves=moves, rule="moves codes", code=code, **more)
 
 
 F32 = np.float32
@@ -227,15 +220,23 @@ def _c_of_qlinear_concat(made: PortedLayer, op: Op, graph: Graph, target: Target
     return made._replace(constants=constants, code=code, arguments=("x", "input"))
 
 
+def _types_filled(node: Node, type_of: Callable[[int, str], str]) -> list[str]:
+    return [np.asarray(node.get("value", np.zeros(1, np.float32))).dtype.name]
+
+
+def _types_chosen(node: Node, type_of: Callable[[int, str], str]) -> list[str]:
+    return [type_of(1, type_of(0, "float32"))]
+
+
 KINDS = {
-    "Reshape": _kind(_reshape, folds=True, least=1),
-    "Transpose": _kind(_transpose, folds=True, least=1),
+    "Reshape": _kind(_reshape, folds=True, least=1, crosses_pairs=True),
+    "Transpose": _kind(_transpose, folds=True, least=1, crosses_pairs=True),
     "Flatten": _kind(_flatten, folds=True),
-    "Squeeze": _kind(_squeeze, folds=True, least=1),
-    "Unsqueeze": _kind(_unsqueeze, folds=True, least=1),
-    "Slice": _kind(_slice, folds=True, least=1),
+    "Squeeze": _kind(_squeeze, folds=True, least=1, crosses_pairs=True),
+    "Unsqueeze": _kind(_unsqueeze, folds=True, least=1, crosses_pairs=True),
+    "Slice": _kind(_slice, folds=True, least=1, crosses_pairs=True),
     "Gather": _kind(_gather),
-    "Concat": _kind(_concat, folds=True, operands=(None,)),
+    "Concat": _kind(_concat, c_of_joined, folds=True, operands=(None,)),
     "Split": _kind(_split),
     "Expand": _kind(_expand),
     "Tile": _kind(_tile),
@@ -244,10 +245,15 @@ KINDS = {
     "SpaceToDepth": _kind(_space_to_depth),
     "Identity": _kind(_first, folds=True, least=1),
     "Dropout": _kind(_first),
-    "Where": _kind(_where, c_of_expression("condition ? a : b", ("condition", "a", "b")), operands=(1, 3)),
-    "Shape": Kind(moves=_shape, rule="moves codes", code=c_of_told, result="int64"),
-    "Size": Kind(moves=_size, rule="moves codes", code=c_of_told, result="int64"),
-    "ConstantOfShape": _kind(_filled, c_of_told),
+    "Where": _kind(
+        _where,
+        c_of_expression("condition ? a : b", ("condition", "a", "b")),
+        operands=(1, 3),
+        result=_types_chosen,
+    ),
+    "Shape": _kind(_shape, c_of_shapes, result="int64"),
+    "Size": _kind(_size, c_of_shapes, result="int64"),
+    "ConstantOfShape": _kind(_filled, c_of_told, result=_types_filled),
     "Range": _kind(_range, c_of_told),
     "QLinearConcat": Kind(make=_make_concat, is_own=True, rule="ort", code=_c_of_qlinear_concat),
 }

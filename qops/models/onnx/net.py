@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import constant
+from qops.models.onnx.kinds import kind_of
 from qops.models.tensor import Tensor
 
-__all__ = ["MOVED", "Net", "Sink", "Source"]
-
-MOVED = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "MaxPool")
-"""Operators that onnxruntime moves to the other side of a DequantizeLinear or a QuantizeLinear."""
+__all__ = ["Net", "Sink", "Source"]
 
 
 class Source(NamedTuple):
@@ -121,7 +119,7 @@ class Net:
 
     def type_of(self, codes: str) -> str | None:
         """The type of a tensor of codes: that of a constant or an input, or what QuantizeLinear makes."""
-        while (writer := self.writer.get(codes)) is not None and writer.kind in MOVED:
+        while (writer := self.writer.get(codes)) is not None and kind_of(writer).crosses_pairs:
             codes = writer.inputs[0]
         if writer is None:
             return self.tensors[codes].dtype if codes in self.tensors else None
@@ -143,7 +141,7 @@ class Net:
     def source(self, name: str) -> Source | None:
         """Find the codes that a float tensor is made of; None if it is made of no codes of 8 bits."""
         moves: list[Node] = []
-        while (node := self.writer.get(name)) is not None and node.kind in MOVED:
+        while (node := self.writer.get(name)) is not None and kind_of(node).crosses_pairs:
             moves.insert(0, node)
             name = node.inputs[0]
         if node is None or node.kind != "DequantizeLinear" or node.get("block_size", 0):
@@ -167,9 +165,9 @@ class Net:
                 return None
             if reader.kind == "QuantizeLinear":
                 break
-            if reader.kind in ("Relu", "Clip"):
+            if kind_of(reader).clamps:
                 clamps.append(reader)
-            elif reader.kind in MOVED:
+            elif kind_of(reader).crosses_pairs:
                 moves.append(reader)
             else:
                 return None

@@ -60,7 +60,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
     reads = tuple(dict.fromkeys(name for name in node.inputs if name and own[name].data is None))
     site = Site(as_run(node, runtime), own, runtime)
     try:
-        made, real, rule = _made(site)
+        made, real, rule = _run_and_rule(site)
         layer = layer_of(site, made.prepared)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as why:
         raise Missing(str(why)) from why
@@ -144,7 +144,7 @@ def _scale_of_sums(site: Site, spec: Spec) -> Any:
     return np.asarray(scale).reshape(-1) if np.size(scale) > 1 else float(np.ravel(scale)[0])
 
 
-def _made(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]:
+def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]:
     """Give what runs a node on codes, what it does in real numbers, and whose bits these are."""
     node, row = site.node, kind_of(site.node)
     domain = OWN_DOMAIN if row.is_own else ""

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from qops import onnx
-from qops.models.cut import Index
+from qops.models.cut import Index, inside_window
 from qops.models.graph import Graph
 from qops.models.onnx.code import ENDS, c_of_codes, constant_ends, has_numbers
 from qops.models.onnx.cut import Cut
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
-from qops.models.onnx.windows import grid_of
+from qops.models.onnx.windows import grid_of, shape_of_windows
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values, zero_of
@@ -69,10 +69,7 @@ def _cut_window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     axes = PoolWindow.of({name: node.get(name) for name in names if node.get(name) is not None})
     if set(node.get("dilations") or [1]) != {1} or node.get("ceil_mode", 0):
         return None
-    few = x[index[0], index[1]]
-    for axis, (at, along) in enumerate(zip(index[2:], axes.axes(x.shape[2:], "X"), strict=True)):
-        start = at * along.stride - along.before
-        few = few.take(np.arange(max(start, 0), min(start + along.kernel, few.shape[axis])), axis)
+    few = inside_window(x[index[0], index[1]], axes.axes(x.shape[2:], "X"), index[2:])
     how = f"one channel of one window, {few.size} codes"
     return Cut({"kernel_shape": list(few.shape)}, {0: few[None, None]}, (1,) * x.ndim, how)
 
@@ -143,6 +140,7 @@ KINDS = {
         is_own=True,
         has_runtime=True,
         inputs=_INPUTS._replace(real="AveragePool"),
+        rounds_zero_point=True,
         cut=_cut_window,
         code=_c_of_mean_of_window,
     ),
@@ -167,8 +165,16 @@ KINDS = {
         cut=_cut_window,
         code=_c_of_largest,
         least=1,
+        shape=shape_of_windows,
+        crosses_pairs=True,
     ),
-    "AveragePool": Kind(real=_real_average_pool, cut=_cut_window, code=c_of_codes, least=1),
-    "GlobalAveragePool": Kind(real=_real_over_space(np.mean), cut=_cut_image, code=c_of_codes, least=1),
+    "AveragePool": Kind(real=_real_average_pool, cut=_cut_window, code=c_of_codes, least=1, shape=shape_of_windows),
+    "GlobalAveragePool": Kind(
+        real=_real_over_space(np.mean),
+        cut=_cut_image,
+        code=c_of_codes,
+        least=1,
+        shape=lambda node, x: (*x[:2], *(1 for _ in x[2:])),
+    ),
     "GlobalMaxPool": Kind(real=_real_over_space(np.max), code=c_of_codes),
 }

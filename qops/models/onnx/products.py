@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -149,9 +149,26 @@ def _flat(values: Any) -> Any:
     return found.reshape(-1)[0] if found.size == 1 else found.reshape(-1)
 
 
+def _shape_of_product(node: Node, a: Index, b: Index, *more: Any) -> Index:
+    if len(b) == 1:
+        return a[:-1]
+    rows = a[-2:-1] if len(a) > 1 else ()
+    return (*np.broadcast_shapes(a[:-2], b[:-2]), *rows, b[-1])
+
+
+def _shape_of_gemm(node: Node, a: Index, b: Index, *more: Any) -> Index:
+    return a[1 if node.get("transA", 0) else 0], b[0 if node.get("transB", 0) else 1]
+
+
+def _types_of_gemm(node: Node, type_of: Callable[[int, str], str]) -> list[str]:
+    """Without a scale and a zero point of the result, that is float32."""
+    return [type_of(_GEMM_Y[1], type_of(0, "float32")) if len(node.inputs) > _GEMM_Y[1] else "float32"]
+
+
 OF_X, OF_WEIGHTS = QuantizedInput(0, 1, 2), (3, 4, 5)
 _MATMUL = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), (6, 7), "MatMul")
-_GEMM = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), (7, 8), "Gemm", 6)
+_GEMM_Y = 7, 8
+_GEMM = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), _GEMM_Y, "Gemm", 6)
 INTEGERS = Spec((QuantizedInput(0, None, 2), QuantizedInput(1, None, 3)))
 _TO_FLOAT = Spec((QuantizedInput(0, 2, 4), QuantizedInput(1, 3, 5, -1)), None, "MatMul", addend=6)
 KINDS = {
@@ -188,6 +205,7 @@ KINDS = {
         sums=gemm,
         cut=partial(_cut_product, _GEMM),
         code=_c_of_layer_or_integers,
+        result=_types_of_gemm,
     ),
     "MatMulIntegerToFloat": Kind(
         function=onnx.matmul_integer_to_float,
@@ -212,6 +230,6 @@ KINDS = {
         code=c_of_integers,
         result="float32",
     ),
-    "MatMul": Kind(real=_real_matmul, code=c_of_codes, least=2),
-    "Gemm": Kind(real=_real_gemm, code=c_of_codes, least=2),
+    "MatMul": Kind(real=_real_matmul, code=c_of_codes, least=2, shape=_shape_of_product),
+    "Gemm": Kind(real=_real_gemm, code=c_of_codes, least=2, shape=_shape_of_gemm, quantizes_weights=True),
 }

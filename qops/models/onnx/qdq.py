@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qops.models.onnx.file import Node
-from qops.models.onnx.net import MOVED, Net
+from qops.models.onnx.kinds import kind_of
+from qops.models.onnx.net import Net
 from qops.models.tensor import Tensor
 
 __all__ = ["merged", "refuse_around_moves"]
@@ -108,7 +109,7 @@ def _is_beside_moves(net: Net, first: Node, last: list[Node]) -> bool:
     """Whether what is quantized was moved before, or what is dequantized is moved after."""
     writer = net.writer.get(first.inputs[0])
     after = (reader for node in last for reader in net.readers[node.outputs[0]])
-    return any(node is not None and node.kind in MOVED for node in (writer, *after))
+    return any(node is not None and kind_of(node).crosses_pairs for node in (writer, *after))
 
 
 def _only_reader(net: Net, now: dict[str, Node], node: Node) -> Node | None:
@@ -177,7 +178,7 @@ def refuse_around_moves(net: Net, node: Node) -> None:
 def _quantize_before(net: Net, node: Node) -> tuple[Node | None, list[Node]]:
     """Give the QuantizeLinear whose codes, dequantized and moved, a node reads; and the moves."""
     moves: list[Node] = []
-    while (found := net.writer.get(node.inputs[0])) is not None and found.kind in MOVED:
+    while (found := net.writer.get(node.inputs[0])) is not None and kind_of(found).crosses_pairs:
         moves, node = [found, *moves], found
     source = None if found is None or found.kind != "DequantizeLinear" else net.writer.get(found.inputs[0])
     return (source, moves) if source is not None and source.kind == "QuantizeLinear" else (None, [])

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from qops.models.onnx.file import Node
-from qops.models.onnx.net import MOVED, Net
+from qops.models.onnx.kinds import kind_of
+from qops.models.onnx.net import Net
 from qops.models.tensor import Tensor
 
 __all__ = ["quantized_outputs", "repeated"]
@@ -64,7 +65,7 @@ def _has_one_scale(net: Net, node: Node) -> bool:
 def _moves_behind(net: Net, name: str) -> Iterator[Node]:
     """Give the moves that read a tensor, and those after these, but for those that a QuantizeLinear reads, too."""
     for move in net.readers[name]:
-        if move.kind not in MOVED or move.inputs[0] != name:
+        if not kind_of(move).crosses_pairs or move.inputs[0] != name:
             continue
         result = move.outputs[0]
         if not any(_is_quantized(net, result, reader) for reader in net.readers[result]):
@@ -77,7 +78,7 @@ def _is_quantized(net: Net, name: str, reader: Node) -> bool:
     if reader.kind == "QuantizeLinear":
         return reader.inputs[0] == name
     is_alone = name not in net.outputs and len(net.readers[name]) == 1
-    while is_alone and reader.kind in MOVED and reader.inputs[0] == name:
+    while is_alone and kind_of(reader).crosses_pairs and reader.inputs[0] == name:
         after = net.only_reader(reader)
         if after is None:
             return False
@@ -131,6 +132,6 @@ def quantized_outputs(nodes: Sequence[Node], net: Net) -> list[Node]:
 def _is_dequantized(net: Net, node: Node) -> bool:
     """Whether a DequantizeLinear stands before an output, or onnxruntime repeats one there, behind moves."""
     found: Node | None = node
-    while found is not None and found.kind in MOVED:
+    while found is not None and kind_of(found).crosses_pairs:
         found = net.writer.get(found.inputs[0])
     return found is not None and found.kind == "DequantizeLinear"

@@ -16,6 +16,7 @@ from qops.models.onnx.cut import Cut
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
+from qops.models.onnx.shapes import shape_of_data
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
@@ -95,7 +96,8 @@ KINDS = {
         inputs=Spec((QuantizedInput(0, 1, 2),), (3, 4), "Softmax"),
         cut=_cut_row,
         code=_c_of_softmax,
+        rounds_zero_point=True,
     ),
-    "Softmax": Kind(real=_real_softmax, code=c_of_codes, least=1),
+    "Softmax": Kind(real=_real_softmax, code=c_of_codes, least=1, shape=shape_of_data),
     "LogSoftmax": Kind(real=_real_log_softmax, code=c_of_codes),
 }

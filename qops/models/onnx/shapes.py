@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["bounded", "whole"]
+__all__ = ["bounded", "shape_of_data", "shape_of_pair", "whole"]
 
 
 _MOST = 2**28
@@ -54,3 +54,13 @@ def whole(values: Any) -> list[int]:
         What is no number.
     """
     return [] if values is None else [int(n) for n in np.ravel(values)]
+
+
+def shape_of_data(node: Any, x: tuple[int, ...], *more: Any) -> tuple[int, ...]:
+    """Give the shape of a result that has that of the data."""
+    return tuple(x)
+
+
+def shape_of_pair(node: Any, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Give the shape of a result of two tensors, which are broadcast."""
+    return np.broadcast_shapes(a, b)

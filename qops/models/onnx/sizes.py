@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import kind_of
-from qops.models.onnx.windows import grid_of
 from qops.models.tensor import Tensor
 
 __all__ = ["shapes_of"]
@@ -20,7 +19,6 @@ _OPEN = 7, 11
 """What an axis that the file leaves open is tried with: sizes that come out the same both times do not depend on it."""
 _MOST = 2**20
 """Elements of the largest tensor whose moves are tried."""
-_SAME = ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Sigmoid", "LeakyRelu", "Softmax", "Tanh", "Gelu", "Neg")
 
 
 def shapes_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> dict[str, tuple[int | None, ...]]:
@@ -64,13 +62,10 @@ def _tried(nodes: Sequence[Node], tensors: dict[str, Tensor], size: int) -> dict
 
 def _shape(node: Node, given: Sequence[Any], tensors: dict[str, Tensor], shapes: dict[str, Shape]) -> Shape:
     """Give the shape of the first result of a node; an error where it is not known."""
-    x = given[0]
-    if node.kind in _SAME:
-        return tuple(x)
-    if node.kind in _SHAPES:
-        return _SHAPES[node.kind](node, *given)
-    moves = kind_of(node).moves
-    if moves is None:
+    row = kind_of(node)
+    if row.shape is not None:
+        return row.shape(node, *given)
+    if row.moves is None:
         raise KeyError(node.kind)
 
     def values(name: str) -> Any:
@@ -81,41 +76,5 @@ def _shape(node: Node, given: Sequence[Any], tensors: dict[str, Tensor], shapes:
             raise ValueError("too large to be tried")
         return np.broadcast_to(np.int8(0), shapes[name])
 
-    made = moves(node, [values(name) if name else None for name in node.inputs])
+    made = row.moves(node, [values(name) if name else None for name in node.inputs])
     return tuple(np.shape(made[0] if isinstance(made, tuple) else made))
-
-
-def _product(node: Node, a: Shape, b: Shape, *more: Any) -> Shape:
-    if len(b) == 1:
-        return a[:-1]
-    rows = a[-2:-1] if len(a) > 1 else ()
-    return (*np.broadcast_shapes(a[:-2], b[:-2]), *rows, b[-1])
-
-
-def _gemm(node: Node, a: Shape, b: Shape, *more: Any) -> Shape:
-    return a[1 if node.get("transA", 0) else 0], b[0 if node.get("transB", 0) else 1]
-
-
-def _window(node: Node, x: Shape, *more: Any) -> Shape:
-    """A pool, or a convolution, whose weights are the second input."""
-    image = np.broadcast_to(np.float64(0), x)
-    axes = grid_of(node, image, more[0][2:]) if more else grid_of(node, image)
-    return (x[0], more[0][0] if more else x[1], *(axis.positions for axis in axes))
-
-
-def _pair(node: Node, a: Shape, b: Shape) -> Shape:
-    return np.broadcast_shapes(a, b)
-
-
-_SHAPES: dict[str, Callable[..., Shape]] = {
-    "MatMul": _product,
-    "Gemm": _gemm,
-    "Conv": _window,
-    "MaxPool": _window,
-    "AveragePool": _window,
-    "GlobalAveragePool": lambda node, x: (*x[:2], *(1 for _ in x[2:])),
-    "Add": _pair,
-    "Sub": _pair,
-    "Mul": _pair,
-    "Div": _pair,
-}

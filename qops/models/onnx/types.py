@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import constant, with_scales
 from qops.models.onnx.kinds import KINDS, kind_of, spec_of
@@ -12,7 +9,7 @@ from qops.models.tensor import Tensor
 
 __all__ = ["results_of"]
 
-_OF_GAPS = {"TopK": ["", "int64"], "NonMaxSuppression": ["int64"], "NonZero": ["int64"], "Size": ["int64"]}
+_OF_GAPS = {"TopK": ["", "int64"], "NonMaxSuppression": ["int64"], "NonZero": ["int64"]}
 """Types of results of operators that qops does not have, where they are not that of the data, which is ""."""
 
 
@@ -30,7 +27,7 @@ def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
     list of Tensor
     """
     first = tensors[node.inputs[0]] if node.inputs and node.inputs[0] else None
-    types, found = _types(node, tensors, first), []
+    row, types, found = kind_of(node), _types(node, tensors), list[Tensor]()
     for i, name in enumerate(node.outputs):
         if not name:
             continue
@@ -43,7 +40,7 @@ def results_of(node: Node, tensors: dict[str, Tensor]) -> list[Tensor]:
         if spec is not None and spec.y is not None:
             scale, zero = (constant(tensors, node, place) for place in spec.y)
             tensor = with_scales(tensor, scale, zero, None)
-        elif (kind_of(node).moves or node.kind in ("MaxPool", "Relu", "Clip")) and _keeps(node, tensors, tensor):
+        elif (row.moves or row.crosses_pairs or row.clamps) and _keeps(node, tensors, tensor):
             assert first is not None
             tensor = with_scales(tensor, first.scale, first.zero_point, None)
         found.append(tensor)
@@ -64,28 +61,16 @@ def _keeps(node: Node, tensors: dict[str, Tensor], made: Tensor) -> bool:
     return len(numbers) == 1 and None not in numbers and made.dtype == moved[0].dtype
 
 
-def _types(node: Node, tensors: dict[str, Tensor], first: Tensor | None) -> list[str]:
+def _types(node: Node, tensors: dict[str, Tensor]) -> list[str]:
     """Give the types of the results."""
 
     def of(place: int, otherwise: str) -> str:
         name = node.inputs[place] if place < len(node.inputs) else ""
         return tensors[name].dtype if name in tensors else otherwise
 
-    kind, own = node.kind, first.dtype if first is not None else "float32"
-    if kind not in KINDS and kind in _OF_GAPS:
-        return [dtype or own for dtype in _OF_GAPS[kind]]
-    if kind == "DynamicQuantizeLinear":
-        return ["uint8", "float32", "uint8"]
-    spec = spec_of(node)
-    if kind == "QGemm" and len(node.inputs) < 9:
-        return ["float32"]
-    if spec is not None and spec.y is not None:
-        said = CASTS.get(node.get("output_dtype", 0), "uint8") if kind == "QuantizeLinear" else own
-        return [of(spec.y[1], said)]
-    if kind == "DequantizeLinear":
-        return [of(1, "float32")]
-    if kind == "Cast":
-        return [CASTS.get(node.get("to"), "float32")]
-    if kind == "ConstantOfShape":
-        return [np.asarray(node.get("value", np.zeros(1, np.float32))).dtype.name]
-    return [kind_of(node).result or (of(1, own) if kind == "Where" else own)]
+    own, row, spec = of(0, "float32"), kind_of(node), spec_of(node)
+    if node.kind not in KINDS and node.kind in _OF_GAPS:
+        return [dtype or own for dtype in _OF_GAPS[node.kind]]
+    if callable(row.result):
+        return row.result(node, of)
+    return [of(spec.y[1], own) if spec is not None and spec.y is not None else row.result or own]

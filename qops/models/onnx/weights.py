@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from qops import onnx
 from qops.models.onnx.file import Node
-from qops.models.onnx.net import MOVED, Net
+from qops.models.onnx.kinds import kind_of
+from qops.models.onnx.net import Net
 from qops.models.tensor import Tensor
 from qops.rules import choose_range
 
@@ -47,7 +48,7 @@ def quantized(
     made: list[Node] = []
     words: list[str] = []
     for node in nodes:
-        is_layer = node.kind in ("Conv", "ConvTranspose", "Gemm") and not node.domain
+        is_layer = kind_of(node).quantizes_weights and not node.domain
         is_between = is_layer and _reads_codes(net, node) and _leads_to_codes(net, node)
         made += _layer(net, node, words) if is_between else [node]
     return made, words
@@ -60,7 +61,7 @@ def _reads_codes(net: Net, node: Node) -> bool:
 
 def _writer(net: Net, name: str) -> Node | None:
     """Find what writes a tensor, before moves."""
-    while (node := net.writer.get(name)) is not None and node.kind in MOVED:
+    while (node := net.writer.get(name)) is not None and kind_of(node).crosses_pairs:
         name = node.inputs[0]
     return node
 
@@ -81,9 +82,10 @@ def _leads_to_codes(net: Net, node: Node) -> bool:
         node = reader
         if node.kind == "QuantizeLinear":
             return True
-        if node.kind not in (MOVED if moved else ("Relu", "Clip", *MOVED)):
+        row = kind_of(node)
+        if not (row.crosses_pairs or (row.clamps and not moved)):
             return False
-        moved = moved or node.kind in MOVED
+        moved = moved or row.crosses_pairs
     return False
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from qops._kernels.arrays.axis import Axis
 from qops.models.onnx.file import Node
@@ -10,7 +13,7 @@ from qops.models.onnx.shapes import bounded
 from qops.models.tensor import Values
 from qops.onnx.pool_window import PoolWindow
 
-__all__ = ["grid_of", "window_of"]
+__all__ = ["grid_of", "shape_of_windows", "window_of"]
 
 
 _FARTHEST = 2**20  # the most pixels of padding, strides and dilations
@@ -49,3 +52,10 @@ def grid_of(node: Node, x: Values, kernel: Sequence[int] | None = None) -> list[
     axes = window_of(node, kernel).axes(x.shape[2:], "X")
     bounded([*x.shape[:2], *(axis.positions for axis in axes)])
     return axes
+
+
+def shape_of_windows(node: Node, x: tuple[int, ...], *more: Any) -> tuple[int, ...]:
+    """Give the shape of the result of a pool, or of a convolution, whose weights are the second input."""
+    image = np.broadcast_to(np.float64(0), x)
+    axes = grid_of(node, image, more[0][2:]) if more else grid_of(node, image)
+    return (x[0], more[0][0] if more else x[1], *(axis.positions for axis in axes))

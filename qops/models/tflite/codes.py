@@ -134,6 +134,10 @@ KINDS = {
     "LOG": Kind(make=make_one(tflite.Log), real=_real_log, cut=cut_elementwise, code=c_of_table),
     "ABS": _of_a_table(make_one(tflite.Abs), np.abs),
     "NEG": _of_a_table(make_of_codes(tflite.Neg, (0,)), np.negative, version=1),
-    "QUANTIZE": Kind(make=_make_quantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_quantize),
-    "DEQUANTIZE": Kind(make=_make_dequantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_dequantize),
+    "QUANTIZE": Kind(
+        make=_make_quantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_quantize, recodes=True
+    ),
+    "DEQUANTIZE": Kind(
+        make=_make_dequantize, real=real_one(np.asarray), cut=cut_elementwise, code=_c_of_dequantize, recodes=True
+    ),
 }

@@ -21,7 +21,7 @@ from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import MOST, Made, Site, activated
-from qops.models.tflite.windows import padding_of, taps_of, windows_of
+from qops.models.tflite.windows import axes_of, padding_of, taps_of, windows_of
 
 __all__ = ["KINDS"]
 
@@ -102,17 +102,14 @@ def _depthwise_sums(op: Operator, x: Values, w: Values) -> Values:
 
 
 def _transposed_sums(op: Operator, x: Values, w: Values, shape: Sequence[int]) -> Values:
-    """Add each pixel's copy of the filters to the result, which padding then cuts at its edges."""
-    (_, height, width, _), (o, kh, kw, _) = shape, w.shape
-    strides = op.options["StrideH"], op.options["StrideW"]
-    full = [(n - 1) * s + k for n, s, k in zip(x.shape[1:3], strides, (kh, kw), strict=True)]
-    before = padding_of(op, tuple(shape), (kh, kw))
-    sums = np.zeros((x.shape[0], max(full[0], before[0] + height), max(full[1], before[1] + width), o))
-    for i in range(kh):
-        for j in range(kw):
-            part = sums[:, i : i + (x.shape[1] - 1) * strides[0] + 1 : strides[0]]
-            part[:, :, j : j + (x.shape[2] - 1) * strides[1] + 1 : strides[1]] += x @ w[:, i, j].T
-    return sums[:, before[0] : before[0] + height, before[1] : before[1] + width]
+    """Add each pixel's copy of the filters to the result, where it does not lie on the padding."""
+    each = zip(axes_of(op, tuple(shape), w.shape[1:3]), x.shape[1:3], strict=True)
+    down, across = (axis.placed(places) for axis, places in each)
+    sums = np.zeros((len(x), *shape[1:3], len(w)))
+    for i, j in np.ndindex(w.shape[1:3]):
+        (rows, to_rows), (columns, to_columns) = down.seen(i), across.seen(j)
+        sums[:, to_rows, to_columns] += x[:, rows, columns] @ w[:, i, j].T
+    return sums
 
 
 def _real_transpose_conv(operator: Operator, given: Given) -> Values:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import tflite
-from qops.models.code.places import c_of_moves, placed, size_of
+from qops.models.code.places import c_of_joined, c_of_moves, placed, size_of
 from qops.models.cut import Index
 from qops.models.graph import Graph
 from qops.models.op import Missing, Op
@@ -231,7 +231,7 @@ KINDS = {
     "SQUEEZE": Kind(moves=_squeeze, code=c_of_moves, schema="SqueezeOptions"),
     "EXPAND_DIMS": Kind(moves=_expand_dims, code=c_of_moves, version=1),
     "TRANSPOSE": Kind(moves=_transpose, code=c_of_moves),
-    "PACK": Kind(moves=_pack, code=c_of_moves, schema="PackOptions"),
+    "PACK": Kind(moves=_pack, code=c_of_joined, schema="PackOptions"),
     "UNPACK": Kind(moves=_unpack, code=c_of_moves, schema="UnpackOptions"),
     "SPLIT": Kind(moves=_split, code=c_of_moves, schema="SplitOptions"),
     "SPLIT_V": Kind(moves=_split_v, code=c_of_moves, schema="SplitVOptions"),

@@ -52,7 +52,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         if tensor is not None and not has_arrays(tensor.dtype) and not row.is_of_variable:
             raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
     try:
-        made, rule = _made(operator, kernel)
+        made, rule = _run_and_rule(operator, kernel)
     except FAILED as why:
         raise Missing(str(why)) from why
     if not outputs and not made.states:
@@ -120,7 +120,7 @@ def _with_constants(run: Callable[..., Any], data: list[NDArray[Any] | None], *a
     return run(*[next(given) if constant is None else constant for constant in data])
 
 
-def _made(operator: Operator, kernel: str) -> tuple[Made, str]:
+def _run_and_rule(operator: Operator, kernel: str) -> tuple[Made, str]:
     """Give the op and whose bits it gives: what moves codes, an operator of floats, or one of `qops.tflite`."""
     kind = KINDS.get(operator.kind, Kind())
     if kind.moves is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from qops import tflite
 from qops.models.code.tables import c_of_table
-from qops.models.cut import Index
+from qops.models.cut import Index, inside_window
 from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
@@ -19,7 +19,7 @@ from qops.models.tflite.cut import Cut
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
 from qops.models.tflite.site import Made, Maker, Site, activated
-from qops.models.tflite.windows import padding_of, windows_of
+from qops.models.tflite.windows import axes_of, windows_of
 
 __all__ = ["KINDS"]
 
@@ -41,11 +41,8 @@ def _real_pool(op: Operator, x: Values, reduce: Callable[..., Values], fill: flo
 def _cut_pooled(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
     """The pixels of a window that are inside of the image."""
     (x,), o = given, operator.options
-    stride, size = (o["StrideH"], o["StrideW"]), (o["FilterHeight"], o["FilterWidth"])
-    pads = padding_of(operator, x.shape, size)
-    starts = [index[1 + i] * stride[i] - pads[i] for i in range(2)]
-    rows, columns = (slice(max(s, 0), s + k) for s, k in zip(starts, size, strict=True))
-    image = x[index[0], rows, columns, index[3], None][None]
+    axes = axes_of(operator, x.shape, (o["FilterHeight"], o["FilterWidth"]))
+    image = inside_window(x[index[0], ..., index[3]], axes, index[1:3])[None, ..., None]
     fits = {"FilterHeight": image.shape[1], "FilterWidth": image.shape[2], "StrideH": 1, "StrideW": 1, "Padding": 1}
     how = f"one channel of one window, {image.shape[1]} x {image.shape[2]} codes"
     return Cut(replace(operator, options={**o, **fits}), [image], [(1, 1, 1, 1)], (0, 0, 0, 0), how)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from qops.models.cut import Index
+from qops._kernels.arrays.axis import Axis
+from qops.models.cut import Index, under_window
 from qops.models.tensor import Values, zero_of
 from qops.models.tflite.file import Operator
 from qops.models.tflite.site import PADDINGS
 from qops.tflite.window import UnsizedWindow
 
-__all__ = ["padding_of", "taps_of", "windows_of"]
+__all__ = ["axes_of", "padding_of", "taps_of", "windows_of"]
 
 
 def _window_of(op: Operator) -> UnsizedWindow:
@@ -35,11 +35,14 @@ def windows_of(op: Operator, x: Values, taps: tuple[int, int], fill: float = 0.0
     return seen.transpose(0, 2, 3, 1, 4, 5)
 
 
+def axes_of(op: Operator, shape: tuple[int, ...], size: tuple[int, int]) -> list[Axis]:
+    """Give how a window of this size moves along the axes of images NHWC of this shape."""
+    (stride, dilation, _), padding = _window_of(op), _window_of(op).over(shape, size).padding
+    each = zip(size, stride, dilation, padding, shape[1:3], strict=True)
+    return [Axis(taps, step, apart, *sides, pixels) for taps, step, apart, sides, pixels in each]
+
+
 def taps_of(operator: Operator, x: NDArray[Any], size: tuple[int, int], index: Index) -> NDArray[Any]:
     """Give the pixels under one window, (KH, KW, C); padding is real 0."""
-    (stride, dilation, _), pads = _window_of(operator), padding_of(operator, x.shape, size)
-    zero = zero_of(operator.inputs[0])
-    rows, columns = (index[1 + i] * stride[i] - pads[i] + np.arange(size[i]) * dilation[i] for i in range(2))
-    inside = ((rows >= 0) & (rows < x.shape[1]))[:, None] & ((columns >= 0) & (columns < x.shape[2]))
-    seen = x[index[0], np.clip(rows, 0, x.shape[1] - 1)[:, None], np.clip(columns, 0, x.shape[2] - 1)]
-    return np.where(inside[..., None], seen, np.asarray(zero, x.dtype))
+    axes = axes_of(operator, x.shape, size)
+    return under_window(x[index[0]], axes, index[1:3], 0, zero_of(operator.inputs[0]))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops.models import Graph, Op
+from qops.models.kinds import kind_named
 
 __all__ = ["matched", "unmatched"]
 
@@ -22,8 +23,6 @@ _ADDED = (  # what onnxruntime's quantizers put behind the name of a tensor
     "_quantized",
     "_output_quantized",
 )
-_REMOVED = ("Relu", "Clip")  # quantize_static leaves these out where the range of the codes does the same
-_MOVES = ("QUANTIZE", "DEQUANTIZE", "QuantizeLinear", "DequantizeLinear")
 
 
 def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]]:
@@ -58,7 +57,7 @@ def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]
         if other is not None:
             found[name] = run[_behind_removed(graph, twin, other)]
     found |= _of_the_same_op(graph, twin, run)
-    ours, theirs = ([op for op in g.ops if op.kind not in _MOVES] for g in (graph, twin))
+    ours, theirs = ([op for op in g.ops if not kind_named(op.kind).recodes] for g in (graph, twin))
     if [op.kind for op in ours] == [op.kind for op in theirs]:
         for a, b in zip(ours, theirs, strict=True):
             for name, other in zip(a.outputs, b.outputs, strict=True):
@@ -71,7 +70,7 @@ def _of_the_same_op(graph: Graph, twin: Graph, run: Arrays) -> dict[str, NDArray
 
     Where a ReLU was removed, what the op before it makes has the name of the ReLU's result.
     """
-    ops = {(op.name, op.kind): op for op in twin.ops if op.kind not in _MOVES}
+    ops = {(op.name, op.kind): op for op in twin.ops if not kind_named(op.kind).recodes}
     both = [(op, ops[op.name, op.kind]) for op in graph.ops if (op.name, op.kind) in ops]
     return {
         name: run[other]
@@ -96,7 +95,7 @@ def _behind_removed(graph: Graph, twin: Graph, name: str) -> str:
     names = [op.outputs[0] for op in twin.ops] + list(twin.inputs)
     while True:
         readers = [op for op in twin.ops if name in op.reads]
-        if len(readers) != 1 or readers[0].kind not in _REMOVED or _has(graph, readers[0], names):
+        if len(readers) != 1 or not kind_named(readers[0].kind).clamps or _has(graph, readers[0], names):
             return name
         name = readers[0].outputs[0]
 
@@ -107,7 +106,7 @@ def _has(graph: Graph, op: Op, names: Iterable[str]) -> bool:
     for other in graph.ops:
         if other.kind == op.kind and _name_in(names, other.reads[0]) == source:
             return True
-        if other.kind not in _MOVES and any(_name_in(names, name) == made for name in other.outputs):
+        if not kind_named(other.kind).recodes and any(_name_in(names, name) == made for name in other.outputs):
             return True
     return False
 

@@ -9,16 +9,11 @@ from numpy.typing import NDArray
 
 from qops.checks import choice
 from qops.models import Graph, Op
-from qops.models.onnx.kinds import KINDS as NODES
-from qops.models.operator import OperatorKind
+from qops.models.kinds import OPERATORS, kind_named
 from qops.models.target import PORTS, PortedLayer, Target
-from qops.models.tflite.kinds import KINDS as OPERATORS
 from qops.models.tflite.writer import packed_int4
 
 __all__ = ["ported"]
-
-KINDS: dict[str, OperatorKind] = {**OPERATORS, **NODES}
-"""All operators of both formats, whose names differ."""
 
 
 def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
@@ -40,16 +35,16 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
     PortedLayer
     """
     target = PORTS[choice(port, "port", PORTS)]
-    made = _made(PortedLayer(name, op.kind, [], {}, gap=op.gap), op, graph, target)
+    made = _with_code(PortedLayer(name, op.kind, [], {}, gap=op.gap), op, graph, target)
     extra = _sizes(op, graph) | _packed(op, graph, port)
     reads, writes = (tuple(graph.tensors[t] for t in names) for names in (op.inputs, op.outputs))
     return made._replace(constants={**made.constants, **extra}, reads=reads, writes=writes)
 
 
-def _made(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
+def _with_code(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     """Give what is particular to the kind of an op, or else the integers that it has."""
-    has_code = op.kind in KINDS and not op.gap and not _is_of_floats(op, graph)
-    code = KINDS[op.kind].code if has_code else None
+    has_code = not op.gap and not _is_of_floats(op, graph)
+    code = kind_named(op.kind).code if has_code else None
     found: PortedLayer | None = None if code is None else code(made, op, graph, target)
     if found is not None:
         return found

@@ -167,7 +167,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range, **
     ranges = [_range(r, name) for r, name in ((a_range, "a_range"), (b_range, "b_range"), (y_range, "y_range"))]
     every = np.arange(256, dtype=np.uint8)
     a, b = np.repeat(every, 256), np.tile(every, 256)
-    made = _made(rule, a, b, *ranges)
+    made = _sum_by(rule, a, b, *ranges)
     ends = (float(made.min), float(made.max))
     integers = _integers(rule, ranges[0], ranges[1], ends)
     x, y = FORMS[rule].run(integers, a, b)
@@ -194,8 +194,8 @@ def _range(given: Any, name: str) -> Range:
     return lo, hi
 
 
-def _made(rule: str, a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> QTensor:
-    """The result of the op."""
+def _sum_by(rule: str, a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> QTensor:
+    """Give the sum as the op of this rule computes it."""
     operands = (a, *a_range), (b, *b_range)
     if rule == "frontdoor":
         return frontdoor_add(*operands, range=y)
@@ -248,7 +248,7 @@ def _others(
     for other in FORMS:
         if other != rule:
             try:
-                yield other, _both(x, _made(other, a, b, *ranges).data)
+                yield other, _both(x, _sum_by(other, a, b, *ranges).data)
             except ValueError:  # ranges that this add does not take
                 continue
     for name, mutant in _mutants(integers, form.flags):

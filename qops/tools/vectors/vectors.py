@@ -263,6 +263,7 @@ def vectors(
     """
     if unknown:
         raise unknown_keyword(vectors, unknown)
+    x_zero_point = integer(x_zero_point, "x_zero_point")
     if isinstance(rule, str) and rule in REAL_BIAS:
         ends = {"zero_point": zero_point, "dtype": dtype, "qmin": qmin, "qmax": qmax}
         factor = {"scale": scale, "integers": integers, "scales": scales}

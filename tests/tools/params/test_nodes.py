@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from onnx import TensorProto
 from onnx_networks import residual
 from onnx_nodes import NODES, one
 
@@ -33,3 +34,21 @@ def test_the_command_reads_a_file_as_the_runtime_that_it_is_told(tmp_path, capsy
     words = ["params", "--port", "onnxruntime", "--runtime", runtime, "-o", str(tmp_path / "c")]
     assert main([*words, str(tmp_path / "one.onnx")]) == 0
     assert f" {kind}: " in capsys.readouterr().out
+
+
+BY_CODE = (
+    *("Abs", "Ceil", "Clip", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log"),
+    *("Mish", "Neg", "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Softplus", "Softsign", "Sqrt", "Tanh"),
+)
+
+
+@pytest.mark.parametrize("kind", BY_CODE)
+def test_an_operator_of_floats_that_reads_codes_is_a_table(tmp_path, kind):
+    codes = np.arange(256, dtype=np.uint8)
+    how = {"opset": 20} if kind == "Gelu" else {"opset": 18} if kind == "Mish" else {}
+    (tmp_path / "one.onnx").write_bytes(one(kind, [codes], dtype=TensorProto.UINT8, **how)[0].SerializeToString())
+    graph = load(tmp_path / "one.onnx")
+    (layer,) = params(graph, "onnxruntime").layers
+    assert layer.code
+    (table,) = (x for x in layer.constants.values() if np.size(x) == codes.size)
+    np.testing.assert_array_equal(table, *graph.run(codes).values())

@@ -7,8 +7,8 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import onnx as onnx_package
 import pytest
+from extra_outputs import with_outputs
 
 import qops
 from qops import isa, onnx, rules, tflite
@@ -366,16 +366,6 @@ def test_tflite_is_exact_on_its_own_kernels_and_not_on_lanes():
     assert qops.saturation(depthwise, machine="neon", runtime="plain").layers[0].groups == 4 * 8
 
 
-def with_outputs(path, names, into):
-    """A model that is asked for more tensors, with which onnxruntime fuses other nodes."""
-    model = onnx_package.load(path)
-    known = {one.name for one in model.graph.output}
-    more = [name for name in names if name not in known]
-    model.graph.output.extend(onnx_package.helper.make_tensor_value_info(name, 3, None) for name in more)
-    onnx_package.save(model, into)
-    return into
-
-
 CASES = json.loads((GOLDEN / "ort_avx2_models.json").read_text())
 
 
@@ -392,7 +382,7 @@ def test_models_of_onnxruntime(case, arrays, tmp_path):
     path = GOLDEN / case["attrs"]["model"]
     names = [name for name in case["outputs"] if not name.endswith("_vnni")]
     if not case["attrs"]["same_without_extra_outputs"]:
-        path = with_outputs(path, names, tmp_path / "outputs.onnx")
+        path = with_outputs(path, names, tmp_path)
     graph = qops.models.load(path, runtime="ort")
     own = [name for name in names if name in graph.tensors]
     assert set(graph.outputs) <= set(own)
