@@ -35,11 +35,12 @@ Between QuantizeLinear and DequantizeLinear of a model file, onnxruntime on x86 
 fuses nodes. So layers of int8 by int8 saturate there in ``ort_avx2`` as those of uint8 by int8 do, and
 ``qops.models.load`` gives these bits. The operators themselves, on codes of int8, are exact.
 
-The option ``session.x64quantprecision`` of onnxruntime makes ``ort_avx2`` exact, as ``ort``, where weights of int8 are
-constants of the file. Weights that are given at run time saturate as before.
+The option ``session.x64quantprecision`` of onnxruntime makes ``ort_avx2`` exact, as ``ort``, where weights of int8 and
+their zero points are constants of the file, of QLinear operators too. Weights that are given at run time saturate as
+before. Where nodes share such a constant, a session with this option does not start.
 
 Not modelled: ``QAttention``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulNBits``; onnxruntime on GPUs, on CPUs
-with AVX-512 and without VNNI, and its own operators without AVX2.
+with AVX-512 and without VNNI, on ARM cores with SME, and its own operators without AVX2.
 """
 
 from typing import TYPE_CHECKING

@@ -17,7 +17,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
-from qops.tflite.losses import Losses, losses
+from qops.tflite.losses import Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, scale_of
 from qops.tflite.window import UnsizedWindow, wide_sums
 
@@ -43,8 +43,8 @@ class Convolution(WeightedOp):
     """The base of CONV_2D and DEPTHWISE_CONV_2D: packed weights, the window, the stages."""
 
     __slots__ = (
-        *("_bias", "_channels", "_count", "_kernel", "_losses", "_many", "_moves", "_packed", "_parts", "_single"),
-        *("_size", "_stage", "_sums", "_wraps"),
+        *("_bias", "_channels", "_count", "_kernel", "_losses", "_lossy", "_many", "_moves", "_packed", "_parts"),
+        *("_single", "_size", "_stage", "_sums", "_wraps"),
     )
     _is_dense: ClassVar[bool] = True
     """Whether each result is a sum over several channels."""
@@ -70,6 +70,7 @@ class Convolution(WeightedOp):
         window, same = Window(given.stride, given.dilation), given.padding == "SAME"
         zero, typenum = given.x_zero_point, self._dtype.num
         self._losses: Losses | None = None
+        self._lossy: Lossy | None = None
         self._single: Any = None
         self._many = self._sums = None
         self._wraps = self._is_dense and self._dtype == np.int8 and self._rounding.may_wrap(facts.wraps_below)
@@ -98,9 +99,10 @@ class Convolution(WeightedOp):
         if other:
             finish = Finish(w_zero, self._bias, self._rounding._replace(rule=other).stage(), typenum)
             self._single = Kernel(self._packed, window, finish, zero, typenum, **rest)
-        pairs = facts.pairs if rule in facts.rules_of_pairs else ""
-        taps = w.reshape(len(w), -1, w.shape[3])
-        self._losses = losses(taps, w_zero, (self._dtype, zero), scale, self._left_shifts().get(rule, ""), pairs)
+        pairs, left = facts.pairs if rule in facts.rules_of_pairs else "", self._left_shifts().get(rule, "")
+        lossy = Lossy(w_zero, (self._dtype, zero), scale, left, pairs)
+        self._losses = losses(w.reshape(len(w), -1, w.shape[3]), *lossy)
+        self._lossy = lossy if left or pairs else None
         if self._losses is not None and self._losses.pairs is not None and groups > 1:
             raise bad_value("kernel", f"{given.kernel} has no known result of pairs of -128 in w of {groups} groups")
         if self._losses is not None or self._wraps:
@@ -156,7 +158,12 @@ class Convolution(WeightedOp):
         codes[..., first:] = tail(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
         return codes
 
-    def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    @property
+    def loses(self) -> bool:
+        """Whether sums of some data and weights lose something."""
+        return self._lossy is not None
+
+    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give what is left of exact sums, as `WeightedOp.kept` says.
 
         Parameters
@@ -164,14 +171,19 @@ class Convolution(WeightedOp):
         sums : ndarray of int64
         x : ndarray
             The data that they are the sums of.
+        w : ndarray, optional
+            Other weights that they are the sums of, of the shape of the op's. Groups lose what the op's weights do.
 
         Returns
         -------
         ndarray of int64
         """
-        if self._losses is None or self._is_single(x.shape):
+        found = self._losses
+        if w is not None and self._lossy is not None and w.shape[-1] == self._channels and self._is_dense:
+            found = losses(w.reshape(len(w), -1, w.shape[3]), *self._lossy)
+        if found is None or self._is_single(x.shape):
             return sums
-        return self._losses.of(sums, lambda: self._moves.taps(x, self._size, self._zeros[0]))
+        return found.of(sums, lambda: self._moves.taps(x, self._size, self._zeros[0]))
 
     def _is_single(self, shape: tuple[int, ...]) -> bool:
         return self._single is not None and prod(self._shape(shape)[:3]) == 1

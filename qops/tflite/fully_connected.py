@@ -17,7 +17,7 @@ from qops.checks import int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import cast, half_away, wrap
-from qops.tflite.losses import Losses, losses
+from qops.tflite.losses import Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
@@ -40,6 +40,7 @@ class FullyConnected(WeightedOp):
             "_keeps",
             "_kernel",
             "_losses",
+            "_lossy",
             "_many",
             "_matrix",
             "_packed",
@@ -95,6 +96,7 @@ class FullyConnected(WeightedOp):
         else:
             self._stage = own.stage()
         self._losses: Losses | None = None
+        self._lossy: Lossy | None = None
         wraps = {"int8": facts.wraps_below, "int4": facts.int4_wraps_below}.get(given.w_type, False)
         self._wraps = self._dtype == np.int8 and own.may_wrap(wraps)
         self._kernel = self._many = None
@@ -117,7 +119,9 @@ class FullyConnected(WeightedOp):
             self._single = Rows(one, typenum, zero, keeps=self._keeps)
         pairs = facts.pairs if own.rule in facts.rules_of_pairs else ""
         left = facts.left_shift.get(own.rule, "")
-        self._losses = losses(w[:, np.newaxis], w_zero, (self._dtype, zero), own.scale, left, pairs)
+        lossy = Lossy(w_zero, (self._dtype, zero), own.scale, left, pairs)
+        self._losses = losses(w[:, np.newaxis], *lossy)
+        self._lossy = lossy if left or pairs else None
         if self._losses is not None or self._wraps:
             self._matrix = MatMul(self._packed, w_zero, None, typenum, self._bias)
         if other or self._losses is not None or self._wraps:
@@ -205,10 +209,12 @@ class FullyConnected(WeightedOp):
                 self._rounding.wrap(sums, flat)
         return put(codes, out)
 
-    def _losing(self, sums: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        return sums if self._losses is None else self._losses.of(sums, lambda: rows[:, np.newaxis])
+    @property
+    def loses(self) -> bool:
+        """Whether sums of some data and weights lose something."""
+        return self._lossy is not None
 
-    def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give what is left of exact sums, as `WeightedOp.kept` says.
 
         Parameters
@@ -216,14 +222,20 @@ class FullyConnected(WeightedOp):
         sums : ndarray of int64
         x : ndarray
             The data that they are the sums of.
+        w : ndarray, optional
+            Other weights that they are the sums of, of the shape of the op's.
 
         Returns
         -------
         ndarray of int64
         """
-        if self._losses is None or self._is_single(x.shape):
+        found = self._losses
+        if w is not None and self._lossy is not None:
+            found = losses(w[:, np.newaxis] * w.dtype.type(self._factor), *self._lossy)
+        if found is None or self._is_single(x.shape):
             return sums
-        made = self._losing(sums.reshape(-1, self._count) * self._factor, x.reshape(-1, self._depth))
+        rows = x.reshape(-1, self._depth)
+        made = found.of(sums.reshape(-1, self._count) * self._factor, lambda: rows[:, np.newaxis])
         return (made // self._factor).reshape(sums.shape)
 
     def _is_single(self, shape: tuple[int, ...]) -> bool:
@@ -231,12 +243,13 @@ class FullyConnected(WeightedOp):
 
     def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:
         if self._dtype != np.int16:
-            return self._losing(self._matrix(rows, self._zeros[0], None, threads), rows)
+            sums: NDArray[Any] = self._matrix(rows, self._zeros[0], None, threads)
+            return sums if self._losses is None else self._losses.of(sums, lambda: rows[:, np.newaxis])
         if self._w is None:
             halves = (rows >> 8).astype(np.int8), (rows & 255).astype(np.uint8)
             upper, lower = (product(half, self._packed, num_threads=threads) for half in halves)
             return finished(upper.astype(np.int64) * 256 + lower, self._bias, self._rounding.rule)
-        sums: NDArray[Any] = (rows.astype(np.float64) @ self._w).astype(np.int64)  # 16 bits by 16, exact in double
+        sums = (rows.astype(np.float64) @ self._w).astype(np.int64)  # 16 bits by 16, exact in double
         return sums if self._bias is None else sums + self._bias.view(np.int32)[: self._count]
 
 

@@ -18,7 +18,7 @@ from qops.isa import MACHINES
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import quantized, wrap
 
-__all__ = ["Losses", "lefts", "losses"]
+__all__ = ["Losses", "Lossy", "lefts", "losses"]
 
 NEON = MACHINES["neon"]
 BLOCK = NEON.group * NEON.distance
@@ -50,6 +50,16 @@ class Losses(NamedTuple):
         if self.saturates:
             made = np.clip(made, -(1 << 31 - self.left), (1 << 31 - self.left) - 1)
         return (wrap(made << self.left) >> self.left).astype(np.int32)
+
+
+class Lossy(NamedTuple):
+    """What sums of any weights may lose on one kernel: the arguments of `losses`, but for the weights."""
+
+    w_zero: int
+    x: tuple[np.dtype[Any], int]
+    scale: Any
+    left_shift: str
+    pairs: str
 
 
 def lefts(scale: float | NDArray[np.float64]) -> NDArray[np.int64]:

@@ -152,7 +152,12 @@ class WeightedOp(PreparedOp):
             rounding = rounding._replace(rule=self._facts.one_column[rounding.rule])
         return rounding.requantize(self._dtype)
 
-    def kept(self, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    @property
+    def loses(self) -> bool:
+        """Whether sums of some data and weights lose something."""
+        return False
+
+    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give what kernels keep of the sums of data `x`: on 64-bit ARM, some lose pairs of codes or high bits."""
         return sums
 

@@ -24,7 +24,7 @@ def of_arm():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("op", sorted(golden.ADAPTORS))
+@pytest.mark.parametrize("op", sorted({*golden.ADAPTORS} - {"LOG"}))  # of int16 it fuses, as EXP; no set has it on ARM
 def test_all_other_cases_of_x86_are_those_of_arm(op):
     arrays, others, seen = read_npz(ROOT / f"tflite/{op}.npz"), of_arm(), 0
     for case in json.loads((ROOT / f"tflite/{op}.json").read_text()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,13 +60,16 @@ def sums_made(
     def exact(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
         by = centred if weights is None else weights.astype(np.float64) - w_zero
         made = np.rint(sums(site.operator, codes.astype(np.float64) - zero, by)).astype(np.int64)
-        return np.asarray(op.kept(made if bias is None else made + bias.astype(np.int64), codes))
+        return made if bias is None else made + bias.astype(np.int64)
+
+    def kept(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        return np.asarray(op.kept(exact(codes, bias, weights), codes, weights))
 
     scales = {"in_scale": op.x_scale, "w_scale": op.w_scale, "out_scale": op.y_scale}
     numbers = {**scales, "zero_point": op.y_zero_point, **ends}
     bias = site.bias(max(places) + 1)
     layer = Layer("requantize", numbers, site.constant(w), bias, exact, zero, w_zero, requantize, channel)
-    return Made((x,), op, layer)
+    return Made((x,), op, replace(layer, sums=kept, exact=exact) if op.loses else layer)
 
 
 def _check_bias(site: Site, op: Any, places: tuple[int, int]) -> None:

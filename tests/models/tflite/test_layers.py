@@ -125,3 +125,44 @@ def test_the_end_of_a_fused_activation_is_that_of_the_op(kernel, y_scale, zero, 
     code = np.full((1, 1, 1, 1), 127, np.int8)
     assert tflite.conv_2d(code, w.data, bias.data, **how, activation="RELU6", kernel=kernel).item() == highest
     assert graph.run(code)["y"].item() == highest
+
+
+def lossy_layer(kind, dtype, w, bias, kernel, folder):
+    """A graph of one layer of codes of a type, (N, 3, 3, C) or (N, C), on weights of the same type."""
+    info, shape = np.iinfo(dtype), (4, 3, 3, w.shape[-1]) if kind == "CONV_2D" else (6, w.shape[-1])
+    zero = np.asarray(0 if dtype == "int8" else 128)
+    one = {"scale": np.float32(1), "zero_point": zero}
+    x, weights = Tensor("x", shape, dtype, **one), Tensor("w", w.shape, dtype, **one, data=w)
+    y = Tensor("y", (), dtype, np.float32(2**13), np.asarray(info.min + 120))
+    added = Tensor("bias", bias.shape, "int32", np.float32(1), np.asarray(0), data=bias)
+    windows = {"StrideH": 1, "StrideW": 1, "Padding": 0, "DilationHFactor": 1, "DilationWFactor": 1}
+    operator = Operator(kind, [x, weights, added], [y], windows if kind == "CONV_2D" else {}, [])
+    file = folder / "layer.tflite"
+    file.write_bytes(tflite_bytes([x, weights, added, y], [operator], [x], [y]))
+    return load(file, runtime=kernel)
+
+
+@pytest.mark.parametrize(("kernel", "dtype"), [("xnnpack", "int8"), ("optimized", "int8"), ("optimized", "uint8")])
+@pytest.mark.parametrize(("kind", "window"), [("CONV_2D", (2, 2)), ("FULLY_CONNECTED", ())])
+def test_sums_of_a_layer_lose_pairs_of_lowest_codes_on_plain_neon(kernel, dtype, kind, window, tmp_path, rng):
+    """Also those of other weights, as causes of a difference try them; what weights add is read without any loss."""
+    lowest = np.iinfo(dtype).min
+    first, other = (
+        rng.choice([lowest, lowest, lowest + 100, lowest + 200], (5, *window, 33)).astype(dtype) for _ in range(2)
+    )
+    bias = rng.integers(-(2**17), 2**17, 5).astype(np.int32)
+    neon, dot, changed = (
+        lossy_layer(kind, dtype, w, bias, f"{kernel}_{core}", tmp_path)
+        for w, core in ((first, "neon"), (first, "arm"), (other, "neon"))
+    )
+    shape = neon.tensors["x"].shape
+    x = rng.choice([lowest, lowest, lowest + 100, lowest + 255], shape).astype(dtype)
+    layer, plain = neon.ops[0].layer, dot.ops[0].layer
+    sums, exact = layer.sums(x, bias), plain.sums(x, bias)
+    assert ((sums - exact) % -(2**16) == 0).all()
+    assert (sums < exact).any()
+    np.testing.assert_array_equal(layer.requantize(sums.astype(np.int32)), neon.run(x)["y"])
+    np.testing.assert_array_equal(layer.exact(x, bias), exact)
+    np.testing.assert_array_equal(layer.sums(x, bias, other), changed.ops[0].layer.sums(x, bias))
+    assert (layer.sums(x, bias, other) != layer.exact(x, bias, other)).any()
+    np.testing.assert_array_equal(layer.sums_of_weights(x), plain.sums_of_weights(x))

@@ -1,5 +1,6 @@
 """The golden cases of onnxruntime on kinds of CPU in the words of `qops.onnx`: arguments are renamed, nothing else."""
 
+import os
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +10,7 @@ from extra_outputs import codes_of, with_outputs
 
 from qops import models, onnx
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(os.environ.get("QOPS_GOLDEN") or Path(__file__).parents[2] / "golden")
 MOVES = ("pads", "strides", "dilations", "group")
 
 
