@@ -32,7 +32,7 @@ class Log(Unary):
     __slots__ = ()
     _name = "LOG"
 
-    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+    def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
         lowest = F32(given.y_scale) * F32(check.ends(self._dtype)[0] - given.y_zero_point)
         return self._tabled(lambda v: np.where(v > 0, np.log(np.where(v > 0, v, 1)), lowest), x, given)
 
