@@ -253,7 +253,7 @@ def qlinear_average_pool(
 
     **Hazards.** A mean of 2**31 output steps or more is the lowest code on x86, and the highest on ARM:
 
-    >>> x = np.uint8([[[255, 1]]])
+    >>> x = np.array([[[255, 1]]], np.uint8)
     >>> [qops.onnx.qlinear_average_pool(x, 2.0**30, 0, 1, 9, kernel_shape=[1], runtime=r)[0, 0, 0].item()
     ...  for r in ("ort", "ort_arm")]
     [0, 255]

@@ -167,12 +167,14 @@ def log(
 
     Examples
     --------
-    >>> qops.tflite.log(np.int8([-20, 0, 10, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> x = np.array([-20, 0, 10, 100], np.int8)
+    >>> qops.tflite.log(x, x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([-128, -128,    0,   23], dtype=int8)
 
     **Hazard.** In 16 bits 0 is a point of the table, which is moved as all points are; it is not the lowest code.
 
-    >>> qops.tflite.log(np.int16([0, 64, 128]), x_scale=0.1, x_zero_point=0, y_scale=0.001, y_zero_point=0)
+    >>> x = np.array([0, 64, 128], np.int16)
+    >>> qops.tflite.log(x, x_scale=0.1, x_zero_point=0, y_scale=0.001, y_zero_point=0)
     array([-24289, -10856,   2576], dtype=int16)
     """
     return Log._on(locals(), x, out)

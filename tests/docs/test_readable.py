@@ -28,7 +28,8 @@ def test_cells_are_those_of_operators_that_are_known():
     assert tflite["CONV_2D"] == ["yes", "yes", ""]
     assert tflite["SVDF"] == tflite["ARG_MAX"] == ["yes", "", ""]
     assert tflite["RESHAPE"] == onnx["Transpose"] == ["", "", "yes"]
-    assert tflite["LOG"] == onnx["Exp"] == ["", "yes", ""]
+    assert tflite["LOG"] == ["yes", "yes", ""]
+    assert onnx["Exp"] == ["", "yes", ""]
     assert onnx["QLinearConv"] == ["yes", "", ""]
     assert all("yes" in cells for cells in (*tflite.values(), *onnx.values()))
     assert "QLinearAdd (com.microsoft)" in page

@@ -119,8 +119,8 @@ def explain(
 
     A dump of a supernode, of which weights of channel 1 are 129 codes and more from their zero:
 
-    >>> w = np.uint8([[0, 255, 100]]).repeat(8, 0).reshape(1, 1, 8, 3), 0.0, 1.0
-    >>> op = qops.nnlib.Supernode(w, (np.int32([0] * 3), -1.0, 1.0), (1, 1), "VALID", 0.0, 7.0)
+    >>> w = np.array([[0, 255, 100]], np.uint8).repeat(8, 0).reshape(1, 1, 8, 3), 0.0, 1.0
+    >>> op = qops.nnlib.Supernode(w, (np.zeros(3, np.int32), -1.0, 1.0), (1, 1), "VALID", 0.0, 7.0)
     >>> x = np.arange(160, dtype=np.uint8).reshape(1, 4, 5, 8), 0.0, 1.0
     >>> found = qops.explain(x, op(x), op=op)
     >>> found.exact
