@@ -159,7 +159,7 @@ class ArrayBinary:
         with np.errstate(over="ignore"):
             made = self._form(np.asarray(left), np.asarray(right), self._numbers)
             if self._has_low_bits:  # of all elements, or of those that do not fill a width
-                made = np.ascontiguousarray(made, np.float64)
+                made = np.array(made, np.float64, order="C")  # also of no axis
                 rest = made.reshape(-1)[made.size // self._width * self._width if self._width else 0 :]
                 wide = rest.clip(-(2.0**63), 2.0**63 - 1024).astype(np.int64).astype(np.int32)
                 rest[...] = np.where(rest >= 2.0**63, -1, wide)  # int64 saturates

@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 from qops._kernels.arrays.nearest import did_you_mean
 from qops._pages.html import in_notebook, table
 from qops._readable import fitted, shows_fields
+from qops.checks import shown
 from qops.rules import formulas
 
 __all__ = ["BLOCKS", "TABLE", "BlockRule", "Rule"]
@@ -123,7 +124,7 @@ class Rules(dict[str, Rule]):
     """Requantization rules by name; printed, what the columns mean and a table."""
 
     def __missing__(self, name: object) -> NoReturn:
-        raise KeyError(f"{name!r} is no rule of requantization{did_you_mean(name, self)}")
+        raise KeyError(f"{shown(name)} is no rule of requantization{did_you_mean(name, self)}")
 
     def __repr__(self) -> str:
         return fitted(f"<{len(self)} requantization rules: {', '.join(self)}; print explains them>")

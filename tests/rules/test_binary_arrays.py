@@ -65,3 +65,11 @@ def test_prepared_op_gives_the_codes_of_the_function(op, rule):
 def test_what_does_not_fit_is_refused_by_name(change, words):
     with pytest.raises((ValueError, TypeError), match=f"^{words}"):
         rules.mul(**{"a": A, "b": B, "rule": "ort-arm", **HOW} | change)
+
+
+@pytest.mark.parametrize("rule", ["torch-acl", "torch-acl-tail"])
+def test_numbers_of_no_axis_stay_so(rule):
+    numbers = {"a_scale": 0.25, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 9, "y_scale": 0.35}
+    codes, out = np.array(120, np.uint8), np.empty((), np.uint8)
+    assert rules.add(codes, codes, rule, **numbers, y_zero_point=23, out=out) is out
+    assert out == rules.add(codes[None], codes[None], rule, **numbers, y_zero_point=23)[0]

@@ -350,3 +350,8 @@ def test_a_scale_of_minus_zero_is_that_of_zero(rule):
     want = rules.requantize(acc, rule, scale=0.0, zero_point=3)
     np.testing.assert_array_equal(rules.requantize(acc, rule, scale=-0.0, zero_point=3), want)
     np.testing.assert_array_equal(rules.requantize(acc, rule, scale=np.full(18, -0.0), zero_point=3), want)
+
+
+def test_a_rule_of_too_many_digits_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"^rule: expected one of 34 names.* got an integer of 16610 bits"):
+        rules.integers(10**5000, 0.3)
