@@ -17,7 +17,7 @@ from analysis.report import Table
 __all__ = ["FIGURES", "Network", "measure", "tables"]
 
 IMAGES = 300
-"""Of those that the network did not learn from."""
+"""How many test images are run; the network did not learn from them."""
 NETWORKS = {
     "plain filters, a scale for each channel": (False, True),
     "contrast filters, a scale for each layer": (True, False),
@@ -61,7 +61,7 @@ def table(network: Network) -> Table:
         numbers = [f"{one.error:.3f}", f"{one.mean:.4f}", f"{one.accuracy or 0:.2%}"]
         rows.append([one.name, one.changes, *(["-"] * 3 if one.refused else numbers)])
     could = ", ".join(f"{part} of {whole}" for part, whole in network.unsafe)
-    title = f"Digits on {network.repairs.machine}, {network.name}: logits beside those of exact int8"
+    title = f"Digits on {network.repairs.machine}, {network.name}: error of the logits against exact int8"
     return Table(f"{title} (pairs that could saturate, by layer: {could})", head, rows, words=2)
 
 

@@ -1,4 +1,7 @@
-"""The golden cases of onnxruntime on kinds of CPU in the words of `qops.onnx`: arguments are renamed, nothing else."""
+"""The golden cases of onnxruntime on kinds of CPU in the words of `qops.onnx`: arguments are renamed, nothing else.
+
+A model that was recorded with more outputs is asked for these outputs again: onnxruntime then fuses fewer nodes.
+"""
 
 import os
 from functools import cache

@@ -1,7 +1,6 @@
 """A rule that no table has is fitted, runs in `rules.requantize` and in C, and says what would decide."""
 
 import json
-import shutil
 import subprocess
 
 import numpy as np
@@ -136,7 +135,6 @@ def test_nothing_is_fitted_to_noise_or_to_a_few_integers():
         qops.explain(x[:6] // 100, few, fit=True)
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler of C")
 def test_the_c_of_a_fitted_rule_gives_its_codes(tmp_path):
     x, calls, bodies = drawn(300), [], []
     for rule in HARDWARE.values():
