@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.steps import Step, Steps
 from qops._kernels.machine import caches
 from qops.models.op import FAILED, Op
 from qops.models.tensor import Tensor
@@ -20,20 +21,6 @@ __all__ = ["RunPlan"]
 
 PART_CACHES = 16
 """How many times the L2 cache the tensors of an op take for a part of a batch; smaller parts were not faster."""
-
-
-class PlanStep(NamedTuple):
-    """One op of a run. Tensors have numbers, which are their places in the list of a run."""
-
-    call: Callable[..., Any]
-    """Arrays of what it reads to its result, or to a tuple of several."""
-    reads: tuple[int, ...]
-    first: int
-    """The only tensor that it reads, or -1 if there are more."""
-    write: int | slice
-    ends: tuple[int, ...]
-    """The tensors that no later op reads."""
-    op: Op
 
 
 class RunPlan:
@@ -70,7 +57,7 @@ class RunPlan:
         self._places = {key: i for i, key in enumerate((*inputs, *made))}
         last = {key: op.name for op in ops for key in (*op.outputs, *op.reads)}
         last.update(dict.fromkeys((*inputs, *outputs), ""))  # the caller has these
-        self._steps = [self._step(op, last, num_threads) for op in ops]
+        self._steps = Steps([self._step(op, last, num_threads) for op in ops], FAILED)
         self._constants = {key: tensors[key].data for key in outputs if tensors[key].data is not None}
         views = _views(ops, inputs)
         self._results = [(key, self._places.get(key, -1), key in views or key not in self._places) for key in outputs]
@@ -78,16 +65,16 @@ class RunPlan:
         self._types = [(_dtype(tensors[key]), tensors[key].shape[1:]) for key in inputs]
         self._image_bytes = _image_bytes(ops, inputs, outputs, tensors)
 
-    def _step(self, op: Op, last: Mapping[str, str], num_threads: int) -> PlanStep:
+    def _step(self, op: Op, last: Mapping[str, str], num_threads: int) -> Step:
         reads, results = (tuple(self._places[key] for key in names) for names in (op.reads, op.outputs))
         ends = tuple({self._places[key] for key in (*op.reads, *op.outputs) if last[key] == op.name})
-        first = reads[0] if len(reads) == 1 else -1
+        who = f"{self._name}: {op.name} ({op.kind})"
         if op.direct is None:
-            return PlanStep(op.call, reads, first, slice(results[0], results[-1] + 1), ends, op)
+            return Step(op.call, reads, results[0], len(results), ends, who)
         call = op.direct
         if num_threads > 1 and op.is_threaded:
             call = _on_threads(call, num_threads)
-        return PlanStep(call, reads, first, results[0], ends, op)
+        return Step(call, reads, results[0], 0, ends, who)
 
     def takes(self, x: Any) -> TypeGuard[NDArray[Any]]:
         """Whether `x` needs no further check: it is the only input, an array of its type and its shape."""
@@ -145,13 +132,7 @@ class RunPlan:
     def _run(self, inputs: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
         values: list[Any] = [None] * len(self._places)
         values[: len(inputs)] = inputs
-        for call, reads, first, write, ends, op in self._steps:
-            try:
-                values[write] = call(values[first]) if first >= 0 else call(*[values[i] for i in reads])
-            except FAILED as why:
-                raise ValueError(f"{self._name}: {op.name} ({op.kind}): {str(why) or repr(why)}") from why
-            for i in ends:
-                values[i] = None
+        self._steps.run(values)
         try:
             return {
                 key: np.array(self._constants[key] if place < 0 else values[place]) if copied else values[place]

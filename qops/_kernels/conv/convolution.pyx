@@ -15,6 +15,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, typenum_of
 from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.arrays.walk cimport at_a_line
@@ -285,7 +286,7 @@ cdef cnp.ndarray channels_last(cnp.ndarray x):
 
 
 @cython.final
-cdef class Conv2D:
+cdef class Conv2D(Kernel):
     """A prepared convolution of images NHWC, of NCHW with `planes`. `zero_point` is that of x and the code of padding.
 
     typenum: numpy's number of the dtype of images. same: the padding is what TensorFlow calls SAME, for the size of
@@ -312,7 +313,14 @@ cdef class Conv2D:
     def __call__(self, x, out=None, num_threads=1):
         """Convolve images, into `out` if that is given. Errors name x, w, out and num_threads."""
         cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1)
-        cdef cnp.ndarray data = array_of(x, "x"), y
+        return self.codes_of(array_of(x, "x"), out, threads)
+
+    cdef object result_of(self, cnp.ndarray a, cnp.ndarray b):
+        return self.codes_of(a, None, 1)
+
+    cdef object codes_of(self, cnp.ndarray data, out, Py_ssize_t threads):
+        """Do what `__call__` says, on checked arguments but for the type and shape of `data` and `out`."""
+        cdef cnp.ndarray y
         cdef PackedWeights packed = self.packed
         cdef Images images = Images.__new__(Images)
         cdef Convolution p

@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from qops._kernels.arrays.checks cimport MAX_DIMS, apart, array, array_of, take, writable
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.gemm.blocks cimport Product, shifted, some_columns as product_columns, take_caches
 from qops._kernels.gemm.gemm cimport is_zero, product, set_left, set_packed
 from qops._kernels.gemm.offsets cimport numbers, subtract_offsets, words
@@ -223,7 +224,7 @@ cdef class MatMul:
 
 
 @cython.final
-cdef class Rows:
+cdef class Rows(Kernel):
     """A prepared product of x by B, to codes. x has any shape: it is read as rows with one code for each row of B.
 
     typenum: numpy's number of the dtype of x. keeps: the result has all axes of x but the last, which then must be
@@ -254,7 +255,14 @@ cdef class Rows:
     def __call__(self, x, out=None, num_threads=1):
         """Multiply x - zero_point by B, into `out` if that is given; errors name x, w, out and num_threads."""
         cdef Py_ssize_t threads = int32(num_threads, "num_threads", 1)
-        cdef cnp.ndarray data = array_of(x, "x"), made = None
+        return self.codes_of(array_of(x, "x"), out, threads)
+
+    cdef object result_of(self, cnp.ndarray a, cnp.ndarray b):
+        return self.codes_of(a, None, 1)
+
+    cdef object codes_of(self, cnp.ndarray data, out, Py_ssize_t threads):
+        """Do what `__call__` says, on checked arguments but for the type and shape of `data` and `out`."""
+        cdef cnp.ndarray made = None
         cdef Py_ssize_t k = self.matmul.b.k, ndim = cnp.PyArray_NDIM(data)
         cdef cnp.npy_intp[MAX_DIMS] shape
         cdef bint has_rows

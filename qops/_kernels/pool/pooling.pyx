@@ -17,6 +17,7 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.axis cimport taps_on_image
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
+from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.arrays.window cimport Window
 from qops._kernels.pool.means cimport HALF_AWAY, Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
 from qops._kernels.pool.run cimport (
@@ -164,7 +165,7 @@ def counts(size, kernel, Window window not None, *, bint padding=False):
 
 
 @cython.final
-cdef class Clamped:
+cdef class Clamped(Kernel):
     """A prepared pool over images NHWC of uint8 or int8, whose results are clamped to `lowest` and `highest`.
 
     averages: the mean of each window by the rule half_away, else the largest code. typenum: numpy's number of the
@@ -186,7 +187,14 @@ cdef class Clamped:
 
     def __call__(self, x, out=None):
         """Pool images, into `out` if that is given. Errors name x, window and out."""
-        cdef cnp.ndarray data = array_of(x, "x"), made
+        return self.codes_of(array_of(x, "x"), out)
+
+    cdef object result_of(self, cnp.ndarray a, cnp.ndarray b):
+        return self.codes_of(a, None)
+
+    cdef object codes_of(self, cnp.ndarray data, out):
+        """Do what `__call__` says, on an array."""
+        cdef cnp.ndarray made
         cdef Window window = self.window
         cdef Means how
         cdef Pool p

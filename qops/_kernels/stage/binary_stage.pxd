@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
+from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport Stage
 
@@ -29,7 +30,7 @@ cdef struct BinaryParams:
     Py_ssize_t width  # elements that are computed together, 1 if each is by itself
     const BinaryParams* tail  # what computes the elements at the end that do not fill a width; NULL: there are none
 
-cdef class BinaryStage:
+cdef class BinaryStage(Kernel):
     cdef BinaryParams params
     cdef object alive  # the owners of the memory that the stages point into
     cdef object codes(self, cnp.ndarray a, cnp.ndarray b, out)

@@ -13,7 +13,7 @@ Integers are int32, and sums of two parts wrap; fma is one rounding to float32.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.arrays.checks cimport array, output
+from qops._kernels.arrays.checks cimport array, output, take
 from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
@@ -135,7 +135,7 @@ cdef void binary_codes_loop(char** data, Py_ssize_t n, void* using) noexcept nog
     binary_codes(data, 0, whole, p)
 
 
-cdef class BinaryStage:
+cdef class BinaryStage(Kernel):
     """A form with its numbers. `run` makes the codes of two arrays; a call checks them and makes the result too."""
 
     def with_tail(self, Py_ssize_t width, BinaryStage tail):
@@ -149,6 +149,11 @@ cdef class BinaryStage:
         """Give the codes of two arrays that broadcast, in `out` if that is given; errors name a, b and out."""
         cdef int typenum = self.params.typenum
         return self.codes(array(a, "a", typenum), array(b, "b", typenum), out)
+
+    cdef object result_of(self, cnp.ndarray a, cnp.ndarray b):
+        take(a, "a", self.params.typenum)
+        take(b, "b", self.params.typenum)
+        return self.codes(a, b, None)
 
     cdef object codes(self, cnp.ndarray a, cnp.ndarray b, out):
         """Give the codes of two arrays of the stage's type that broadcast, in `out`, which is checked."""

@@ -10,6 +10,7 @@ from libc.math cimport roundf, truncf
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
 from qops._kernels.arrays.checks cimport apart, array_of, take, writable
+from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.machine.host cimport check_rounding
 from qops._kernels.stage.rounding cimport clamp_s64, half_up_high_s32, shifted_half_away, wrap_s32
 
@@ -102,7 +103,7 @@ cdef void make_rows(const code *x, result *y, Py_ssize_t rows, Py_ssize_t n, con
 
 
 @cython.final
-cdef class RowShares:
+cdef class RowShares(Kernel):
     """A prepared softmax over the last axis, of codes of 8 bits.
 
     typenum, result_typenum: numpy's numbers of the dtypes of the data and of the results.
@@ -130,7 +131,14 @@ cdef class RowShares:
 
     def __call__(self, x, out=None):
         """Give the shares of each row of x, in `out` if that is given; errors name x and out."""
-        cdef cnp.ndarray data = array_of(x, "x"), made
+        return self.shares_of(array_of(x, "x"), out)
+
+    cdef object result_of(self, cnp.ndarray a, cnp.ndarray b):
+        return self.shares_of(a, None)
+
+    cdef object shares_of(self, cnp.ndarray data, out):
+        """Do what `__call__` says, on an array."""
+        cdef cnp.ndarray made
         cdef int ndim = cnp.PyArray_NDIM(data)
         cdef cnp.npy_intp *shape = cnp.PyArray_DIMS(data)
         check_rounding()
