@@ -207,7 +207,7 @@ MOVES = [
     *(pytest.param(kind, [M, M + 1], {}, "exact", id=kind) for kind in COMPARISONS),
     *(pytest.param(kind, [M > 0, M > 1], {}, "exact", id=kind) for kind in ("And", "Or")),
     pytest.param("Not", [M > 0], {}, "exact", id="Not"),
-    pytest.param("QGemm", GEMM[:7], {}, "ort", id="QGemm of floats"),
+    pytest.param("QGemm", GEMM[:7], {}, "ort_avx2", id="QGemm of floats"),
     pytest.param("QLinearConcat", [*CONV[6:], *POOL[:3]], {"axis": 1}, "ort", id="QLinearConcat"),
     *(pytest.param(kind, [M], {"axis": 1}, "exact", id=kind) for kind in ("ArgMax", "ArgMin")),
     *(pytest.param(kind, inputs, how, "?", id=kind) for kind, (inputs, how) in PLAIN.items()),
@@ -220,7 +220,7 @@ def test_results_have_the_types_that_the_graph_says(load, kind, inputs, how, rul
     how = dict(how)
     results = 3 if kind == "DynamicQuantizeLinear" else how.pop("results", 1)
     opset = 17 if kind == "QLinearSoftmax" else how.pop("opset", 17)  # the former has an attribute of that name
-    graph = graph_of(load, kind, inputs, "ort", how, results, opset)
+    graph = graph_of(load, kind, inputs, "ort_avx2", how, results, opset)
     for name, y in graph.run(inputs[place_of_data(kind)], keep="all").items():
         assert graph.tensors[name].dtype == y.dtype, name
     if rule != "?":
