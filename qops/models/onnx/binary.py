@@ -76,10 +76,8 @@ KINDS = {
     "QLinearAdd": Kind(
         function=onnx.qlinear_add,
         prepared=onnx.QLinearAdd,
-        count=8,
         data=(0, 3),
         is_own=True,
-        has_runtime=True,
         inputs=_INPUTS._replace(real="Add"),
         rounds_zero_point=True,
         explained="add",
@@ -89,10 +87,8 @@ KINDS = {
     "QLinearMul": Kind(
         function=onnx.qlinear_mul,
         prepared=onnx.QLinearMul,
-        count=8,
         data=(0, 3),
         is_own=True,
-        has_runtime=True,
         inputs=_INPUTS._replace(real="Mul"),
         rounds_zero_point=True,
         explained="mul",

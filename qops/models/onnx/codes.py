@@ -112,9 +112,6 @@ KINDS = {
     "QuantizeLinear": Kind(
         function=onnx.quantize_linear,
         prepared=onnx.QuantizeLinear,
-        count=3,
-        attributes=("axis", "block_size", "output_dtype", "precision", "saturate"),
-        has_runtime=True,
         inputs=Spec((), (1, 2)),
         recodes=True,
         cut=cut_code,
@@ -126,8 +123,6 @@ KINDS = {
     ),
     "DequantizeLinear": Kind(
         function=onnx.dequantize_linear,
-        count=3,
-        attributes=("axis", "block_size", "output_dtype"),
         rule="exact",
         inputs=Spec((QuantizedInput(0, 1, 2),)),
         recodes=True,
@@ -140,15 +135,12 @@ KINDS = {
     ),
     "DynamicQuantizeLinear": Kind(
         function=onnx.dynamic_quantize_linear,
-        count=1,
-        has_runtime=True,
         code=_c_of_dynamic,
         result=lambda node, type_of: ["uint8", "float32", "uint8"],
     ),
     "QLinearSigmoid": Kind(
         function=onnx.qlinear_sigmoid,
         prepared=onnx.QLinearSigmoid,
-        count=5,
         is_own=True,
         rule="ort",
         inputs=_INPUTS._replace(real="Sigmoid"),
@@ -158,8 +150,6 @@ KINDS = {
     "QLinearLeakyRelu": Kind(
         function=onnx.qlinear_leaky_relu,
         prepared=onnx.QLinearLeakyRelu,
-        count=5,
-        attributes=("alpha",),
         is_own=True,
         rule="ort",
         inputs=_INPUTS._replace(real="LeakyRelu"),

@@ -122,9 +122,6 @@ KINDS = {
     "QLinearConv": Kind(
         function=onnx.qlinear_conv,
         prepared=onnx.QLinearConv,
-        count=9,
-        attributes=tuple(_WINDOW),
-        has_runtime=True,
         inputs=_CONV,
         sums=conv,
         cut=partial(_cut_convolution, _CONV),
@@ -133,9 +130,6 @@ KINDS = {
     "ConvInteger": Kind(
         function=onnx.conv_integer,
         prepared=onnx.ConvInteger,
-        count=4,
-        attributes=tuple(_WINDOW),
-        has_runtime=True,
         rule="exact",
         inputs=INTEGERS,
         cut=partial(_cut_convolution, INTEGERS),

@@ -11,6 +11,8 @@ from qops.models.operator import OperatorKind
 
 __all__ = ["Kind"]
 
+_OF_A_CALL = ("num_threads", "out", "runtime")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(OperatorKind):
@@ -20,14 +22,8 @@ class Kind(OperatorKind):
     ----------
     function, prepared : callable or None
         The function of `qops.onnx` that runs a node on codes, and its prepared op.
-    count : int
-        How many inputs the function takes, in the order of the node.
     data : tuple of int
-        Which of them are data of a call; all others are arguments of the prepared op.
-    attributes : tuple of str
-        The attributes of the node that the function takes, by their names.
-    has_runtime : bool
-        Whether the function takes a runtime.
+        Which inputs are data of a call; all others are arguments of the prepared op.
     is_own : bool
         Whether it is an operator of onnxruntime's own domain.
     rule : str
@@ -60,10 +56,7 @@ class Kind(OperatorKind):
 
     function: Callable[..., Any] | None = None
     prepared: Callable[..., Any] | None = None
-    count: int = 0
     data: tuple[int, ...] = (0,)
-    attributes: tuple[str, ...] = ()
-    has_runtime: bool = False
     is_own: bool = False
     rule: str = ""
     inputs: Spec | None = None
@@ -77,3 +70,25 @@ class Kind(OperatorKind):
     crosses_pairs: bool = False
     quantizes_weights: bool = False
     rounds_zero_point: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many inputs the function takes, in the order of the node: its arguments by position."""
+        return 0 if self.function is None else self.function.__code__.co_argcount
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of the node that the function takes: its arguments by name, but for those of each call."""
+        return tuple(name for name in self._by_name if name not in _OF_A_CALL)
+
+    @property
+    def has_runtime(self) -> bool:
+        """Whether the function takes a runtime."""
+        return "runtime" in self._by_name
+
+    @property
+    def _by_name(self) -> tuple[str, ...]:
+        if self.function is None:
+            return ()
+        code = self.function.__code__
+        return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

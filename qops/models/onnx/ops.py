@@ -149,15 +149,13 @@ def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]
     node, row = site.node, kind_of(site.node)
     domain = OWN_DOMAIN if row.is_own else ""
     reads_codes = site.is_given(0) and site.tensors[node.inputs[0]].dtype in ("uint8", "int8")
-    if node.domain != domain and not (
-        node.kind in ("QuantizeLinear", "DequantizeLinear") and node.domain == OWN_DOMAIN
-    ):
+    if node.domain != domain and not (row.recodes and node.domain == OWN_DOMAIN):
         raise Missing(f"qops has no such operator of {node.domain!r}")
     if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
         made = made_of(site)
         rule = getattr(made.prepared, "rule", "")  # that of two tensors may depend on their scales
-        runtime = own_runtime(site) if row.is_own and row.has_runtime else row.rule or site.runtime
-        return made, _real(site), rule or runtime
+        runtime = own_runtime(site) if row.is_own else site.runtime
+        return made, _real(site), rule or row.rule or runtime
     if row.moves is not None:
         run = partial(row.moves, node)
         return Made(run), run, row.rule
@@ -181,7 +179,7 @@ def _real(site: Site) -> Callable[[Given], Any] | None:
     node, spec, row = site.node, spec_of(site.node), kind_of(site.node)
     if row.real is not None:
         return partial(row.real, node)
-    if spec is None or (not spec.real and node.kind not in ("QuantizeLinear", "DequantizeLinear")):
+    if spec is None or not (spec.real or row.recodes):
         return None
     places = [codes.tensor for codes in spec.of] or [0]
     other = KINDS[spec.real or "Identity"]

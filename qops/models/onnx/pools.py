@@ -27,7 +27,6 @@ __all__ = ["KINDS"]
 
 Given = Sequence[Any]
 F32 = np.float32
-_ATTRIBUTES = ("auto_pad", "ceil_mode", "kernel_shape", "pads", "strides")
 
 
 def _real_max_pool(node: Node, given: Given) -> Values:
@@ -135,10 +134,7 @@ KINDS = {
     "QLinearAveragePool": Kind(
         function=onnx.qlinear_average_pool,
         prepared=onnx.QLinearAveragePool,
-        count=5,
-        attributes=(*_ATTRIBUTES, "count_include_pad", "channels_last"),
         is_own=True,
-        has_runtime=True,
         inputs=_INPUTS._replace(real="AveragePool"),
         rounds_zero_point=True,
         cut=_cut_window,
@@ -147,8 +143,6 @@ KINDS = {
     "QLinearGlobalAveragePool": Kind(
         function=onnx.qlinear_global_average_pool,
         prepared=onnx.QLinearGlobalAveragePool,
-        count=5,
-        attributes=("channels_last",),
         is_own=True,
         rule="ort",
         inputs=_INPUTS._replace(real="GlobalAveragePool"),
@@ -158,8 +152,6 @@ KINDS = {
     "MaxPool": Kind(
         function=onnx.max_pool,
         prepared=onnx.MaxPool,
-        count=1,
-        attributes=(*_ATTRIBUTES, "dilations"),
         rule="exact",
         real=_real_max_pool,
         cut=_cut_window,

@@ -175,8 +175,6 @@ KINDS = {
     "QLinearMatMul": Kind(
         function=onnx.qlinear_matmul,
         prepared=onnx.QLinearMatMul,
-        count=8,
-        has_runtime=True,
         inputs=_MATMUL,
         sums=_matmul_sums,
         cut=partial(_cut_product, _MATMUL),
@@ -185,8 +183,6 @@ KINDS = {
     "MatMulInteger": Kind(
         function=onnx.matmul_integer,
         prepared=onnx.MatMulInteger,
-        count=4,
-        has_runtime=True,
         rule="exact",
         inputs=INTEGERS,
         cut=partial(_cut_product, INTEGERS),
@@ -196,11 +192,7 @@ KINDS = {
     "QGemm": Kind(
         function=onnx.qgemm,
         prepared=onnx.QGemm,
-        count=9,
-        attributes=("alpha", "transA", "transB"),
         is_own=True,
-        has_runtime=True,
-        rule="ort",
         inputs=_GEMM,
         sums=gemm,
         cut=partial(_cut_product, _GEMM),
@@ -210,10 +202,7 @@ KINDS = {
     "MatMulIntegerToFloat": Kind(
         function=onnx.matmul_integer_to_float,
         prepared=onnx.MatMulIntegerToFloat,
-        count=7,
         is_own=True,
-        has_runtime=True,
-        rule="ort",
         inputs=_TO_FLOAT,
         cut=partial(_cut_product, _TO_FLOAT),
         code=c_of_integers,
@@ -222,10 +211,7 @@ KINDS = {
     "DynamicQuantizeMatMul": Kind(
         function=onnx.dynamic_quantize_matmul,
         prepared=onnx.DynamicQuantizeMatMul,
-        count=5,
         is_own=True,
-        has_runtime=True,
-        rule="ort",
         inputs=Spec((QuantizedInput(1, 2, 3, -1),)),
         code=c_of_integers,
         result="float32",

@@ -89,8 +89,6 @@ KINDS = {
     "QLinearSoftmax": Kind(
         function=onnx.qlinear_softmax,
         prepared=onnx.QLinearSoftmax,
-        count=5,
-        attributes=("axis", "opset"),
         is_own=True,
         rule="ort",
         inputs=Spec((QuantizedInput(0, 1, 2),), (3, 4), "Softmax"),

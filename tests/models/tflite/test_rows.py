@@ -1,0 +1,71 @@
+"""What rows of TFLite's operators say that no golden case tells: options, versions, and that none lacks its formula."""
+
+import numpy as np
+import pytest
+import tflite
+
+from qops.models.tensor import Tensor
+from qops.models.tflite.file import Operator, read_tflite
+from qops.models.tflite.kinds import KINDS
+from qops.models.tflite.writer import tflite_bytes
+
+TABLES = {name.lower(): name for name in dir(tflite.BuiltinOptions) if not name.startswith("_")}
+SHARED = {
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), "Pool2DOptions"),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), "ReducerOptions"),
+}
+"""Tables of options that do not have the name of one operator."""
+
+
+def fields_of(table):
+    """The fields of a table of the schema, by the names of the functions that write them."""
+    prefix = f"{table}Add"
+    return [name.removeprefix(prefix) for name in dir(tflite) if name.startswith(prefix)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_options_are_those_of_the_schema(kind):
+    """A table without fields may be left out."""
+    table = SHARED.get(kind) or TABLES.get(f"{kind.replace('_', '')}options".lower(), "")
+    assert KINDS[kind].schema in ({table} if table and fields_of(table) else {table, ""})
+
+
+@pytest.mark.parametrize("kind", [kind for kind, row in KINDS.items() if row.schema])
+def test_each_option_that_is_written_is_read(kind, tmp_path):
+    x, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xy")
+    for field in fields_of(KINDS[kind].schema):
+        value = [3, 1] if field in ("NewShape", "SqueezeDims") else 1
+        file = tmp_path / f"{field}.tflite"
+        file.write_bytes(tflite_bytes([x, y], [Operator(kind, [x], [y], {field: value}, [])], [x], [y]))
+        (found,) = read_tflite(file).operators
+        assert (found.kind, np.array_equal(found.options[field], value)) == (kind, True), field
+
+
+OTHER_VERSIONS = {
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D"), 3),
+    "FULLY_CONNECTED": 4,
+    **dict.fromkeys(("HARD_SWISH", "NEG", "PRELU", "RELU_0_TO_1", "RELU_N1_TO_1"), 1),
+    **dict.fromkeys(("CAST", "DIV", "ELU", "EXPAND_DIMS", "FLOOR_DIV", "RESHAPE", "SHAPE"), 1),
+    **dict.fromkeys(("ASSIGN_VARIABLE", "READ_VARIABLE", "TFLite_Detection_PostProcess"), 1),
+}
+"""Versions but for 2: those of layers of int8 are as LiteRT's ``op_version.cc`` says; for the first line of those that
+have 1, LiteRT 2.3 has no other, and it refuses files that say one."""
+
+
+def test_versions_are_those_that_litert_has():
+    assert {kind: row.version for kind, row in KINDS.items()} == {kind: OTHER_VERSIONS.get(kind, 2) for kind in KINDS}
+    x, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xy")
+    for kind, row in KINDS.items():
+        model = tflite.Model.GetRootAs(tflite_bytes([x, y], [Operator(kind, [x], [y], {}, [])], [x], [y]), 0)
+        assert model.OperatorCodes(0).Version() == row.version, kind
+
+
+WITHOUT_FORMULA = {
+    *("ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "CAST", "FLOOR_DIV", "READ_VARIABLE", "SHAPE"),
+    *("SVDF", "TFLite_Detection_PostProcess", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+}
+"""Those of integers, of variables, and with states; the golden cases of all others are compared with real numbers."""
+
+
+def test_every_other_operator_has_a_formula_in_real_numbers():
+    assert {kind for kind, row in KINDS.items() if not (row.real or row.moves)} == WITHOUT_FORMULA
