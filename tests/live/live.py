@@ -1,7 +1,7 @@
 """Random calls of the systems that are installed, beside qops, bit for bit; ``make live SEED=1 CALLS=300``.
 
-``CPU=haswell`` or ``CPU=arm`` makes them on another CPU; `cpus` says how. ``DATA=20`` calls each model of a system on so
-many sets of data, which takes little longer: the table counts all those calls.
+``CPU=haswell`` or ``CPU=arm`` makes them on another CPU; `cpus` says how. ``DATA=20`` calls each model of a system on
+so many sets of data, which takes little longer: the table counts all those calls.
 
 Prints a table of each op's calls that are equal, that both refuse, that end the system's process, that differ as the
 documentation of qops says, with the reason, and that differ, with the first difference of each op; exits with 1 if
