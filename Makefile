@@ -72,10 +72,9 @@ $(VENV)/live: $(VENV)/deps
 	@touch $@
 
 live: CALLS ?= 300
-# qops is compiled for ARM by its own Python, and the systems are unpacked for it
-live: OF_PEERS = $(if $(filter-out haswell,$(CPU)),,$(PEERS))
-live: dev $(if $(PEERS)$(filter-out haswell,$(CPU)),,$(VENV)/live)  ## random calls of real systems beside qops: SEED=1 CALLS=300; PEERS=python: the systems of that one; CPU=haswell or arm: on that
-	PYTHONPATH=tests/support:. $(or $(OF_PEERS),$(BIN)/python) tests/live/live.py --seed $(SEED) --calls $(CALLS) --cpu=$(CPU)
+live: DATA ?= 1
+live: dev $(if $(PEERS),,$(VENV)/live)  ## random calls of real systems beside qops: SEED=1 CALLS=300 DATA=1; PEERS=python: the systems of that one; CPU=haswell or arm: on that
+	PYTHONPATH=tests/support:. $(or $(PEERS),$(BIN)/python) tests/live/live.py --seed $(SEED) --calls $(CALLS) --data $(DATA) --cpu=$(CPU)
 
 lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled by clang too, if it is there
 	$(BIN)/ruff check .

@@ -71,10 +71,10 @@ def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
     return even.reshape(len(rows), even.shape[1] // 2, 2)
 
 
-def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
-    """Tell which pairs of weights (..., 2) can leave s16 when multiplied by codes in [0, top].
+def leaves_s16(pairs: S32, top: ArrayLike, low: ArrayLike = 0) -> NDArray[np.bool_]:
+    """Tell which pairs of weights (..., 2) can leave s16 when multiplied by codes in [low, top].
 
-    `top` is one number, or one for each weight.
+    `top` and `low` are one number each, or one for each weight; `low` is 0 or less, `top` 0 or more.
 
     Examples
     --------
@@ -82,9 +82,10 @@ def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
     >>> leaves_s16(np.array([[127, 127], [127, -127]], np.int32), 255)
     array([ True, False])
     """
-    high = (np.maximum(pairs, 0) * top).sum(axis=-1)
-    low = (np.minimum(pairs, 0) * top).sum(axis=-1)
-    return np.asarray((high > S16_MAX) | (low < S16_MIN))
+    positive, negative = np.maximum(pairs, 0), np.minimum(pairs, 0)
+    highest = (positive * top + negative * low).sum(axis=-1)
+    lowest = (negative * top + positive * low).sum(axis=-1)
+    return np.asarray((highest > S16_MAX) | (lowest < S16_MIN))
 
 
 def compensated(

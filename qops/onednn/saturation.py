@@ -20,13 +20,15 @@ from qops.onednn import dot
 from qops.onednn.convolution_weights import Filters, filters_of, reorder_weights
 from qops.onednn.dot import S8, S16_MAX, S16_MIN, S64, U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.pair_order import TAPS, padded_rows, rows_of
+from qops.onednn.pair_order import ORDERS, padded_rows, rows_of, weights_in_order
 from qops.onednn.unrolled import unrolled_image, unrolled_weights, unrolled_window
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
 
 U8_TOP = TABLE["u8"].highest
+S8_LOW = TABLE["s8"].lowest
+ONEDNN = next(iter(ORDERS))
 
 
 @shows_fields
@@ -63,7 +65,7 @@ def saturated_pairs(
     window: Window = DENSE,
     isa: str = "avx2",
     version: str = DEFAULT_VERSION,
-    order: str = TAPS[0],
+    order: str = ONEDNN,
     zero_point: int = 0,
 ) -> Saturation:
     """Count the pairs of products that saturate in `convolution` or `inner_product`, and measure what that costs.
@@ -82,30 +84,33 @@ def saturated_pairs(
     ----------
     src : ndarray of uint8 or int8, (N, IC) or (N, C, H, W)
     weights : ndarray of int8, (OC, IC), (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
+        With the order "channels, taps" they may be uint8, and are (O, C, KH, KW) or (G, O/G, C/G, KH, KW).
     window : Window, optional
         Stride, dilation and padding of a convolution.
     isa, version : str, optional
         See `gemm_u8s8s32`.
-    order : {"channels of a tap", "taps, channels"}
+    order : {"channels of a tap", "taps, channels", "channels, taps"}
         How codes under the window form pairs. "channels of a tap" is oneDNN's order: pairs begin anew at each tap, and
         padding is no part of them. "taps, channels" is that of fbgemm and of onnxruntime's QLinearConv: pairs go on
         from the last channel of a tap to the first one of the next, and padding takes part. An inner product forms
-        pairs from its first code on. Nothing is halved, and codes of int8 saturate nothing.
+        pairs from its first code on. Nothing is halved, and codes of int8 saturate nothing. "channels, taps" is that of
+        onnxruntime's ConvInteger: pairs go on from the last tap of a channel to the first one of the next. There the
+        weights are the unsigned codes. So a source of int8 with weights of uint8 saturates, and nothing else.
     zero_point : int
-        The code of real 0 of the source, which padding has. It is for "taps, channels" alone.
+        The code of real 0 of the source, which padding has. It is for the orders in which padding takes part.
 
     Returns
     -------
     Saturation
         The shape of its counts is (OC, pairs) or (O, pairs, KH, KW), where O are the outputs of all groups. Where taps
         form pairs, it is (O, pairs, KH, 1) for pairs in the rows of the kernel, else (O, pairs, 1, 1).
-        With "taps, channels" it is (OC, pairs) or (O, pairs).
+        With the orders in which padding takes part it is (OC, pairs) or (O, pairs).
 
     Raises
     ------
     TypeError, ValueError
-        Other dtypes or numbers of dimensions, shapes that do not fit, a window for an inner product, an unknown `isa`
-        or `version`; a `zero_point` that is no code, or beside an order without padding.
+        Other dtypes or numbers of dimensions, shapes that do not fit, a window for an inner product, an unknown `isa`,
+        `version` or `order`; a `zero_point` that is no code, or beside an order without padding.
 
     Notes
     -----
@@ -136,8 +141,8 @@ def saturated_pairs(
     """
     m = machine(version, isa)
     check.instance(window, "window", Window)
-    if check.choice(order, "order", TAPS) == TAPS[1]:
-        return _in_order(src, _weights(weights, groups=True), window, m.saturates, zero_point)
+    if check.choice(order, "order", ORDERS) != ONEDNN:
+        return _in_order(src, weights_in_order(weights, order), window, m.saturates, zero_point, order)
     if check.int32(zero_point, "zero_point"):
         raise bad_value("zero_point", f"expected 0 with order {order!r}, got {zero_point}")
     if _weights(weights).ndim == 4:
@@ -183,14 +188,15 @@ def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Satu
     return _saturation(counts.transpose(0, 3, 1, 2), places, np.stack(lost))
 
 
-def _lost(rows: U8 | S8, weights: S8, starts: Sequence[int], saturates: bool) -> tuple[S64, S64]:
+def _lost(rows: U8 | S8, weights: NDArray[Any], starts: Sequence[int], saturates: bool) -> tuple[S64, S64]:
     """Give in how many rows each pair of weights (O, P) saturates, and what each sum (M, O) loses by that."""
     w = dot.paired(weights, starts)
     counts, lost = np.zeros(w.shape[:2], np.int64), np.zeros((len(rows), len(weights)), np.int64)
     if not saturates:
         return counts, lost
     a = dot.paired(rows, starts)
-    for o, p in np.argwhere(dot.leaves_s16(w, a.max(axis=0, initial=0))):  # only these can saturate
+    ends = a.max(axis=0, initial=0), a.min(axis=0, initial=0)
+    for o, p in np.argwhere(dot.leaves_s16(w, *ends)):  # only these can saturate
         pair = a[:, p] @ w[o, p]
         cut = pair - np.clip(pair, S16_MIN, S16_MAX)
         counts[o, p] = np.count_nonzero(cut)
@@ -198,15 +204,18 @@ def _lost(rows: U8 | S8, weights: S8, starts: Sequence[int], saturates: bool) ->
     return counts, lost
 
 
-def _in_order(src: ArrayLike, weights: S8, window: Window, saturates: bool, zero_point: int) -> Saturation:
-    """Count in the order "taps, channels": pairs reach from tap to tap, and padding holds the zero point."""
+def _in_order(
+    src: ArrayLike, weights: NDArray[Any], window: Window, saturates: bool, zero_point: int, order: str
+) -> Saturation:
+    """Count where pairs reach from tap to tap or from channel to channel, and padding holds the zero point."""
+    how = ORDERS[order]
     x = check.array(src, "src", check.CODES_8, 2 if weights.ndim == 2 else 4)
     codes = np.iinfo(x.dtype)
     pad = check.int32(zero_point, "zero_point", int(codes.min), int(codes.max))
-    rows = padded_rows(x, weights, window, pad)
-    filters = rows_of(weights).reshape(len(rows), -1, rows.shape[2])
-    is_u8 = x.dtype == np.uint8
-    found = [_lost(row, w, (0,), saturates and is_u8) for row, w in zip(rows, filters, strict=True)]
+    rows = padded_rows(x, weights, window, pad, how.channels_last)
+    filters = rows_of(weights, how.channels_last).reshape(len(rows), -1, rows.shape[2])
+    saturates = saturates and how.saturates(x.dtype.name, weights.dtype.name)
+    found = [_lost(row, w, (0,), saturates) for row, w in zip(rows, filters, strict=True)]
     counts = np.concatenate([pairs for pairs, _ in found])
     return _saturation(counts, rows.shape[1], np.stack([lost for _, lost in found]))
 
@@ -217,7 +226,7 @@ def _saturation(counts: S64, places: int, lost: NDArray[Any]) -> Saturation:
 
 
 def unsafe_pairs(
-    weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8", order: str = TAPS[0]
+    weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8", order: str = ONEDNN
 ) -> NDArray[np.bool_]:
     """Tell which pairs of weights *can* saturate with a source of u8 codes in [0, `top`].
 
@@ -228,24 +237,26 @@ def unsafe_pairs(
     Parameters
     ----------
     weights : ndarray of int8, (OC, IC), (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
+        With the order "channels, taps" they may be uint8, and are (O, C, KH, KW) or (G, O/G, C/G, KH, KW).
     top : int, optional
-        The largest code of the source, in [0, 255]. For an s8 source it is 255, because 128 is added to its codes.
+        The largest code of the source, in [0, 255]. Of an s8 source it is the largest code + 128.
     src_dt : {"u8", "s8"}, optional
         Type of the source. A convolution halves its weights for s8, and then no pair is unsafe. With "taps, channels"
-        no pair of s8 is unsafe, because the kernels of these systems are exact.
-    order : {"channels of a tap", "taps, channels"}
-        See `saturated_pairs`. With "taps, channels" padding takes part: if the zero point of the source is above `top`,
+        no pair of s8 is unsafe, because the kernels of these systems are exact. With "channels, taps" pairs of s8 and
+        weights of uint8 may be, and no others.
+    order : {"channels of a tap", "taps, channels", "channels, taps"}
+        See `saturated_pairs`. With the last two padding takes part: if the zero point of the source is above `top`,
         give that as `top`.
 
     Returns
     -------
-    ndarray of bool, (OC, pairs) or (O, pairs, KH, KW); with "taps, channels" (OC, pairs) or (O, pairs)
+    ndarray of bool, (OC, pairs) or (O, pairs, KH, KW); with the last two orders (OC, pairs) or (O, pairs)
         The pairs are those of `saturated_pairs` on AVX2.
 
     Raises
     ------
     TypeError, ValueError
-        Other dtypes or numbers of dimensions; `top` outside [0, 255]; an unknown `src_dt`.
+        Other dtypes or numbers of dimensions; `top` outside [0, 255]; an unknown `src_dt` or `order`.
 
     Notes
     -----
@@ -263,6 +274,12 @@ def unsafe_pairs(
     >>> [bool(qops.onednn.unsafe_pairs(taps, order=order).any()) for order in ("channels of a tap", "taps, channels")]
     [False, True]
 
+    onnxruntime's ConvInteger multiplies weights of uint8 by an image of int8, and saturates with that alone:
+
+    >>> w = np.array([[[[255, 2, 1, 255]]]], np.uint8)
+    >>> [qops.onednn.unsafe_pairs(w, src_dt=dt, order="channels, taps").tolist() for dt in ("s8", "u8")]
+    [[[True, False]], [[False, False]]]
+
     On AVX-512 other pairs can saturate in two places: those of taps, in images of one channel (see `convolution`), and
     those of s8 codes times one row of weights, where 2.6, and 3.2 with weights "oi", add 128 to the weights:
 
@@ -271,10 +288,13 @@ def unsafe_pairs(
     (array([[False]]), array([[1]]))
     """
     top = check.int32(top, "top", 0, U8_TOP)
+    src = {"u8": "uint8", "s8": "int8"}[check.choice(src_dt, "src_dt", ("u8", "s8"))]
+    if check.choice(order, "order", ORDERS) != ONEDNN:
+        how, any_w = ORDERS[order], weights_in_order(weights, order)
+        low = S8_LOW if src_dt == "s8" else 0
+        row = dot.paired(rows_of(any_w, how.channels_last), (0,))
+        return dot.leaves_s16(row, max(top + low, 0), low) & how.saturates(src, any_w.dtype.name)
     w = _weights(weights)
-    check.choice(src_dt, "src_dt", ("u8", "s8"))
-    if check.choice(order, "order", TAPS) == TAPS[1]:
-        return dot.leaves_s16(dot.paired(rows_of(w), (0,)), top if src_dt == "u8" else 0)
     if w.ndim == 2:
         return dot.leaves_s16(dot.paired(w, machine(DEFAULT_VERSION, "avx2").k_starts(w.shape[1])), top)
     outputs, inputs, kh, kw = w.shape
@@ -285,9 +305,7 @@ def unsafe_pairs(
     return pairs.reshape(outputs, kh, kw, (inputs + 1) // 2).transpose(0, 3, 1, 2)
 
 
-def _weights(x: ArrayLike, groups: bool = False) -> S8:
-    """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups; or with `groups` as given."""
-    w = check.array(x, "weights", ["int8"])
-    if w.ndim not in (2, 4, 5):
-        raise bad_value("weights", f"expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")
-    return w if w.ndim < 5 or groups else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])
+def _weights(x: ArrayLike) -> S8:
+    """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups."""
+    w = weights_in_order(x, ONEDNN)
+    return w if w.ndim < 5 else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])

@@ -1,7 +1,8 @@
 """Makes calls of a system and of qops, in a process that may die of it.
 
 ``python beside.py SYSTEM`` prints the version and the ops of a system. With SEED, CALLS of each op, the names of the
-ops as JSON, FIRST and END, it makes calls, of which number i is one of op ``i // CALLS``.
+ops as JSON, FIRST, END and DATA, it makes calls, of which number i is one of op ``i // CALLS``; what can take other
+data, a model or an op with its constants, is called with so many.
 """
 
 import importlib
@@ -28,9 +29,9 @@ def outcome(call):
     return [np.asarray(x) for x in arrays]
 
 
-def compare(pair):
-    """Give "equal", "refused", "known" or "different", and both outcomes."""
-    theirs, ours = outcome(pair.system), outcome(pair.qops)
+def compare(pair, *feeds):
+    """Give "equal", "refused", "known" or "different", and both outcomes; `feeds` are of a pair with `fed`."""
+    theirs, ours = outcome(lambda: pair.system(*feeds)), outcome(lambda: pair.qops(*feeds))
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         is_refused = isinstance(theirs, Exception) and (isinstance(ours, Exception) or not pair.models_refusals)
         if pair.unmodelled and isinstance(ours, ValueError):
@@ -45,9 +46,11 @@ def compare(pair):
     return ("equal" if same else "different"), theirs, ours
 
 
-def drawn(make, name, seed, number):
-    """The call with this number: the same on every machine, whatever else is drawn."""
-    return make(np.random.default_rng([seed, zlib.crc32(name.encode()), number]))
+def drawn(make, name, seed, number, data=1):
+    """The call with this number, and its data, if it takes other data too: the same on every machine."""
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode()), number])
+    pair = make(rng)
+    return pair, [pair.feeds(data, rng)] if pair.fed is not None else []
 
 
 def text(value):
@@ -72,13 +75,19 @@ def unlike(theirs, ours):
     return []
 
 
-def difference(pair, theirs, ours):
-    """A call whose results differ, as lines of text."""
-    arguments = (f"{key} = {text(value)}" for key, value in pair.arguments.items())
+def difference(pair, feeds, theirs, ours):
+    """A call whose results differ, as lines of text; of several it is the first."""
+    arguments = dict(pair.arguments)
+    if feeds and isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
+        each = max(1, len(theirs) // len(feeds[0]))
+        calls = [(theirs[i : i + each], ours[i : i + each]) for i in range(0, len(theirs), each)]
+        first = next((i for i, both in enumerate(calls) if unlike(*both)), 0)
+        (theirs, ours), arguments = calls[first], arguments | feeds[0][first]
+    arguments = (f"{key} = {text(value)}" for key, value in arguments.items())
     return "\n    ".join([*unlike(theirs, ours), *arguments, f"system: {text(theirs)}", f"qops:   {text(ours)}"])
 
 
-def main(system, seed=0, calls=1, ops="", first=0, end=0):
+def main(system, seed=0, calls=1, ops="", first=0, end=0, data=1):
     """Print what the system has; or the number of each call before it is made, and what came of it after it."""
     warnings.simplefilter("ignore")  # systems warn of what they deprecate
     module = importlib.import_module(f"{system}_")
@@ -90,14 +99,14 @@ def main(system, seed=0, calls=1, ops="", first=0, end=0):
         print(json.dumps({"number": number}), flush=True)
         op = names[number // int(calls)]
         try:
-            pair = drawn(module.OPS[op], f"{system} {op}", int(seed), number % int(calls))
+            pair, feeds = drawn(module.OPS[op], f"{system} {op}", int(seed), number % int(calls), int(data))
         except Exception as fault:  # not of the system, whose process goes on
             print(json.dumps({"found": "different", "text": f"cannot be drawn: {fault!r}"}), flush=True)
             continue
-        found, theirs, ours = compare(pair)
-        more = {"text": difference(pair, theirs, ours)} if found == "different" else {}
+        found, theirs, ours = compare(pair, *feeds)
+        more = {"text": difference(pair, feeds, theirs, ours)} if found == "different" else {}
         more = {"text": pair.known.reason} if found == "known" else more
-        print(json.dumps({"found": found, **more}), flush=True)
+        print(json.dumps({"found": found, "calls": len(feeds[0]) if feeds else 1, **more}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,19 @@
-"""The column of `qops.onnx` that onnxruntime's kernels on this CPU are; Linux tells what a CPU can do."""
+"""The CPU whose results are compared, and the column of `qops.onnx` that onnxruntime's kernels on it are.
 
+It is this one, or the one in the emulator that the environment names; Linux tells what a CPU can do.
+"""
+
+import os
 import platform
-import re
 from pathlib import Path
 
-__all__ = ["COLUMN", "kernel_here"]
+import cpus
 
-INFO = Path("/proc/cpuinfo").read_text()
+__all__ = ["COLUMN", "EMULATED", "kernel_here"]
 
-
-def column(machine, info):
-    """The name of the runtime, from the kind of machine and the text of /proc/cpuinfo."""
-    words = {*re.findall(r"\w+", info)}
-    if machine in ("aarch64", "arm64"):
-        return "ort_arm" if "asimddp" in words else "ort_neon"
-    has_vnni = words & {"avx_vnni", "avx512_vnni", "amx_int8"}
-    return "ort_avx2" if "avx2" in words and not has_vnni else "ort"
+EMULATED = os.environ.get(cpus.VARIABLE, "")
+INFO = cpus.CPUS[EMULATED].cpuinfo if EMULATED else Path("/proc/cpuinfo").read_text()
+MACHINE = "aarch64" if EMULATED and cpus.CPUS[EMULATED].is_arm else platform.machine()
 
 
 def kernel_here(kernel):
@@ -25,4 +23,4 @@ def kernel_here(kernel):
     return f"{kernel}_arm" if kernel == "reference" else f"{kernel}{COLUMN.removeprefix('ort')}"
 
 
-COLUMN = column(platform.machine(), INFO)
+COLUMN = cpus.column(MACHINE, INFO)

@@ -1,13 +1,19 @@
-"""Other CPUs, in qemu's emulators of one process: ``make live CPU=haswell``, ``CPU=arm`` or one of its cores.
+"""Other CPUs: ``make live CPU=haswell``, ``CPU=arm`` or one of its cores.
 
-Libraries choose their kernels by the instructions that a CPU has, and by /proc/cpuinfo. So both say the same here: the
-emulator gets a root whose /proc/cpuinfo is that of the CPU. x86 runs this Python and its packages. 64-bit ARM runs the
-Python of Debian's packages with wheels from PyPI, and qops compiled for it, as `make arm64` does.
+Haswell is x86 with AVX2, without AVX-512 and VNNI. On such a CPU all systems run as they are. On another x86 they run
+in qemu's emulator of one process, but TensorFlow, which a variable keeps from newer instructions, and TFLite Micro,
+which computes the same on all. 64-bit ARM is always in an emulator: Debian's Python with wheels from PyPI, without
+TensorFlow and TFLite Micro.
+
+Only the system's half of a call is in the emulator. Libraries choose their kernels by the instructions that a CPU has,
+and by /proc/cpuinfo. So both say the same there: the emulator gets a root whose /proc/cpuinfo is that of the CPU.
 """
 
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +21,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["CPUS", "command", "environment", "named", "prepare"]
+__all__ = ["CPUS", "ON_X86", "VARIABLE", "column", "command", "environment", "is_here", "named", "prepare", "variables"]
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests/arm64"))
@@ -25,8 +31,12 @@ ROOTS = ROOT / "build/live"
 SITE = ROOTS / "site"
 TORCH = ROOTS / "torch"
 OF_CORES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp"
-WHEELS = ["numpy", "onnxruntime==1.32.0", "onnx", "ai-edge-litert==2.3.0", "tflite", "flatbuffers"]
+WHEELS = ["numpy", "onnxruntime==1.32.0", "ai-edge-litert==2.3.0"]
 LINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_26", "manylinux_2_17", "manylinux2014")
+VARIABLE = "QOPS_LIVE_CPU"
+"""The CPU in whose emulator a process has its system; without it, the system is in the process."""
+CAPPED = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
+ON_X86 = "it is compared on x86 alone"
 
 
 class Cpu(NamedTuple):
@@ -75,6 +85,30 @@ def named(word: str) -> list[str]:
     return [word]
 
 
+def column(machine: str, info: str) -> str:
+    """The name of onnxruntime's kernels in qops, from the kind of machine and the text of /proc/cpuinfo."""
+    words = {*re.findall(r"\w+", info)}
+    if machine in ("aarch64", "arm64"):
+        return "ort_arm" if "asimddp" in words else "ort_neon"
+    has_vnni = words & {"avx_vnni", "avx512_vnni", "amx_int8"}
+    return "ort_avx2" if "avx2" in words and not has_vnni else "ort"
+
+
+def is_here(name: str) -> bool:
+    """Whether this CPU has what the named one has, so that nothing need be emulated."""
+    info = Path("/proc/cpuinfo").read_text()
+    return name == "haswell" and column(platform.machine(), info) == "ort_avx2" and "avx512f" not in info
+
+
+def variables(system: str, name: str) -> dict[str, str] | None:
+    """What the environment says to a process that compares a system on a CPU; None if it is not compared there."""
+    if not name or is_here(name):
+        return {}
+    if system in ("tensorflow", "tflm"):
+        return None if CPUS[name].is_arm else CAPPED
+    return {VARIABLE: name}
+
+
 def emulator(cpu: Cpu) -> str:
     """The program, which Debian has in two packages: dynamic or static."""
     found = shutil.which(cpu.emulator) or shutil.which(f"{cpu.emulator}-static")
@@ -92,18 +126,19 @@ def command(name: str) -> list[str]:
 
 def environment(name: str) -> dict[str, str]:
     """The variables of that Python: it imports what this one does, or on ARM what was unpacked for it."""
-    own = [ROOT / "tests/support", ROOT / "tests/live"]
     if CPUS[name].is_arm:
-        found = [*own, arm64.LIB, SITE, TORCH, ROOT]
+        found = [SITE, TORCH]
         more = {"PYTHONPYCACHEPREFIX": str(ROOTS / "bytecode")}
     else:
-        found, more = [*own, ROOT, *(Path(folder) for folder in sys.path if folder.endswith("site-packages"))], {}
+        found, more = [Path(folder) for folder in sys.path if folder.endswith("site-packages")], {}
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     return os.environ | one_thread | more | {"PYTHONPATH": os.pathsep.join(map(str, found))}
 
 
 def prepare(name: str) -> None:
-    """Make what the CPU needs: a root with its /proc/cpuinfo, and for ARM a system, packages and kernels."""
+    """Make what the CPU needs: a root with its /proc/cpuinfo, and for ARM a system and packages."""
+    if is_here(name):
+        return
     cpu, root = CPUS[name], ROOTS / name
     for path, text in (
         ("proc/cpuinfo", cpu.cpuinfo),
@@ -115,10 +150,10 @@ def prepare(name: str) -> None:
         file.write_text(text)
     if not cpu.is_arm:
         return
-    lines = [line for line in arm64.missing() if "qemu" not in line]
-    if lines:
-        raise SystemExit("\n    ".join(["make live CPU=arm needs, as root:", *lines]))
     if not (arm64.SYSTEM / "usr/bin" / arm64.PYTHON).exists():
+        lines = [line for line in arm64.missing() if "gcc" not in line]
+        if lines:
+            raise SystemExit("\n    ".join(["make live CPU=arm needs, as root:", *lines]))
         arm64.unpack_system()
     for folder in ("lib", "usr"):  # the emulator looks for the loader and for libraries here
         link = root / folder
@@ -126,7 +161,6 @@ def prepare(name: str) -> None:
             link.symlink_to(arm64.SYSTEM / folder)
     if not SITE.exists():
         unpack(WHEELS, SITE)
-    arm64.compile_kernels()
 
 
 def unpack(names: list[str], folder: Path) -> None:

@@ -18,10 +18,13 @@ class Known(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One call: of the system and of qops, which must give the same arrays, or both refuse."""
+    """One call: of the system and of qops, which must give the same arrays, or both refuse.
 
-    system: Callable[[], Any]
-    qops: Callable[[], Any]
+    If there is `fed`, both take a list of such, and give the results of all: then it is as many calls.
+    """
+
+    system: Callable[..., Any]
+    qops: Callable[..., Any]
     arguments: dict[str, Any]
     models_refusals: bool = True
     """Whether qops refuses what the system does. A rule is a formula, which knows nothing of the limits of a system."""
@@ -29,11 +32,24 @@ class Pair(NamedTuple):
     """How far the arrays may differ, for a reason that qops gives."""
     unmodelled: str = ""
     """A regular expression: with such an error qops says that it does not model what the system runs."""
+    fed: dict[str, Any] | None = None
+    """The data by name, besides which a model may take others like them."""
+
+    def feeds(self, count, rng):
+        """The data of so many calls; none if they cannot be others."""
+        return [self.fed, *({name: like(rng, x) for name, x in self.fed.items()} for _ in range(count - 1))]
 
 
-def of_rule(system, qops, arguments):
+def like(rng, x):
+    """Other data within the same limits: any codes, or the same values elsewhere, negative, twice or half as large."""
+    if x.dtype.kind == "f":
+        return (rng.permutation(x.ravel()) * x.dtype.type(pick(rng, [1, -1, 2, 0.5]))).reshape(x.shape)
+    return rng.integers(x.min(), x.max(), x.shape, x.dtype, endpoint=True) if x.size else x
+
+
+def of_rule(system, qops, arguments, fed=None):
     """One call of the system and of a rule of qops."""
-    return Pair(system, qops, arguments, models_refusals=False)
+    return Pair(system, qops, arguments, models_refusals=False, fed=fed)
 
 
 def pick(rng, values):

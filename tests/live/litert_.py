@@ -2,24 +2,17 @@
 
 from functools import partial
 
-import ai_edge_litert
 import numpy as np
 import tflite_draws
-from ai_edge_litert import schema_py_generated as schema
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from cpu import COLUMN, kernel_here
 from draws import TYPES, length, of_rule, operands, pick, scale, values, zero_point
+from elsewhere import call
 
-from benchmarks.peers.litert_ import F32, model, tensor
 from qops import rules
+from qops.models import Operator, Tensor, tflite_bytes
 
-VERSION = ai_edge_litert.__version__
-KERNELS = {
-    "reference": OpResolverType.BUILTIN_REF,
-    "optimised": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
-    "XNNPACK": OpResolverType.AUTO,
-}
-KINDS = {np.uint8: schema.TensorType.UINT8, np.int8: schema.TensorType.INT8}
+VERSION = call("system_tflite", "version")
+KERNELS = {"reference": "reference", "optimised": "optimized", "XNNPACK": "xnnpack"}
 ADDS = {"reference": ["tflite-double"] * 2, "optimised": ["tflite-opt-u8", "tflite-opt-s8"], "XNNPACK": ["xnnpack"] * 2}
 MULS = {
     "reference": ["tflite-double"] * 2,
@@ -29,18 +22,19 @@ MULS = {
 QUANTIZES = {"reference": "div-away", "optimised": "tflite-opt", "XNNPACK": "inv-even"}
 
 
-def ran(kernels, content, *inputs):
-    """A function that invokes a model of one op on these arrays."""
+def model(kind, inputs, y, **options):
+    """The bytes of a model of one op."""
+    return tflite_bytes([*inputs, y], [Operator(kind, inputs, [y], options, [])], inputs, [y])
 
-    def run():
-        interpreter = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=KERNELS[kernels])
-        interpreter.allocate_tensors()
-        for detail, x in zip(interpreter.get_input_details(), inputs, strict=True):
-            interpreter.set_tensor(detail["index"], x)
-        interpreter.invoke()
-        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
-    return run
+def affine(name, n, dtype, s, z):
+    """A tensor of n codes."""
+    return Tensor(name, (n,), np.dtype(dtype).name, np.float32(s), np.int64(z))
+
+
+def ran(kernels, content):
+    """A function that invokes a model of one op on arrays."""
+    return lambda feeds: call("system_tflite", "run", content, feeds, KERNELS[kernels])
 
 
 def elementwise(op, rule, kind, kernels, rng):
@@ -48,14 +42,13 @@ def elementwise(op, rule, kind, kernels, rng):
     a, b, given = operands(rng, n, dtype, op == "MUL")
     while not is_modelled(op, given):
         a, b, given = operands(rng, n, dtype, op == "MUL")
-    declared = [tensor(n, KINDS[dtype], given[f"{x}_scale"], given[f"{x}_zero_point"]) for x in "aby"]
-    name = f"{op.capitalize()}Options"
-    options = getattr(schema.BuiltinOptions, name), getattr(schema, f"{name}T")()
-    content = model(getattr(schema.BuiltinOperator, op), declared, options)
+    *inputs, y = (affine(x, n, dtype, given[f"{x}_scale"], given[f"{x}_zero_point"]) for x in "aby")
+    content = model(op, inputs, y, FusedActivationFunction=0)
     which = TYPES.index(dtype)
     row = kind["XNNPACK" if kernels == "XNNPACK" and is_delegated(op, given) else "optimised"][which]
     row = kind["reference"][which] if kernels == "reference" else row
-    return of_rule(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
+    fed = {"a": a, "b": b}
+    return of_rule(ran(kernels, content), lambda feeds: [rule(**x, rule=row, **given) for x in feeds], fed | given, fed)
 
 
 def is_modelled(op, given):
@@ -78,9 +71,9 @@ def is_delegated(op, given):
 def quantize(kernels, rng):
     n, dtype, s = length(rng), pick(rng, TYPES), scale(rng)
     x, z = values(rng, n, s), zero_point(rng, dtype)
-    content = model(schema.BuiltinOperator.QUANTIZE, [tensor(n, F32), tensor(n, KINDS[dtype], s, z)])
-    given = {"scale": s, "zero_point": z, "dtype": dtype}
-    return of_rule(ran(kernels, content, x), lambda: rules.quantize(x, QUANTIZES[kernels], **given), {"x": x, **given})
+    content = model("QUANTIZE", [Tensor("x", (n,), "float32")], affine("y", n, dtype, s, z))
+    given, fed = {"rule": QUANTIZES[kernels], "scale": s, "zero_point": z, "dtype": dtype}, {"x": x}
+    return of_rule(ran(kernels, content), lambda feeds: [rules.quantize(**x, **given) for x in feeds], fed | given, fed)
 
 
 OPS = {}

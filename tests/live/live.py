@@ -1,6 +1,7 @@
 """Random calls of the systems that are installed, beside qops, bit for bit; ``make live SEED=1 CALLS=300``.
 
-``CPU=haswell`` or ``CPU=arm`` makes them on another CPU, in an emulator; `cpus` says how.
+``CPU=haswell`` or ``CPU=arm`` makes them on another CPU; `cpus` says how. ``DATA=20`` calls each model of a system on
+so many sets of data, which takes little longer: the table counts all those calls.
 
 Prints a table of each op's calls that are equal, that both refuse, that end the system's process, that differ as the
 documentation of qops says, with the reason, and that differ, with the first difference of each op; exits with 1 if
@@ -27,37 +28,33 @@ SECONDS = 120
 COLUMNS = ("equal", "refused", "ended", "known", "different")
 
 
-def python(cpu):
-    """What starts a Python: this one, or one on another CPU; and its environment."""
-    return (cpus.command(cpu), cpus.environment(cpu)) if cpu else ([sys.executable], own_environment())
-
-
-def listed(system, cpu):
+def listed(system, variables):
     """The version and the names of the ops of a system; of one that cannot be imported, why not."""
-    start, environment = python(cpu)
-    done = subprocess.run([*start, BESIDE, system], capture_output=True, text=True, env=environment)
+    command, environment = [sys.executable, BESIDE, system], own_environment() | variables
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         return {"missing": (done.stderr.strip().splitlines() or [f"its process ended, {done.returncode}"])[-1]}
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def child(start, system, seed, calls, ops, first, end):
+def child(system, ops, args, first, end):
     """The command that makes these calls."""
-    return [*start, BESIDE, system, str(seed), str(calls), json.dumps(ops), str(first), str(end)]
+    numbers = [str(args.seed), str(args.calls), json.dumps(ops), str(first), str(end), str(args.data)]
+    return [sys.executable, BESIDE, system, *numbers]
 
 
-def compared(system, version, ops, seed, calls, cpu):
+def compared(system, version, ops, args, variables):
     """Print a line for each op, and the reason of what is known to differ; give the first difference of each."""
-    counts, differences, reason = Counter(), {}, ""
-    (start, environment), seconds = python(cpu), SECONDS * (10 if cpu else 1)
-    made = partial(child, start, system, seed, calls, ops)
-    for answer in answers(made, 0, len(ops) * calls, seconds, environment):
+    counts, differences, reason, calls = Counter(), {}, "", args.calls
+    made = partial(child, system, ops, args)
+    cpu = variables.get(cpus.VARIABLE, "")
+    for answer in answers(made, 0, len(ops) * calls, SECONDS * (10 if cpu else 1), own_environment() | variables):
         op, number = ops[answer["number"] // calls], answer["number"] % calls
         found = answer.get("found", "ended")
-        counts[found] += 1
+        counts[found] += answer.get("calls", 1)
         if found == "different":
             on = f" on {cpu}" if cpu else ""
-            differences.setdefault(op, f"{system} {op}{on}, call {number} of seed {seed}: {answer['text']}")
+            differences.setdefault(op, f"{system} {op}{on}, call {number} of seed {args.seed}: {answer['text']}")
         reason = answer["text"] if found == "known" else reason
         if number == calls - 1:
             print(f"{system:<13}{version:<14}{op:<42}", *(f"{counts[word]:>10}" for word in COLUMNS), flush=True)
@@ -72,9 +69,10 @@ def main(words=None):
     parser = argparse.ArgumentParser(prog="make live", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=300, help="of each op")
+    parser.add_argument("--data", type=int, default=1, help="on which each call is made, if it can take other data")
     parser.add_argument("--systems", nargs="+", default=SYSTEMS, help=f"default: {' '.join(SYSTEMS)}")
     parser.add_argument("--ops", default="", help="a regular expression: only ops whose names it finds")
-    parser.add_argument("--cpu", default="", help=f"another CPU, in an emulator: arm, {', '.join(cpus.CPUS)}")
+    parser.add_argument("--cpu", default="", help=f"another CPU: arm, {', '.join(cpus.CPUS)}")
     args = parser.parse_args(words)
     differences = []
     for cpu in cpus.named(args.cpu) if args.cpu else [""]:
@@ -86,17 +84,18 @@ def main(words=None):
 def on_cpu(cpu, args):
     """Compare the calls on a CPU; give the first difference of each op."""
     if cpu:
+        print(f"on {cpu}, {'as this CPU is' if cpus.is_here(cpu) else 'in an emulator'}", flush=True)
         cpus.prepare(cpu)
-        print(f"on {cpu}", flush=True)
     print(f"{'system':<13}{'version':<14}{'op':<42}", *(f"{word:>10}" for word in COLUMNS))
     differences = []
     for system in args.systems:
-        known = listed(system, cpu)
+        variables = cpus.variables(system, cpu)
+        known = {"missing": cpus.ON_X86} if variables is None else listed(system, variables)
         if "missing" in known:
             print(f"without {system}: {known['missing']}")
             continue
         ops = [op for op in known["ops"] if re.search(args.ops, op)]
-        differences += compared(system, known["version"], ops, args.seed, args.calls, cpu)
+        differences += compared(system, known["version"], ops, args, variables)
     return differences
 
 

@@ -1,16 +1,13 @@
 """onnxruntime: models of one op, on the CPU, beside `qops.onnx` and the rules named after it."""
 
 import numpy as np
-import onnxruntime as ort
 from cpu import COLUMN
 from draws import (
     TYPES,
-    Pair,
     affine,
     codes,
     length,
     moves,
-    of_rule,
     operands,
     pick,
     quantized,
@@ -18,13 +15,14 @@ from draws import (
     values,
     zero_point,
 )
+from elsewhere import call
 from onnx_graphs import graph
 from onnxruntime_own import OWN
-from onnxruntime_runs import matrices, numbers, ran, result
+from onnxruntime_runs import called, matrices, numbers, result
 
 from qops import onnx, rules
 
-VERSION = ort.__version__
+VERSION = call("system_onnxruntime", "version")
 ORT = {"runtime": COLUMN}
 
 
@@ -41,8 +39,10 @@ def quantize(rng):
     shape, dtype = (length(rng, 20), length(rng, 40)), pick(rng, TYPES)
     s, z, axis = slices(rng, shape, dtype)
     x = values(rng, shape, float(s.flat[0]))
-    real = ran("QuantizeLinear", {"x": x, "s": s, "z": z}, [(dtype, 2)], axis=axis)
-    return Pair(real, lambda: onnx.quantize_linear(x, s, z, axis=axis, **ORT), {"x": x, "s": s, "z": z, "axis": axis})
+    inputs, how = {"x": x, "s": s, "z": z}, {"axis": axis}
+    return called(
+        "QuantizeLinear", inputs, [(dtype, 2)], lambda given: onnx.quantize_linear(*given.values(), **how, **ORT), how
+    )
 
 
 def dequantize(rng):
@@ -50,20 +50,24 @@ def dequantize(rng):
     s, z, axis = slices(rng, shape, dtype)
     z = np.zeros_like(z) if dtype is np.int32 else z
     x = codes(rng, shape, dtype)
-    real = ran("DequantizeLinear", {"x": x, "s": s, "z": z}, [(np.float32, 2)], axis=axis)
-    return Pair(real, lambda: onnx.dequantize_linear(x, s, z, axis=axis), {"x": x, "s": s, "z": z, "axis": axis})
+    inputs, how = {"x": x, "s": s, "z": z}, {"axis": axis}
+    return called(
+        "DequantizeLinear", inputs, [(np.float32, 2)], lambda given: onnx.dequantize_linear(*given.values(), **how), how
+    )
 
 
 def dynamic_quantize(rng):
     x = values(rng, length(rng), scale(rng)) + np.float32(pick(rng, [0, 0, 3, -900]))
-    real = ran("DynamicQuantizeLinear", {"x": x}, [(np.uint8, 1), (np.float32, 0), (np.uint8, 0)])
-    return Pair(real, lambda: onnx.dynamic_quantize_linear(x, **ORT), {"x": x})
+    outputs = [(np.uint8, 1), (np.float32, 0), (np.uint8, 0)]
+    return called(
+        "DynamicQuantizeLinear", {"x": x}, outputs, lambda given: onnx.dynamic_quantize_linear(**given, **ORT)
+    )
 
 
 def matmul_integer(rng):
     a, b, a_zero, b_zero = matrices(rng)
     inputs = {"A": a, "B": b, "a_zero_point": a_zero, "b_zero_point": b_zero}
-    return Pair(ran("MatMulInteger", inputs, [(np.int32, 2)]), lambda: onnx.matmul_integer(**inputs, **ORT), inputs)
+    return called("MatMulInteger", inputs, [(np.int32, 2)], lambda given: onnx.matmul_integer(**given, **ORT))
 
 
 def qlinear_matmul(rng):
@@ -78,7 +82,7 @@ def qlinear_matmul(rng):
         "y_zero_point": np.array(zero_point(rng, y_type), y_type),
     }
     inputs = {"a": a, **a_numbers, **b_numbers, **y}
-    return Pair(ran("QLinearMatMul", inputs, [(y_type, 2)]), lambda: onnx.qlinear_matmul(**inputs, **ORT), inputs)
+    return called("QLinearMatMul", inputs, [(y_type, 2)], lambda given: onnx.qlinear_matmul(**given, **ORT))
 
 
 def images(rng):
@@ -99,8 +103,7 @@ def conv_integer(rng):
     x, w, x_zero, how = images(rng)
     w_zero = np.array(zero_point(rng, w.dtype), w.dtype)
     inputs = {"x": x, "w": w, "x_zero_point": x_zero, "w_zero_point": w_zero}
-    real = ran("ConvInteger", inputs, [(np.int32, 4)], **how)
-    return Pair(real, lambda: onnx.conv_integer(**inputs, **how, **ORT), inputs | how)
+    return called("ConvInteger", inputs, [(np.int32, 4)], lambda given: onnx.conv_integer(**given, **how, **ORT), how)
 
 
 def qlinear_conv(rng):
@@ -113,8 +116,7 @@ def qlinear_conv(rng):
     inputs |= {"w": w, "w_scale": w_scale, "w_zero_point": w_zero, "y_scale": result(rng, inputs["x_scale"], w_scale)}
     inputs["y_zero_point"] = np.array(zero_point(rng, y_type), y_type)
     inputs["B"] = rng.integers(-999, 999, len(w), np.int32) if rng.random() < 0.5 else None
-    real = ran("QLinearConv", inputs, [(y_type, 4)], **how)
-    return Pair(real, lambda: onnx.qlinear_conv(**inputs, **how, **ORT), inputs | how)
+    return called("QLinearConv", inputs, [(y_type, 4)], lambda given: onnx.qlinear_conv(**given, **how, **ORT), how)
 
 
 def elementwise(op, rule, prepared):
@@ -124,9 +126,9 @@ def elementwise(op, rule, prepared):
         n, dtype = length(rng), pick(rng, TYPES)
         a, b, given = operands(rng, n, dtype, op == "QLinearMul")
         of_a, of_b, of_y = (numbers(x, given[f"{x}_scale"], given[f"{x}_zero_point"], dtype) for x in "aby")
-        real = ran(op, {"a": a, **of_a, "b": b, **of_b, **of_y}, [(dtype, 1)])
         kind = prepared(*(value for x in (of_a, of_b, of_y) for value in x.values()), **ORT).rule
-        return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
+        inputs = {"a": a, **of_a, "b": b, **of_b, **of_y}
+        return called(op, inputs, [(dtype, 1)], lambda all_: rule(all_["a"], b, kind, **given), models_refusals=False)
 
     return make
 
@@ -138,11 +140,17 @@ def average_pool(rng):
     inputs = {"x": x, **numbers("x", sx, zx, dtype), **numbers("y", sy, zy, dtype)}
     (stride, pads), counts = moves(rng, kernel), bool(rng.integers(2))
     how = {"kernel_shape": [*kernel], "strides": stride, "pads": pads, "count_include_pad": counts, "channels_last": 1}
-    real = ran("QLinearAveragePool", inputs, [(dtype, 4)], **how)
     given = {"kernel": kernel, "x_scale": sx, "zero_point": zx, **affine("y", sy, zy), "count_padding": counts}
     given |= {"stride": tuple(stride), "padding": (tuple(pads[::2]), tuple(pads[1::2]))}
     rule = "ort-arm" if COLUMN.endswith(("_arm", "_neon")) else "ort"
-    return of_rule(real, lambda: rules.average_pool(x, rule, **given), {"x": x, **given})
+    return called(
+        "QLinearAveragePool",
+        inputs,
+        [(dtype, 4)],
+        lambda all_: rules.average_pool(all_["x"], rule, **given),
+        how,
+        models_refusals=False,
+    )
 
 
 OPS = {

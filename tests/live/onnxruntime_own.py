@@ -5,11 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import onnxruntime as ort
 from cpu import COLUMN
-from draws import TYPES, Pair, codes, length, of_rule, operands, pick, result_scale, scale, values, zero_point
+from draws import TYPES, Pair, codes, length, operands, pick, result_scale, scale, values, zero_point
+from elsewhere import call
 from onnx_networks import drawn
-from onnxruntime_runs import matrices, numbers, ran, result
+from onnxruntime_runs import called, matrices, numbers, result
 
 from qops import models, onnx
 
@@ -32,8 +32,8 @@ def broadcasting(op, function):
             for name, x in zip("ABC", "aby", strict=True)
         }
         inputs = {"A": a, **named["A"], "B": b, **named["B"], **named["C"]}
-        real = ran(op, inputs, [(dtype, max(a.ndim, b.ndim))])
-        return of_rule(real, lambda: function(*inputs.values()), inputs)
+        outputs = [(dtype, max(a.ndim, b.ndim))]
+        return called(op, inputs, outputs, lambda all_: function(*all_.values()), models_refusals=False)
 
     return make
 
@@ -51,8 +51,7 @@ def by_table(op, function, **options):
             **numbers("Y", sy, zero_point(rng, dtype), dtype),
         }
         given = {name: float(np.float32(draw(rng))) for name, draw in options.items()}
-        real = ran(op, inputs, [(dtype, 1)], **given)
-        return Pair(real, lambda: function(*inputs.values(), **given), inputs | given)
+        return called(op, inputs, [(dtype, 1)], lambda all_: function(*all_.values(), **given), given)
 
     return make
 
@@ -68,8 +67,8 @@ def softmax(rng):
         **numbers("Y", sy, zero_point(rng, dtype), dtype),
     }
     how = {"axis": axis, "opset": pick(rng, [1, 11, 13])}
-    real = ran("QLinearSoftmax", inputs, [(dtype, len(shape))], **how)
-    return Pair(real, lambda: onnx.qlinear_softmax(*inputs.values(), **how), inputs | how)
+    outputs = [(dtype, len(shape))]
+    return called("QLinearSoftmax", inputs, outputs, lambda given: onnx.qlinear_softmax(*given.values(), **how), how)
 
 
 def window(rng, channels_last):
@@ -99,8 +98,13 @@ def pooled(rng):
         **numbers("y", result_scale(rng, sx), zero_point(rng, x.dtype), x.dtype),
     }
     how |= {"channels_last": last, "count_include_pad": int(rng.random() < 0.3)}
-    real = ran("QLinearAveragePool", inputs, [(x.dtype, x.ndim)], **how)
-    return Pair(real, lambda: onnx.qlinear_average_pool(*inputs.values(), **how, **ORT), inputs | how)
+    return called(
+        "QLinearAveragePool",
+        inputs,
+        [(x.dtype, x.ndim)],
+        lambda given: onnx.qlinear_average_pool(*given.values(), **how, **ORT),
+        how,
+    )
 
 
 def pooled_whole(rng):
@@ -112,16 +116,21 @@ def pooled_whole(rng):
         **numbers("x", sx, zero, x.dtype),
         **numbers("y", result_scale(rng, sx), zero_point(rng, x.dtype), x.dtype),
     }
-    real = ran("QLinearGlobalAveragePool", inputs, [(x.dtype, x.ndim)], channels_last=last)
-    return Pair(real, lambda: onnx.qlinear_global_average_pool(*inputs.values(), channels_last=last), inputs)
+    how = {"channels_last": last}
+    return called(
+        "QLinearGlobalAveragePool",
+        inputs,
+        [(x.dtype, x.ndim)],
+        lambda given: onnx.qlinear_global_average_pool(*given.values(), **how),
+        how,
+    )
 
 
 def max_pool(rng):
     x, _, how = window(rng, 0)
     if rng.random() < 0.3 and "pads" in how and x.shape[-1] > 2 * (how["kernel_shape"][-1] - 1):
         how |= {"dilations": [1] * (x.ndim - 3) + [2], "pads": [0] * len(how["pads"])}
-    real = ran("MaxPool", {"X": x}, [(x.dtype, x.ndim)], **how)
-    return Pair(real, lambda: onnx.max_pool(x, **how), {"X": x} | how)
+    return called("MaxPool", {"X": x}, [(x.dtype, x.ndim)], lambda given: onnx.max_pool(**given, **how), how)
 
 
 def concat(rng):
@@ -140,8 +149,12 @@ def concat(rng):
         given |= {f"x{i}": part[0], **numbers(f"x{i}", part[1], part[2], dtype)}
         names += [f"x{i}", f"x{i}_scale", f"x{i}_zero"]
     inputs = {name: (inputs | given)[name] for name in names}
-    real = ran("QLinearConcat", inputs, [(dtype, rank)], axis=axis)
-    return Pair(real, lambda: onnx.qlinear_concat(sy, zy, tensors, scales, zeros, axis=axis), inputs | {"axis": axis})
+
+    def ours(all_):
+        parts = [all_[f"x{i}"] for i in range(len(tensors))]
+        return onnx.qlinear_concat(sy, zy, parts, scales, zeros, axis=axis)
+
+    return called("QLinearConcat", inputs, [(dtype, rank)], ours, {"axis": axis}, data="x0")
 
 
 def gemm(rng):
@@ -163,8 +176,8 @@ def gemm(rng):
     inputs |= {"C": bias if rng.random() < 0.6 else None}
     y_zero = np.array(zero_point(rng, a.dtype), a.dtype)
     inputs |= {"y_scale": result(rng, a_scale, b_scale), "y_zero_point": y_zero} if as_codes else {}
-    real = ran("QGemm", inputs, [(a.dtype if as_codes else np.float32, 2)], **how)
-    return Pair(real, lambda: onnx.qgemm(*inputs.values(), **how, **ORT), inputs | how)
+    outputs = [(a.dtype if as_codes else np.float32, 2)]
+    return called("QGemm", inputs, outputs, lambda given: onnx.qgemm(*given.values(), **how, **ORT), how)
 
 
 def to_float(rng, b):
@@ -179,8 +192,8 @@ def dynamic_matmul(rng):
     b_scale, bias, count = to_float(rng, b)
     a = values(rng, (length(rng, 17), len(b)), scale(rng))
     inputs = {"A": a, "B": b, "b_scale": b_scale, "b_zero_point": np.full(count, b_zero.flat[0], b.dtype), "bias": bias}
-    real = ran("DynamicQuantizeMatMul", inputs, [(np.float32, 2)])
-    return Pair(real, lambda: onnx.dynamic_quantize_matmul(**inputs, **ORT), inputs)
+    outputs = [(np.float32, 2)]
+    return called("DynamicQuantizeMatMul", inputs, outputs, lambda given: onnx.dynamic_quantize_matmul(**given, **ORT))
 
 
 def matmul_to_float(rng):
@@ -188,8 +201,8 @@ def matmul_to_float(rng):
     b_scale, bias, count = to_float(rng, b)
     inputs = {"A": a, "B": b, "a_scale": np.array(scale(rng), np.float32), "b_scale": b_scale, "a_zero_point": a_zero}
     inputs |= {"b_zero_point": np.full(count, b_zero.flat[0], b.dtype), "bias": bias}
-    real = ran("MatMulIntegerToFloat", inputs, [(np.float32, 2)])
-    return Pair(real, lambda: onnx.matmul_integer_to_float(**inputs, **ORT), inputs)
+    outputs = [(np.float32, 2)]
+    return called("MatMulIntegerToFloat", inputs, outputs, lambda given: onnx.matmul_integer_to_float(**given, **ORT))
 
 
 SUMS = ("Conv", "MatMul", "Gemm", "AveragePool", "GlobalAveragePool")
@@ -201,14 +214,6 @@ def network(runtime):
     Networks with what qops refuses, MatMulNBits and pairs between which moves vanish, are left out. Where sums are in
     float32, they are such that it holds them, as their order is not told.
     """
-    levels = ort.GraphOptimizationLevel
-    level = levels.ORT_DISABLE_ALL if runtime == "onnx" else levels.ORT_ENABLE_ALL
-
-    def run(proto, x):
-        options = ort.SessionOptions()
-        options.intra_op_num_threads, options.log_severity_level, options.graph_optimization_level = 1, 4, level
-        session = ort.InferenceSession(proto, options, providers=["CPUExecutionProvider"])
-        return session.run(None, {session.get_inputs()[0].name: x})[0]
 
     def make(rng):
         with TemporaryDirectory() as folder:
@@ -227,7 +232,12 @@ def network(runtime):
                     continue
                 if runtime != "onnx" and any(op.rule == "float32" and op.kind in SUMS for op in graph.ops):
                     graph = None
-        return Pair(lambda: run(proto, x), lambda: graph.run(x)[graph.outputs[0]], {"seed": seed, "x": x})
+        return Pair(
+            lambda feeds: call("system_onnxruntime", "run", proto, feeds, runtime != "onnx"),
+            lambda feeds: [graph.run(fed)[graph.outputs[0]] for fed in feeds],
+            {"seed": seed},
+            fed={model.graph.input[0].name: x},
+        )
 
     return make
 

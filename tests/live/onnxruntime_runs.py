@@ -3,31 +3,37 @@
 from types import SimpleNamespace
 
 import numpy as np
-import onnxruntime as ort
-from draws import TYPES, codes, length, pick, result_scale, zero_point
+from draws import TYPES, Pair, codes, length, pick, result_scale, zero_point
+from elsewhere import call
 
 from benchmarks.peers.onnx_model import model
 
-__all__ = ["matrices", "numbers", "ran", "result"]
+__all__ = ["called", "matrices", "numbers", "result"]
 
 
-def ran(op, inputs, outputs, **attributes):
-    """A function that runs the op on arrays by name; those without a name are left out. `outputs`: (dtype, rank)."""
+def called(op, inputs, outputs, ours, attributes=(), models_refusals=True, data=""):
+    """The pair of an op on arrays by name, and of `ours` on the same; the first of them is its data, or this one.
+
+    Those without a name are left out. `outputs`: (dtype, rank). The system takes the others as constants.
+    """
     given = {name: x for name, x in inputs.items() if x is not None}
     made = {f"y{i}": SimpleNamespace(dtype=np.dtype(t), shape=(None,) * rank) for i, (t, rank) in enumerate(outputs)}
     names = [name if name in given else "" for name in inputs]
-    data = {name: given[name] for name in [*given][:1]}
-    constants = {name: x for name, x in given.items() if name not in data}
+    fed = {name: given[name] for name in [data or next(iter(given))]}
+    constants = {name: x for name, x in given.items() if name not in fed}
+    content = model([(op, names, [*made], attributes)], constants, fed, made)
 
-    def run():
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        proto = model([(op, names, [*made], attributes)], constants, data, made)
-        found = ort.InferenceSession(proto, options, providers=["CPUExecutionProvider"]).run(None, data)
-        return found[0] if len(found) == 1 else found
+    def all_of(feeds):
+        found = [ours(inputs | fed) for fed in feeds]
+        return [y for one in found for y in (one if isinstance(one, tuple) else [one])]
 
-    return run
+    return Pair(
+        lambda feeds: call("system_onnxruntime", "run", content, feeds),
+        all_of,
+        {**inputs, **dict(attributes)},
+        models_refusals,
+        fed=fed,
+    )
 
 
 def numbers(name, s, zero, dtype):

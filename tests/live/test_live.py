@@ -3,7 +3,9 @@
 import sys
 
 import beside
+import cpus
 import draws
+import elsewhere
 import live
 import numpy as np
 import pytest
@@ -63,6 +65,93 @@ def test_what_is_known_to_differ_may_differ_so_far_and_no_further(ours, found):
     assert beside.compare(both._replace(known=near))[0] == found
 
 
+def test_other_data_are_within_the_limits_of_the_first():
+    codes, reals = np.int8([-3, 5, 5]), np.float32([0.5, -2, 7])
+    found = pair(X, X)._replace(fed={"a": codes, "b": reals}).feeds(200, np.random.default_rng(1))
+    assert found[0]["a"] is codes
+    assert {(x["a"].min(), x["a"].max()) for x in found if len({*x["a"]}) > 2} <= {
+        (low, high) for low in range(-3, 6) for high in range(low, 6)
+    }
+    assert {*np.concatenate([x["a"] for x in found])} == {*range(-3, 6)}
+    assert {*np.concatenate([abs(x["b"]) for x in found])} == {0.25, 0.5, 1, 2, 3.5, 4, 7, 14}
+
+
+def test_the_first_of_several_calls_that_differs_is_shown():
+    feeds = [{"x": np.uint8([i])} for i in range(4)]
+    both = Pair(lambda given: [x["x"] for x in given], lambda given: [x["x"] % 2 for x in given], {}, fed=feeds[0])
+    found, theirs, ours = beside.compare(both, feeds)
+    assert (found, beside.compare(both, feeds[:2])[0]) == ("different", "equal")
+    assert beside.difference(both, [feeds], theirs, ours).splitlines() == [
+        "1 of 1 elements, at [0]: 2, 0",
+        "    x = uint8[1] [2]",
+        "    system: uint8[1] [2]",
+        "    qops:   uint8[1] [0]",
+    ]
+
+
+SERVED = """
+import os
+import numpy as np
+
+
+def double(x):
+    print("a system may print")
+    return [x * 2]
+
+
+def refuse():
+    raise KeyError("no kernel")
+
+
+def die():
+    os._exit(3)
+"""
+
+
+def test_a_system_in_another_process_gives_refuses_and_ends(tmp_path, monkeypatch):
+    (tmp_path / "served.py").write_text(SERVED)
+    monkeypatch.setattr(cpus, "command", lambda name: [sys.executable])
+    monkeypatch.setattr(cpus, "environment", lambda name: {"PYTHONPATH": ":".join([str(tmp_path), *sys.path])})
+    there = elsewhere.Emulated("a72")
+    assert there.call("served", "double", X)[0].tolist() == [2, 4, 6]
+    with pytest.raises(RuntimeError, match="KeyError: 'no kernel'"):
+        there.call("served", "refuse")
+    assert there.call("served", "double", X)[0].dtype == np.uint8
+    with pytest.raises(SystemExit, match="ended, 3"):
+        there.call("served", "die")
+
+
+@pytest.mark.parametrize(
+    ("flags", "column", "is_haswell"),
+    [
+        ("avx2 fma", "ort_avx2", True),
+        ("avx2 avx_vnni", "ort", False),
+        ("avx2 avx512f", "ort_avx2", False),
+        ("sse4_2", "ort", False),
+    ],
+)
+def test_a_cpu_is_known_by_its_flags(flags, column, is_haswell, monkeypatch):
+    assert cpus.column("x86_64", flags) == column
+    monkeypatch.setattr(cpus, "Path", lambda path: path_of(flags))
+    monkeypatch.setattr(cpus.platform, "machine", lambda: "x86_64")
+    assert [cpus.is_here(name) for name in ("haswell", "a72")] == [is_haswell, False]
+    emulated = {} if is_haswell else {"QOPS_LIVE_CPU": "haswell"}
+    assert cpus.variables("onnxruntime", "haswell") == emulated
+    assert cpus.variables("tensorflow", "haswell") == (cpus.CAPPED if emulated else {})
+    assert cpus.variables("tflm", "a72") is None
+    assert cpus.variables("litert", "n1") == {"QOPS_LIVE_CPU": "n1"}
+    assert cpus.variables("litert", "") == {}
+
+
+def path_of(text):
+    return type("Info", (), {"read_text": lambda self: text})()
+
+
+def test_arm_with_and_without_dot_products():
+    found = {name: cpus.column("aarch64", cpu.cpuinfo) for name, cpu in cpus.CPUS.items() if cpu.is_arm}
+    assert found == {"a72": "ort_neon", "n1": "ort_arm", "i8mm": "ort_arm"}
+
+
 SYSTEM = """
 import os
 import numpy as np
@@ -88,7 +177,11 @@ def undrawn(rng):
     raise KeyError("shape")
 
 
-OPS = {"Good": good, "Bad": bad, "Near": near, "Good too": good, "Undrawn": undrawn}
+def many(rng):
+    return Pair(lambda feeds: [x["x"] for x in feeds], lambda feeds: [x["x"] for x in feeds], {}, fed={"x": X})
+
+
+OPS = {"Good": good, "Bad": bad, "Near": near, "Good too": good, "Undrawn": undrawn, "Many": many}
 """
 
 
@@ -103,7 +196,7 @@ def system(tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
-    assert live.main(["--systems", "no_such_system", system, "--calls", "20", "--seed", "3"]) == 1
+    assert live.main(["--systems", "no_such_system", system, "--calls", "20", "--seed", "3", "--data", "7"]) == 1
     head, missing, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == ["system", "version", "op", *live.COLUMNS]
     assert missing == "without no_such_system: ModuleNotFoundError: No module named 'no_such_system_'"
@@ -116,7 +209,8 @@ def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
     assert min(equal, known) > 0
     assert rows[4].split() == ["made_up", "1.0", "Good", "too", "20", "0", "0", "0", "0"]
     assert rows[5].split() == ["made_up", "1.0", "Undrawn", "0", "0", "0", "0", "20"]
-    text = "\n".join(rows[6:])
+    assert rows[6].split() == ["made_up", "1.0", "Many", "140", "0", "0", "0", "0"]
+    text = "\n".join(rows[7:])
     assert "made_up Bad, call " in text
     assert (
         "of seed 3: 3 of 3 elements, at [0]: 1, 2; [1]: 2, 3; [2]: 3, 4\n    x = uint8[3] [1 2 3]\n    system: " in text
@@ -140,7 +234,7 @@ def test_a_graph_ends_with_codes_of_another_type(dtype, kinds):
 
     drawn = tflite_draws.compared("tflm", [softmax] * 2, Net(np.random.default_rng(1), "tflm", "int8"))
     assert len([name for name in drawn.arguments if name.startswith("op ")]) == kinds
-    assert drawn.qops()[0].dtype == dtype
+    assert drawn.qops([drawn.fed])[0].dtype == dtype
 
 
 def test_a_pool_of_xnnpack_in_a_graph_keeps_the_scale_of_the_layer_that_it_may_be_fused_with():

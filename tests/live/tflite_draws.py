@@ -7,8 +7,8 @@ import tflite_detections
 import tflite_hybrids
 import tflite_layers
 import tflite_states
-import tflite_systems
 from draws import Pair, pick
+from elsewhere import call
 from tflite_net import Net
 
 from qops.tflite.types import TAKES, types_of
@@ -64,7 +64,7 @@ def detector(kernel, rng):
     net = Net(rng, kernel, "float32")
     content, given = tflite_detections.detector(net)
     return Pair(
-        lambda: tflite_detections.written(tflite_systems.run(content, net.fed, kernel), given, kernel),
+        lambda: tflite_detections.written(call("system_tflite", "run", content, [net.fed], kernel), given, kernel),
         lambda: tflite_detections.written([*net.load(content, kernel).run(net.fed).values()], given, kernel),
         {**given, **net.described()},
         unmodelled="TFLite Micro writes beyond its results",
@@ -87,11 +87,12 @@ def compared(kernel, drawers, net):
             if not net.x.shape or net.x.dtype != net.dtype:
                 break
     content = net.finished()
-    return Pair(
-        lambda: tflite_systems.run(content, net.fed, kernel),
-        lambda: [*net.load(content, kernel).run(net.fed).values()],
-        net.described(),
-    )
+
+    def ours(feeds):
+        session = net.load(content, kernel).session()
+        return [y for fed in feeds for y in session(fed).values()]
+
+    return Pair(lambda feeds: call("system_tflite", "run", content, feeds, kernel), ours, net.described(), fed=net.fed)
 
 
 def ops(kernels):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import tflite_codes
-import tflite_systems
 from draws import Pair, pick
+from elsewhere import call
 from tflite_net import Net, activation, scale, zero_point
 
 from qops.models import Operator, Tensor, tflite_bytes
@@ -38,7 +38,7 @@ def around_a_gap(kernel, rng):
         made = {**given, **graph.run(given, keep="all")}[before.name]
         return [*graph.run(given, given={after.name: np.flip(made, axis)}).values()]
 
-    return Pair(lambda: tflite_systems.run(content, given, kernel), ours, net.described())
+    return Pair(lambda: call("system_tflite", "run", content, [given], kernel), ours, net.described())
 
 
 def _grow(net, kinds, count):
@@ -98,4 +98,5 @@ def stream(kernel, rng):
         return [session(step)["y"] for step in steps]
 
     how = {"held": held, "size": size, "numbers": [*map(float, numbers)], "steps": steps}
-    return Pair(lambda: tflite_systems.run_steps(content, steps, kernel), ours, how)
+    feeds = [{"x": step} for step in steps]
+    return Pair(lambda: call("system_tflite", "run", content, feeds, kernel), ours, how)

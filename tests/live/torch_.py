@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import torch
 from cpu import COLUMN
 from draws import (
     TYPES,
@@ -20,17 +19,11 @@ from draws import (
     values,
     zero_point,
 )
+from elsewhere import call
 
 from qops import rules
 
-torch.set_num_threads(1)
-torch.set_grad_enabled(False)
-VERSION = torch.__version__
-HAS_VNNI, IS_ARM = COLUMN == "ort", COLUMN.endswith(("_arm", "_neon"))
-ENGINES = [
-    name for name in ("x86", "fbgemm", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines
-]
-KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
+VERSION, ENGINES, CAPABILITY, HAS_AMX = call("system_torch", "facts")
 LINEAR = {"x86": "torch-fbgemm", "fbgemm": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
 CONVOLUTION = LINEAR | dict.fromkeys(("x86", "onednn"), "torch-onednn-conv")  # x86 gives them to oneDNN
 SUMS = {"x86": "x86-vnni", "fbgemm": "fbgemm-vnni", "onednn": "exact", "qnnpack": "exact"}
@@ -39,33 +32,22 @@ if COLUMN == "ort_avx2":
     CONVOLUTION = LINEAR | {"onednn": "torch-onednn-conv-amx"}
     SUMS = {"x86": "fbgemm-avx2", "fbgemm": "fbgemm-avx2", "onednn": "onednn-avx2", "qnnpack": "exact"}
 AMX = "where oneDNN uses AMX, it multiplies by in_scale * w_scale: the rows torch-onednn-amx, torch-onednn-conv-amx"
-HAS_AMX = torch.cpu._is_amx_tile_supported()
 NEWER = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 ADD, QUANTIZE = ("torch-2.14", "inv-even-wraps") if NEWER else ("torch", "fma-zp-inside")
 ADDS = {"x86": ADD, "fbgemm": ADD, "onednn": ADD, "qnnpack": "torch-qnnpack"}
 OF_WIDTH = {"AVX512": "torch-nhwc", "AVX2": "torch-nhwc-avx2"}
-NHWC = "torch-2.14-nhwc" if NEWER else OF_WIDTH.get(torch.backends.cpu.get_cpu_capability(), "torch-nchw")
+NHWC = "torch-2.14-nhwc" if NEWER else OF_WIDTH.get(CAPABILITY, "torch-nchw")
 
 
-def tensor(x, s, z):
-    """Codes as a quantized tensor."""
-    return torch._make_per_tensor_quantized_tensor(torch.from_numpy(np.ascontiguousarray(x)), s, z)
-
-
-def on(engine, call):
-    """A function that makes the call on this engine and gives its codes."""
-
-    def run():
-        torch.backends.quantized.engine = engine
-        return call().int_repr().numpy()
-
-    return run
+def on(function, engine, *arguments):
+    """A function that calls this one of torch on this engine."""
+    return lambda: call("system_torch", function, engine, *arguments)
 
 
 def quantize(rng):
     n, dtype, s = length(rng), pick(rng, TYPES), scale(rng)
     x, z = values(rng, n, s), zero_point(rng, dtype)
-    real = on(ENGINES[0], lambda: torch.quantize_per_tensor(torch.from_numpy(x), s, z, KINDS[dtype]))
+    real = on("quantize", ENGINES[0], x, s, z, dtype)
     given = {"scale": s, "zero_point": z}
     return of_rule(real, lambda: rules.quantize(x, QUANTIZE, dtype=dtype, **given), {"x": x, **given})
 
@@ -74,7 +56,7 @@ def elementwise(engine, op, rule, kind, rng):
     n, dtype = length(rng), np.uint8 if engine == "qnnpack" else pick(rng, TYPES)
     a, b, given = operands(rng, n, dtype, op == "mul")
     sa, za, sb, zb, sy, zy = given.values()
-    real = on(engine, lambda: getattr(torch.ops.quantized, op)(tensor(a, sa, za), tensor(b, sb, zb), sy, zy))
+    real = on("elementwise", engine, op, (a, sa, za), (b, sb, zb), sy, zy)
     made = of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
     return made._replace(unmodelled="torch shifts int32 by 32 bits")
 
@@ -101,13 +83,10 @@ def linear(engine, rng):
     given, coded = layer(rng)
     m, k, n = (length(rng, 65) for _ in "mkn")
     x, w = codes(rng, (m, k), np.uint8, given["zx"]), codes(rng, (n, k), np.int8, 0)
-
-    def real():
-        packed = torch.ops.quantized.linear_prepack(tensor(w, given["sw"], 0), None)
-        return torch.ops.quantized.linear(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
-
+    both = (x, given["sx"], given["zx"]), (w, given["sw"], 0)
+    real = on("linear", engine, *both, given["sy"], given["zy"])
     sums = partial(rules.accumulate, x, w.T, x_zero_point=given["zx"], rule=SUMS[engine], dtype="int32")
-    return of_layer(LINEAR[engine], on(engine, real), sums, coded, {"x": x, "w": w, **given})
+    return of_layer(LINEAR[engine], real, sums, coded, {"x": x, "w": w, **given})
 
 
 def convolution(engine, rng):
@@ -116,18 +95,14 @@ def convolution(engine, rng):
     taps, steps, pads = int(rng.integers(1, 4)), int(rng.integers(1, 3)), int(rng.integers(2))
     x = codes(rng, (1, channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), np.uint8, given["zx"])
     w = codes(rng, (out, channels // group, taps, taps), np.int8, 0)
-
-    def real():
-        prepack, how = torch.ops.quantized.conv2d_prepack, ([steps] * 2, [pads] * 2, [1, 1], group)
-        packed = prepack(tensor(w, given["sw"], 0), None, *how)
-        return torch.ops.quantized.conv2d(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
-
+    both, how = ((x, given["sx"], given["zx"]), (w, given["sw"], 0)), ([steps] * 2, [pads] * 2, [1, 1], group)
+    real = on("convolution", engine, *both, how, given["sy"], given["zy"])
     how = {"strides": [steps] * 2, "pads": [pads] * 4, "groups": group, "rule": SUMS[engine]}
     sums = partial(rules.accumulate_conv, x, w, x_zero_point=given["zx"], **how, dtype="int32")
     rule = CONVOLUTION[engine]
     if rule == "torch-onednn-conv-amx" and 1 < group < channels and (channels // group % 4 or out // group % 4):
         rule = "torch-onednn-groups"
-    return of_layer(rule, on(engine, real), sums, coded, {"x": x, "w": w, **given, **how})
+    return of_layer(rule, real, sums, coded, {"x": x, "w": w, **given, **how})
 
 
 def average_pool(engine, is_nhwc, rng):
@@ -135,17 +110,11 @@ def average_pool(engine, is_nhwc, rng):
     shape = (1, kernel[0] + int(rng.integers(3)), kernel[1] + int(rng.integers(3)), length(rng, 40))
     (x, s, z), (stride, pads) = quantized(rng, shape, dtype), moves(rng, kernel, symmetric=True)
     counts = engine == "qnnpack" or bool(rng.integers(2))  # which counts padding, whatever it is told
-
-    def real():
-        image = tensor(x, s, z).permute(0, 3, 1, 2)
-        image = image if is_nhwc else image.contiguous()
-        pooled = torch.nn.functional.avg_pool2d(image, kernel, stride, pads[:2], count_include_pad=counts)
-        return pooled.permute(0, 2, 3, 1)
-
+    real = on("average_pool", engine, (x, s, z), is_nhwc, kernel, stride, pads[:2], counts)
     given = {"kernel": kernel, "stride": tuple(stride), "padding": tuple(pads[:2]), "count_padding": counts}
     given |= {"zero_point": z, "x_scale": s}
     kind = "torch-qnnpack" if engine == "qnnpack" else NHWC if is_nhwc or shape[3] == 1 else "torch-nchw"
-    return of_rule(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
+    return of_rule(real, lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
 
 
 OPS = {"quantize_per_tensor": quantize}

@@ -1,4 +1,4 @@
-"""Pairs in the order of fbgemm and onnxruntime: against Python integers, and what onnxruntime's convolution loses."""
+"""Pairs in the orders of fbgemm and onnxruntime: against Python integers, and what its convolutions lose."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from qops import onednn, onnx
 from qops.onednn import Window, saturated_pairs, unsafe_pairs
 
 ORDER = {"order": "taps, channels"}
+SWAPPED = {"order": "channels, taps"}
 PADDED = Window(stride=(2, 1), dilation=(0, 1), pad_l=(1, 2), pad_r=(2, 0))
 U8, S8 = np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.int8)
 
@@ -79,18 +80,57 @@ def test_nothing_saturates_for_int8_codes_or_with_vnni(rng):
     assert saturated_pairs(x.view(np.uint8), w, isa="vnni", **ORDER).largest_loss == 0
 
 
+@pytest.mark.parametrize("groups", [1, 2, 6])
+@pytest.mark.parametrize("zero_point", [-128, 7, 127])
+def test_losses_are_those_of_conv_integer(rng, groups, zero_point):
+    """Depthwise filters saturate too; bytes near the ends of their types make most pairs do it."""
+    x = rng.choice(np.int8([-128, -127, 126, 127, 3]), (2, 6, 5, 4))
+    w = rng.choice(np.uint8([255, 254, 127, 1, 0]), (2 * groups, 6 // groups, 2, 3))
+    how = {"pads": [1, 2, 2, 0], "strides": [2, 1], "dilations": [1, 2], "group": groups}
+    exact, found = (onnx.conv_integer(x, w, zero_point, 9, runtime=r, **how).astype(int) for r in ("ort", "ort_avx2"))
+    filters = w.reshape(groups, 2, *w.shape[1:]) if groups > 1 else w
+    seen = saturated_pairs(x, filters, window=PADDED, zero_point=zero_point, **SWAPPED)
+    assert seen.largest_loss == np.abs(exact - found).max() > 999
+    assert abs(seen.mean_loss - np.abs(exact - found).mean()) < 1e-9
+    unsafe = onednn.unsafe_pairs(filters, src_dt="s8", **SWAPPED)
+    assert unsafe.shape == seen.counts.shape
+    assert unsafe[seen.counts > 0].all()
+
+
+def test_a_pair_of_unsigned_weights_is_unsafe_where_some_codes_of_int8_saturate_it():
+    sums = np.arange(0, 511)
+    w = np.stack([sums // 2, sums - sums // 2], 1).astype(np.uint8)[:, None, None]
+    for top, low, high in ((255, -128, 127), (128, -128, 0), (0, -128, 0)):
+        ends = np.array([[low * s, high * s] for s in sums])
+        want = ((ends < -32768) | (ends > 32767)).any(1)
+        assert np.array_equal(unsafe_pairs(w, top, src_dt="s8", **SWAPPED)[:, 0], want)
+        assert want.sum() == 254
+
+
+@pytest.mark.parametrize(("src", "weights"), [(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)])
+def test_other_types_of_conv_integer_are_exact(src, weights):
+    x, w = np.full((1, 2, 1, 1), 100, src), np.full((1, 2, 1, 1), 255, np.uint8).view(weights)
+    assert saturated_pairs(x, w, **SWAPPED).largest_loss == 0
+    assert not unsafe_pairs(w, src_dt="u8" if src is np.uint8 else "s8", **SWAPPED).any()
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"order": "rows"}, "order: expected one of channels of a tap, taps, channels, got 'rows'"),
+        ({"order": "rows"}, "order: expected one of channels of a tap, taps, channels, channels, taps, got 'rows'"),
         ({"zero_point": 3}, "zero_point: expected 0 with order 'channels of a tap', got 3"),
         ({"zero_point": 256, **ORDER}, r"zero_point: expected an integer in \[0, 255\], got 256"),
+        (
+            {"zero_point": 128, "src": S8[..., None, None], "weights": S8[..., None, None], **SWAPPED},
+            r"integer in \[-128, 127\]",
+        ),
+        (SWAPPED, r"weights: expected shape \(O, C, KH, KW\) or \(G, O, C, KH, KW\), got \(3, 4\)"),
         ({"window": Window((2, 2)), **ORDER}, "window: expected none for an inner product"),
     ],
 )
 def test_what_does_not_fit_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        saturated_pairs(U8, S8, **given)
+        saturated_pairs(**{"src": U8, "weights": S8, **given})
 
 
 def test_shapes_that_do_not_fit_are_refused():
