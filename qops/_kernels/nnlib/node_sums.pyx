@@ -19,10 +19,6 @@ cdef extern from "nnlib/supernode.h":
     Py_ssize_t channel_extremes__simd(int, const int32_t*, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n,
                                       int32_t*, int32_t*) nogil
 
-cdef struct FarResults:  # of results in output steps, before they saturate
-    int64_t lowest, highest
-
-
 cdef void channel_extremes(const int32_t* x, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n, int32_t* lowest,
                            int32_t* highest) noexcept nogil:
     """Widen the extremes of n channels to hold those of so many pixels, which lie `stride` sums apart."""
@@ -42,21 +38,22 @@ cdef class Watched:
     take from a sum and add to it, int64, and the sums are without them. needs_shift: whether the highest sums are only
     seen if the left shift is not 0.
     """
-    cdef readonly cnp.ndarray far  # the lowest sum of each channel, then the highest
-    cdef cnp.ndarray sums, channels, words, less, more
-    cdef bint is_shifted_twice, needs_shift
-
     def __init__(self, cnp.ndarray sums, cnp.ndarray channels or None=None, cnp.ndarray words or None=None,
                  tuple spread or None=None, bint is_shifted_twice=False, bint needs_shift=False):
+        self.channels, self.words = channels, words
+        self.less, self.more = (None, None) if spread is None else spread
+        self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
+        self.look(sums)
+
+    cdef void look(self, cnp.ndarray sums):
+        """Find the extremes of each channel."""
         cdef Py_ssize_t i, j, n = cnp.PyArray_DIM(sums, 3)
         cdef cnp.npy_intp[2] shape = [2, n]
         cdef int32_t* far
         cdef const char* x
         if cnp.PyArray_STRIDE(sums, 3) != 4 or cnp.PyArray_STRIDE(sums, 2) % 4:
             sums = np.ascontiguousarray(sums)
-        self.sums, self.channels, self.words = sums, channels, words
-        self.less, self.more = (None, None) if spread is None else spread
-        self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
+        self.sums = sums
         self.far = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
         far = <int32_t*>cnp.PyArray_DATA(self.far)
         memcpy(far, cnp.PyArray_DATA(sums), 4 * n)
@@ -67,7 +64,7 @@ cdef class Watched:
                 channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, far,
                                  far + n)
 
-    cdef FarResults found(self, cnp.ndarray words, Gain gain):
+    cdef FarResults found(self, cnp.ndarray words, const Gain* gain):
         """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
         cdef int shift = gain.left_shift * (2 if self.is_shifted_twice else 1)
         cdef FarResults found
@@ -81,26 +78,23 @@ cdef class Watched:
             found.highest = 0
         return found
 
-    cdef FarResults results(self, cnp.ndarray far_sums, cnp.ndarray words, Gain gain, int shift):
+    cdef FarResults results(self, cnp.ndarray far_sums, cnp.ndarray words, const Gain* gain, int shift):
         """Give the extremes of the results of the lowest and the highest sum of each channel, and of 0."""
         cdef FarResults found = FarResults(0, 0)
         cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(far_sums)
         cdef const int32_t* added = <const int32_t*>numbers(words)
-        cdef const int32_t* multipliers = <const int32_t*>cnp.PyArray_DATA(gain.multipliers)
         cdef const int64_t* of_words = numbers(self.words)
         cdef const int64_t* of_gain = numbers(self.channels)
         cdef const int64_t* less = numbers(self.less)
         cdef const int64_t* more = numbers(self.more)
-        cdef bint is_one = cnp.PyArray_SIZE(gain.multipliers) == 1
         cdef Py_ssize_t i, n = cnp.PyArray_DIM(far_sums, 1)
-        cdef int64_t word, low, high
-        cdef int32_t by
+        cdef int64_t word, low, high, by
         for i in range(n):
             word = 0 if added == NULL else added[place(of_words, i)]
             low, high = far[i] + word, far[n + i] + word
             if less != NULL:
                 low, high = low + less[i], high + more[i]
-            by = multipliers[0 if is_one else place(of_gain, i)]
+            by = gain.channels[0 if gain.count == 1 else place(of_gain, i)].multiplier
             found.lowest = min(found.lowest, fraction(low, by, shift))
             found.highest = max(found.highest, fraction(high, by, shift))
         return found
@@ -118,6 +112,13 @@ cdef class Watched:
         return lowest < INT32_MIN >> shift or highest > INT32_MAX >> shift
 
 
+cpdef Watched watched(cnp.ndarray sums):
+    """Watch sums of all channels as they are."""
+    cdef Watched made = Watched.__new__(Watched)
+    made.look(sums)
+    return made
+
+
 cdef const int64_t* numbers(cnp.ndarray x) noexcept:
     """Give the numbers of an array; NULL if there is none."""
     if x is None:
@@ -130,12 +131,12 @@ cdef inline Py_ssize_t place(const int64_t* places, Py_ssize_t i) noexcept nogil
     return i if places == NULL else <Py_ssize_t>places[i]
 
 
-cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noexcept nogil:
+cdef inline int64_t fraction(int64_t x, int64_t multiplier, int left_shift) noexcept nogil:
     """The result of a sum in output steps, before it saturates."""
     return (<int64_t>wrap_s32(x << left_shift) * multiplier + (1 << 30)) >> 31
 
 
-cdef FarResults extremes(list seen, cnp.ndarray words, Gain gain, bint possible):
+cdef FarResults extremes(list seen, cnp.ndarray words, const Gain* gain, bint possible):
     """Give the extremes of the results; of sums that are not known, `possible` gives the farthest that they may be."""
     cdef FarResults all = FarResults(0, 0), found
     cdef Watched part
@@ -154,7 +155,7 @@ cdef bint has_unknown(list seen):
     return False
 
 
-cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, Gain gain, bint keeps_given,
+cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, const Gain* gain, bint keeps_given,
                      FloatEnds* found) except -1:
     """Set the range of the next pass; False if there is none. ValueError if it depends on what memory holds."""
     cdef FarResults known = extremes(seen, words, gain, False), far
