@@ -104,11 +104,16 @@ class Supernode(FusedNode):
         self._rescaled.flags.writeable = False
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        seen = [watched(sums)]
         width, channels = sums.shape[2:]
         is_six = -(-width // COLUMNS) * COLUMNS in SIXES
-        if not is_six and (width % 8 not in (1, 2) or channels <= VECTOR):
-            return seen
+        if is_six or (width % 8 in (1, 2) and channels > VECTOR):
+            return [watched(sums), *self._beside(place, sums, is_six)]
+        return [watched(sums)]
+
+    def _beside(self, place: Place, sums: NDArray[np.int32], is_six: bool) -> list[Watched]:
+        """Give what is watched of columns beyond the last one, and of the first sums of the last six."""
+        width, channels = sums.shape[2:]
+        seen: list[Watched] = []
         chunks = [np.arange(i, min(i + VECTOR, channels)) for i in range(0, channels, VECTOR)]
         alone = len(chunks) % 2
         if is_six:

@@ -22,6 +22,7 @@ from qops._kernels.conv.finish cimport Finish
 from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.matmul cimport Coded, run_coded
 from qops._kernels.gemm.offsets cimport numbers, row_sums
+from qops._kernels.gemm.run cimport run_product
 from qops._kernels.conv.rows cimport Convolution, run_convolution
 from qops._kernels.gemm.plain cimport plain_kernel
 from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, amx_is_faster
@@ -198,7 +199,7 @@ cdef bint is_product(const Convolution *p, PackedWeights packed, cnp.ndarray x, 
 
 cdef int run_pointwise(const Convolution *p, PackedWeights packed, Finish finish, Py_ssize_t pixels, int32_t zero_point,
                        Py_ssize_t num_threads) except -1:
-    """Multiply the pixels by the weights, and make codes."""
+    """Multiply the pixels by the weights, and make codes if there is a stage. Without it there is no bias."""
     cdef Coded c
     c.product.kernel, c.product.accumulate = p.kernel, False
     c.product.m, c.product.n, c.product.k = pixels, packed.oc, packed.ic
@@ -206,6 +207,9 @@ cdef int run_pointwise(const Convolution *p, PackedWeights packed, Finish finish
     c.product.a_offset, c.product.set_up, c.product.b = <uint32_t>zero_point, NULL, NULL
     c.product.panels, c.product.sums = p.panels, p.sums
     c.product.quads, c.product.runs, c.product.n_runs = quads_of(p.kernel, packed.ic), NULL, 1
+    if not p.has_stage:
+        c.product.c, c.product.ldc, c.product.spare = <int32_t *>p.y, packed.oc, False
+        return run_product(&c.product, num_threads)
     c.bias, c.a_offset, c.b_offset = NULL, NULL, NULL
     if finish.bias is not None:
         c.bias = <const int32_t *>cnp.PyArray_DATA(finish.bias)
@@ -249,7 +253,7 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
     p.amx = not packed.depthwise and amx_is_faster(p.kernel, p.ow, p.taps, p.quads, True)
     p.times = times_of(packed, p.image.x_signed, images.zero_point, p.amx and p.image.in_place)
     set_result(p, finish.codes, y)
-    if p.has_stage and zeros is None and is_product(p, packed, images.x, y):
+    if (p.has_stage or finish.bias is None) and zeros is None and is_product(p, packed, images.x, y):
         return run_pointwise(p, packed, finish, cnp.PyArray_SIZE(images.x) // packed.ic, images.zero_point, num_threads)
     if starts is None:
         starts = finish.starts(packed, p.times)

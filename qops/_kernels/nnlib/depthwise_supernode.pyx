@@ -73,7 +73,7 @@ cdef void window_sums(const uint8_t** codes, const int16_t** w, int taps, int ze
 
 
 cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* column, Py_ssize_t row, Py_ssize_t part,
-                     int32_t* sums, uint8_t* unset) noexcept nogil:
+                     int32_t* sums, int* unset) noexcept nogil:
     """Set the sums of a window in a slice, and note taps whose last channels are not set; these add nothing."""
     cdef Py_ssize_t i, t, y, place, known, n = min(<Py_ssize_t>VECTOR, m.channels - part * VECTOR)
     cdef (const uint8_t*)[TAPS * TAPS] codes
@@ -98,15 +98,15 @@ cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* colum
     window_sums(codes, weights, taps, m.zero, n, sums)
 
 
-cdef void add_windows(const ImageMemory* m, const Beside* b, const Column* columns, Py_ssize_t count, const int16_t* w,
-                      Py_ssize_t rows, int32_t* sums, uint8_t* unset) noexcept nogil:
-    """Set the sums (rows, columns, channels) of one image; unset: (columns, taps)."""
-    cdef Py_ssize_t y, i, s
+cdef int32_t* add_column(const ImageMemory* m, const Column* column, Py_ssize_t down, const int16_t* w,
+                         Py_ssize_t rows, int32_t* sums, int* unset) noexcept nogil:
+    """Set the sums (rows, channels) of a column of windows of one image, and give where they end."""
+    cdef Py_ssize_t y, s
     for y in range(rows):
-        for i in range(count):
-            for s in range(m.slices):
-                add_window(m, w + s * VECTOR, &columns[i], y * b.down, s, sums + s * VECTOR, unset + i * TAPS * TAPS)
-            sums += m.channels
+        for s in range(m.slices):
+            add_window(m, w + s * VECTOR, column, y * down, s, sums + s * VECTOR, unset)
+        sums += m.channels
+    return sums
 
 
 cdef Beside beside(place, stride, bint is_valid):
@@ -133,46 +133,51 @@ def watched_beside(place, stride, bint is_valid, cnp.ndarray w):
 
     They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
     zero code before the image and up to three after it. What is after a slice is the next one, or the next row. The
-    sums of windows that only read the zero code are 0.
+    first of the columns only reads the zero code, as others may: their sums are 0.
     w: int16 (3, 3, C), less their zero.
     """
     cdef Beside b = beside(place, stride, is_valid)
-    cdef cnp.ndarray x = np.ascontiguousarray(place.image), sums, unset
+    cdef cnp.ndarray x = cnp.PyArray_GETCONTIGUOUS(place.image), sums
     cdef ImageMemory m = memory_of(x, place.zero, place.before[0])
     cdef Column[MOST] columns
-    cdef Py_ssize_t i, rows = place.size[0], count = 0
-    cdef list found = []
+    cdef int[MOST][TAPS * TAPS] unset
+    cdef Py_ssize_t i, j, rows = place.size[0], images = cnp.PyArray_DIM(x, 0), count = 0
+    cdef cnp.npy_intp[4] shape = [1, 1, 1, m.channels]
+    cdef int32_t* end
     for i in range(b.before + b.after):
         columns[count] = column_at(&m, start_of(&b, i))
         count += columns[count].count > 0
-    if count < b.before + b.after:
-        found.append(watched(np.zeros((1, 1, 1, m.channels), np.int32)))
-    if count == 0:
-        return found
-    sums, unset = np.empty((len(x), rows, count, m.channels), np.int32), np.zeros((count, TAPS * TAPS), bool)
-    for i in range(len(x)):
-        add_windows(&m, &b, columns, count, <const int16_t*>cnp.PyArray_DATA(w), rows,
-                    <int32_t*>cnp.PyArray_DATA(sums) + i * rows * count * m.channels,
-                    <uint8_t*>cnp.PyArray_DATA(unset))
-        m.image += m.height * m.width * m.channels
-    if m.channels <= VECTOR or m.channels % VECTOR == 0:
-        return [*found, watched(sums)]
-    return found + parted(sums, unset, w, place.zero)
+    shape[2] += count * images * rows
+    sums = cnp.PyArray_EMPTY(4, shape, cnp.NPY_INT32, 0)
+    end = <int32_t*>cnp.PyArray_DATA(sums)
+    memset(unset, False, sizeof(unset))
+    for i in range(count):
+        for j in range(images):
+            m.image = <const uint8_t*>cnp.PyArray_DATA(x) + j * m.height * m.width * m.channels
+            end = add_column(&m, &columns[i], b.down, <const int16_t*>cnp.PyArray_DATA(w), rows, end, unset[i])
+    memset(end, 0, 4 * m.channels)
+    for i in range(count):
+        for j in range(TAPS * TAPS):
+            if unset[i][j]:
+                return parted(sums, np.array(unset, bool)[:count], w, m.zero)
+    return [watched(sums)]
 
 
 cdef list parted(sums, unset, w, int zero):
-    """Give sums of which some have unset pixels: those of the last channels of the last slice but one."""
+    """Give sums of which some have unset pixels: those of the last channels of the last slice but one.
+
+    sums: (1, 1, columns * windows + 1, channels), whose last ones are 0. unset: the taps (columns, 9).
+    """
     cdef Py_ssize_t channels = sums.shape[3], last = channels % VECTOR, first = channels - VECTOR
     loose = np.arange(first, first + VECTOR - last)
     others = np.delete(np.arange(channels), loose)
-    is_known = ~unset.any(1)
-    found = [Watched(np.ascontiguousarray(sums[..., others]), others, others)]
-    if is_known.any():
-        found.append(watched(sums[:, :, is_known]))
-    for column in np.flatnonzero(~is_known):
-        of = w.reshape(TAPS * TAPS, channels)[unset[column]][:, loose].astype(np.int64)
+    found = [Watched(sums[..., others], others, others), watched(sums[:, :, -1:])]
+    for column, taps in zip(sums[0, 0, :-1].reshape(1, len(unset), -1, channels).swapaxes(0, 1), unset):
+        if not taps.any():
+            found.append(watched(column[None]))
+            continue
+        of = w.reshape(TAPS * TAPS, channels)[taps][:, loose].astype(np.int64)
         dark, bright = of * (0 - zero), of * (HIGHEST - zero)
         spread = np.minimum(dark, bright).sum(0), np.maximum(dark, bright).sum(0)
-        found.append(Watched(np.ascontiguousarray(sums[:, :, column:column + 1, first:loose[-1] + 1]), loose, loose,
-                             spread))
+        found.append(Watched(column[None, :, :, first:loose[-1] + 1], loose, loose, spread))
     return found
