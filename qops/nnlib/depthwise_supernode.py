@@ -97,10 +97,10 @@ class DepthwiseSupernode(FusedNode):
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
         seen = [watched(sums)]
-        if self._taps[1] == 5 and self._moves[0][1] == 2 and place.size[1] % 4 == 1:
-            seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
         if self._each is not None:
-            seen += watched_beside(place, self._moves[0], self._moves[1] == "VALID", self._each)
+            return watched_beside(seen[0], place, self._moves[0], self._moves[1] == "VALID", self._each)
+        if self._taps[1] == 5 and self._moves[0][1] == 2 and sums.shape[2] % 4 == 1:
+            seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
         return seen
 
 

@@ -5,11 +5,10 @@ from libc.stdint cimport int16_t, int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.nnlib.node_sums cimport watched
+from qops._kernels.nnlib.node_sums cimport Watched, watched
 
 import numpy as np
 
-from qops._kernels.nnlib.node_sums import Watched
 
 cnp.import_array()
 
@@ -128,8 +127,8 @@ cdef ImageMemory memory_of(cnp.ndarray x, int zero, Py_ssize_t top):
     return m
 
 
-def watched_beside(place, stride, bint is_valid, cnp.ndarray w):
-    """Give what is watched of the columns left and right of the result that fill up the vectors of its rows.
+def watched_beside(Watched results, place, stride, bint is_valid, cnp.ndarray w):
+    """Give what is watched: besides the results the columns left and right that fill up the vectors of their rows.
 
     They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
     zero code before the image and up to three after it. What is after a slice is the next one, or the next row. The
@@ -159,8 +158,9 @@ def watched_beside(place, stride, bint is_valid, cnp.ndarray w):
     for i in range(count):
         for j in range(TAPS * TAPS):
             if unset[i][j]:
-                return parted(sums, np.array(unset, bool)[:count], w, m.zero)
-    return [watched(sums)]
+                return [results, *parted(sums, np.array(unset, bool)[:count], w, m.zero)]
+    results.add(sums)
+    return [results]
 
 
 cdef list parted(sums, unset, w, int zero):
