@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.nnlib.depthwise_supernode import watched_beside
-from qops._kernels.nnlib.node_sums import Watched
+from qops._kernels.nnlib.node_sums import Watched, watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, NodeRules, Place
@@ -45,7 +45,7 @@ class DepthwiseSupernode(FusedNode):
     (1, 112, 112, 1)
     """
 
-    __slots__ = ("_each",)
+    __slots__ = ("_each", "_watches_more")
     _axes = "(KH, KW, C, 1)"
     _rules = NodeRules(
         start=(-0.125, 0.125),
@@ -89,17 +89,18 @@ class DepthwiseSupernode(FusedNode):
         zero, step, period = quantize_uint8(0.0, lo, hi), level(lo, hi)[1], 0
         if (w.shape[1], self._moves[0][1]) in ONE_BLOCK:
             period = VECTOR
-        groups = w.shape[2]
+        groups, self._each = w.shape[2], None
+        if w.shape[:2] == (3, 3) and scales is None and None in self._given:
+            self._each = np.ascontiguousarray(w[..., 0].astype(np.int16) - zero)
+        self._watches_more = self._each is not None or (w.shape[1], self._moves[0][1]) == (5, 2)
         self._ready(w.transpose(0, 1, 3, 2), zero, step, bias, groups=groups, scales=scales, period=period)
-        watches = w.shape[:2] == (3, 3) and scales is None and None in self._given
-        self._each = np.ascontiguousarray(w[..., 0].astype(np.int16) - zero) if watches else None
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        seen = [Watched(sums)]
-        if self._taps[1] == 5 and self._moves[0][1] == 2 and place.size[1] % 4 == 1:
-            seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
+        seen = [watched(sums)]
         if self._each is not None:
-            seen += watched_beside(place, self._moves[0], self._moves[1] == "VALID", self._each)
+            return watched_beside(seen[0], place, self._moves[0], self._moves[1] == "VALID", self._each)
+        if self._taps[1] == 5 and self._moves[0][1] == 2 and sums.shape[2] % 4 == 1:
+            seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
         return seen
 
 

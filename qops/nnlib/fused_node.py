@@ -12,7 +12,7 @@ from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops._kernels.nnlib.node_range import NodeRange, Scales
-from qops._kernels.nnlib.node_sums import Watched
+from qops._kernels.nnlib.node_sums import Watched, watched
 from qops._kernels.nnlib.pooling import moving
 from qops._kernels.nnlib.ranges import level
 from qops._kernels.nnlib.supernode import Fused, Place
@@ -87,6 +87,7 @@ class FusedNode(Node):
     _rules: ClassVar[NodeRules] = NodeRules()
     _axes: ClassVar[str] = "(KH, KW, C, O)"
     _bias_types: ClassVar[tuple[int, ...]] = (U8,)
+    _watches_more = False
 
     def _prepare(self, once: bool) -> None:
         given: dict[str, Any] = {"stride": (1, 1), "padding": "VALID", "channel_scale": None}
@@ -154,12 +155,12 @@ class FusedNode(Node):
             by, inverse = given / packed, packed / given
         added = zeros + factor if self._rules.rounds_zeros else None
         numbers = tuple(bias), zeros, added, factor, Scales(by, period), inverse
-        self._kernel = Fused(self._packed, self._moves, self._w_zero, step, *numbers, self._rules)
+        self._kernel = Fused(self._packed, self._moves, self._w_zero, step, *numbers, self._rules, self._watches_more)
         self._first = NodeRange(self._given, self._rules.start)
 
-    def _watched(self, place: Any, sums: NDArray[np.int32]) -> list[Any]:
-        """Give the sums that are watched; without quirks those of the results."""
-        return [Watched(sums)]
+    def _watched(self, place: Any, sums: NDArray[np.int32]) -> list[Watched]:
+        """Give the sums that are watched, if the node `_watches_more` than those of the results."""
+        return [watched(sums)]
 
     def _columns(self, place: Any, first: int, count: int) -> NDArray[np.int32]:
         """Give the sums of columns that need not be of the result: (N, OH, count, O). Around the image is its zero."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops._kernels.nnlib.node_sums import Watched
+from qops._kernels.nnlib.node_sums import Watched, watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, operand, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, NodeRules, Place
@@ -40,6 +40,7 @@ class InputSupernode(FusedNode):
     """
 
     __slots__ = ()
+    _watches_more = True
     _rules = NodeRules(start=(-1 / 128, 1 / 128), fails=True)
 
     def __init__(
@@ -76,7 +77,7 @@ class InputSupernode(FusedNode):
         parts = [sums, self._columns(place, place.size[1], more)] if more else [sums]
         (down, across), taps = self._moves[0], self._taps[1]
         if across == 1 or (down, across, taps) == (2, 2, 3):
-            return [Watched(part) for part in parts]
+            return [watched(part) for part in parts]
         found, first = [], 0  # the place of the first column in its vector
         for part in parts:
             for column in range(min(DEPTH, part.shape[2])):

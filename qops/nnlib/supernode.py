@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
-from qops._kernels.nnlib.node_sums import Watched
+from qops._kernels.nnlib.node_sums import Watched, watched
 from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, choice, operand, unshared
 from qops.nnlib.fused_node import Floats, FusedNode, Place
@@ -60,7 +60,7 @@ class Supernode(FusedNode):
     np.False_
     """
 
-    __slots__ = ("_is_signed", "_rescaled")
+    __slots__ = ("_rescaled", "_watches_more")
 
     def __init__(
         self,
@@ -92,9 +92,9 @@ class Supernode(FusedNode):
             raise bad_value("w", f"filters of {w.shape[2]} channels run as an input_supernode")
         zero, step = level(lo, hi)
         depth, own = -(-w.shape[2] // VECTOR) * VECTOR, None
-        self._is_signed = self.arch == "v65" and w.shape[0] * w.shape[1] * depth * VECTOR <= VTCM
+        self._watches_more = is_signed = self.arch == "v65" and w.shape[0] * w.shape[1] * depth * VECTOR <= VTCM
         self._rescaled = np.zeros(w.shape[3], bool)
-        if self._is_signed:
+        if is_signed:
             signed = signed_weights(w, zero)
             self._rescaled = signed.scales < ONE
             own = signed.scales.astype(np.float32) / np.float32(ONE) if self._rescaled.any() else None
@@ -104,11 +104,16 @@ class Supernode(FusedNode):
         self._rescaled.flags.writeable = False
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        seen = [Watched(sums)]
-        width, channels = place.size[1], sums.shape[3]
+        width, channels = sums.shape[2:]
         is_six = -(-width // COLUMNS) * COLUMNS in SIXES
-        if not self._is_signed or not (is_six or (width % 8 in (1, 2) and channels > VECTOR)):
-            return seen
+        if is_six or (width % 8 in (1, 2) and channels > VECTOR):
+            return [watched(sums), *self._beside(place, sums, is_six)]
+        return [watched(sums)]
+
+    def _beside(self, place: Place, sums: NDArray[np.int32], is_six: bool) -> list[Watched]:
+        """Give what is watched of columns beyond the last one, and of the first sums of the last six."""
+        width, channels = sums.shape[2:]
+        seen: list[Watched] = []
         chunks = [np.arange(i, min(i + VECTOR, channels)) for i in range(0, channels, VECTOR)]
         alone = len(chunks) % 2
         if is_six:

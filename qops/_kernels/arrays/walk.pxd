@@ -6,5 +6,5 @@ cdef enum:
 # A loop over n elements of up to three contiguous arrays; `using` points to its parameters.
 ctypedef void (*Loop)(char** data, Py_ssize_t n, void* using) noexcept nogil
 
-cdef cnp.ndarray at_a_line(cnp.npy_intp n, int typenum)
+cdef cnp.ndarray at_a_line(int ndim, cnp.npy_intp* shape, int typenum)
 cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=*, cnp.ndarray c=*, bint writes=*)

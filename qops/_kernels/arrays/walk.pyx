@@ -14,12 +14,14 @@ cdef extern from "numpy/arrayobject.h":
 BUFFER_ELEMENTS = 1 << 15  # of each array in a stretch: all arrays of an op fit in the L2 cache together
 
 
-cdef cnp.ndarray at_a_line(cnp.npy_intp n, int typenum):
-    """Give a new array of n numbers of 4 bytes that begins at the start of a cache line."""
-    cdef cnp.npy_intp size = n + 15
-    cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &size, typenum, 0)
-    cdef Py_ssize_t skipped = -(<Py_ssize_t>cnp.PyArray_DATA(memory) // 4) & 15
-    return memory[skipped:n + skipped]
+cdef cnp.ndarray at_a_line(int ndim, cnp.npy_intp* shape, int typenum):
+    """Give a new array of numbers of 4 bytes that begins at the start of a cache line."""
+    cdef cnp.npy_intp size = cnp.PyArray_MultiplyList(shape, ndim) + 15
+    cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &size, typenum, 0), made
+    cdef Py_ssize_t skipped = -<Py_ssize_t>cnp.PyArray_DATA(memory) & 63
+    made = cnp.PyArray_SimpleNewFromData(ndim, shape, typenum, cnp.PyArray_BYTES(memory) + skipped)
+    cnp.set_array_base(made, memory)
+    return made
 
 
 cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):

@@ -23,6 +23,7 @@ from qops._kernels.conv.finish cimport Finish
 from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.matmul cimport Coded, run_coded
 from qops._kernels.gemm.offsets cimport numbers, row_sums
+from qops._kernels.gemm.run cimport run_product
 from qops._kernels.conv.rows cimport Convolution, run_convolution
 from qops._kernels.gemm.plain cimport plain_kernel
 from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, amx_is_faster
@@ -47,17 +48,19 @@ cdef class Images:
 
     The padding holds pad_value, a code of the type of x. zero_point is subtracted from x and from the padding.
     """
-    cdef cnp.ndarray x
-    cdef Window window
-    cdef Py_ssize_t pad_value
-    cdef int32_t zero_point
-
     def __init__(self, x, Window window=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
         self.x = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
         self.window, self.pad_value, self.zero_point = window, pad_value, zero_point
         if cnp.PyArray_NDIM(self.x) != 4:
             raise bad_value("x", f"expected 4 dimensions, got shape {(<object>self.x).shape}")
         check_pad_value(pad_value, cnp.PyArray_TYPE(self.x) == cnp.NPY_INT8)
+
+
+cdef Images images_of(cnp.ndarray x, Window window, int32_t zero):
+    """Give checked images (N, H, W, C) of codes whose zero point is that of the padding, too."""
+    cdef Images made = Images.__new__(Images)
+    made.x, made.window, made.pad_value, made.zero_point = x, window, zero, zero
+    return made
 
 
 cdef int check_pad_value(Py_ssize_t pad_value, bint is_signed) except -1:
@@ -81,7 +84,6 @@ cdef void set_image(Image *image, Images given) noexcept:
 
 cdef cnp.ndarray result_array(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
     """Give the array to write to: `out`, checked, if it is aligned, else a new one; int32 begins at a cache line."""
-    cdef cnp.npy_intp size = shape[0] * shape[1] * shape[2] * shape[3]
     if out is not None:
         writable(out, typenum, 4, shape)
         apart(out, x, None)
@@ -91,7 +93,7 @@ cdef cnp.ndarray result_array(out, int typenum, cnp.ndarray x, cnp.npy_intp *sha
         raise MemoryError
     if typenum != cnp.NPY_INT32:
         return cnp.PyArray_EMPTY(4, shape, typenum, 0)
-    return (<object>at_a_line(size, cnp.NPY_INT32)).reshape(shape[0], shape[1], shape[2], shape[3])
+    return at_a_line(4, shape, cnp.NPY_INT32)
 
 
 cdef cnp.ndarray put(cnp.ndarray made, out):
@@ -122,13 +124,17 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     if num_threads < 1:
         raise bad_value("num_threads", f"expected at least 1, got {num_threads}")
-    cdef Finish last = SUMS if finish is None else finish
+    return convolved(images, packed, out, SUMS if finish is None else finish, num_threads)
+
+
+cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish finish, Py_ssize_t num_threads):
+    """Do what `convolve` does."""
     cdef Convolution p
     set_operands(&p, images, packed, "kernel")
-    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(images.x, 0), p.oh, p.ow, packed.shape[0]]
-    cdef cnp.ndarray y = result_array(out, last.typenum, images.x, shape)
-    last.check_bias(packed)
-    run_into(&p, images, packed, last, last.w_zero_points(packed), None, y, num_threads)
+    cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(images.x, 0), p.oh, p.ow, packed.oc * packed.groups]
+    cdef cnp.ndarray y = result_array(out, finish.typenum, images.x, shape)
+    finish.check_bias(packed)
+    run_into(&p, images, packed, finish, finish.w_zero_points(packed), None, y, num_threads)
     return put(y, out)
 
 
@@ -194,7 +200,7 @@ cdef bint is_product(const Convolution *p, PackedWeights packed, cnp.ndarray x, 
 
 cdef int run_pointwise(const Convolution *p, PackedWeights packed, Finish finish, Py_ssize_t pixels, int32_t zero_point,
                        Py_ssize_t num_threads) except -1:
-    """Multiply the pixels by the weights, and make codes."""
+    """Multiply the pixels by the weights, and make codes if there is a stage. Without it there is no bias."""
     cdef Coded c
     c.product.kernel, c.product.accumulate = p.kernel, False
     c.product.m, c.product.n, c.product.k = pixels, packed.oc, packed.ic
@@ -202,6 +208,9 @@ cdef int run_pointwise(const Convolution *p, PackedWeights packed, Finish finish
     c.product.a_offset, c.product.set_up, c.product.b = <uint32_t>zero_point, NULL, NULL
     c.product.panels, c.product.sums = p.panels, p.sums
     c.product.quads, c.product.runs, c.product.n_runs = quads_of(p.kernel, packed.ic), NULL, 1
+    if not p.has_stage:
+        c.product.c, c.product.ldc, c.product.spare = <int32_t *>p.y, packed.oc, False
+        return run_product(&c.product, num_threads)
     c.bias, c.a_offset, c.b_offset = NULL, NULL, NULL
     if finish.bias is not None:
         c.bias = <const int32_t *>cnp.PyArray_DATA(finish.bias)
@@ -245,7 +254,7 @@ cdef int run_into(Convolution *p, Images images, PackedWeights packed, Finish fi
     p.amx = not packed.depthwise and amx_is_faster(p.kernel, p.ow, p.taps, p.quads, True)
     p.times = times_of(packed, p.image.x_signed, images.zero_point, p.amx and p.image.in_place)
     set_result(p, finish.codes, y)
-    if p.has_stage and zeros is None and is_product(p, packed, images.x, y):
+    if (p.has_stage or finish.bias is None) and zeros is None and is_product(p, packed, images.x, y):
         return run_pointwise(p, packed, finish, cnp.PyArray_SIZE(images.x) // packed.ic, images.zero_point, num_threads)
     if starts is None:
         starts = finish.starts(packed, p.times)
@@ -322,7 +331,7 @@ cdef class Conv2D(Kernel):
         """Do what `__call__` says, on checked arguments but for the type and shape of `data` and `out`."""
         cdef cnp.ndarray y
         cdef PackedWeights packed = self.packed
-        cdef Images images = Images.__new__(Images)
+        cdef Images images
         cdef Convolution p
         cdef int channels = 1 if self.planes else 3
         take(data, "x", self.typenum)
@@ -330,8 +339,7 @@ cdef class Conv2D(Kernel):
             raise bad_value("x", f"expected images ({'N, C, H, W' if self.planes else 'N, H, W, C'}) of "
                             f"{packed.ic * packed.groups} channels, got shape {(<object>data).shape}")
         data = channels_last(data) if self.planes else data
-        images.x, images.window = data, self.window_over(data)
-        images.pad_value = images.zero_point = self.zero_point
+        images = images_of(data, self.window_over(data), self.zero_point)
         set_operands(&p, images, packed, "x, w")
         cdef Py_ssize_t count = cnp.PyArray_DIM(data, 0), oc = packed.oc * packed.groups
         cdef cnp.npy_intp[4] shape = [count, p.oh, p.ow, oc]

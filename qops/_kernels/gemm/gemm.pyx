@@ -41,7 +41,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     if 4.0 * m * n >= <double>PY_SSIZE_T_MAX:
         raise MemoryError
     if out is None and m * n >= MANY:
-        return (<object>at_a_line(m * n, cnp.NPY_INT32)).reshape(m, n)
+        return at_a_line(2, shape, cnp.NPY_INT32)
     if out is None:
         return cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
     writable(out, cnp.NPY_INT32, 2, shape)

@@ -2,8 +2,8 @@
  * It returns how many channels it did. */
 #ifdef TIER
 
-/* sums = (codes - zero) * w, added over nine taps; the weights of taps lie `stride` apart. */
-TARGET static ptrdiff_t TIER(window_sums)(const uint8_t *const *codes, int32_t zero, const int16_t *w, ptrdiff_t stride,
+/* sums = (codes - zero) * w, added over the taps. */
+TARGET static ptrdiff_t TIER(window_sums)(const uint8_t *const *codes, const int16_t *const *w, int taps, int32_t zero,
                                           ptrdiff_t n, int32_t *sums)
 {
     const ptrdiff_t width = LANES / 4, whole = n - n % width;
@@ -11,8 +11,8 @@ TARGET static ptrdiff_t TIER(window_sums)(const uint8_t *const *codes, int32_t z
 
     for (ptrdiff_t i = 0; i < whole; i += width) {
         vec sum = set1_s32(0);
-        for (int t = 0; t < 9; t++)
-            sum = add_s32(sum, mullo_s32(sub_s32(load_u8_s32(codes[t] + i), z), load_s16_s32(w + t * stride + i)));
+        for (int t = 0; t < taps; t++)
+            sum = add_s32(sum, mullo_s32(sub_s32(load_u8_s32(codes[t] + i), z), load_s16_s32(w[t] + i)));
         store(sums + i, sum);
     }
     return whole;
@@ -26,7 +26,7 @@ TARGET static ptrdiff_t TIER(window_sums)(const uint8_t *const *codes, int32_t z
 #define QOPS_BODY "nnlib/depthwise_supernode.h"
 #include "lanes/tiers.h"
 
-SIMD(window_sums, (const uint8_t *const *codes, int32_t zero, const int16_t *w, ptrdiff_t stride, ptrdiff_t n,
-                   int32_t *sums), codes, zero, w, stride, n, sums)
+SIMD(window_sums, (const uint8_t *const *codes, const int16_t *const *w, int taps, int32_t zero, ptrdiff_t n,
+                   int32_t *sums), codes, w, taps, zero, n, sums)
 #endif
 #endif

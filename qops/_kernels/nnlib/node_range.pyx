@@ -8,6 +8,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, fabsf, frexpf, ldexpf
 from libc.stdint cimport INT32_MAX, int32_t, int64_t
 
+from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.nnlib.ranges cimport FloatEnds, adjust_minmax, level_zero, steps
 
 import numpy as np
@@ -28,14 +29,6 @@ cdef float[3] QUARTERS = [0.594603539, 0.7071067691, 0.8408964276]  # 2**(-3/4),
 
 
 @cython.final
-cdef class Gain:
-    """The numbers of the fraction multiply in one output range."""
-
-    def __init__(self, float step, cnp.ndarray multipliers, int left_shift):
-        self.step, self.multipliers, self.left_shift = step, multipliers, left_shift
-
-
-@cython.final
 cdef class Scales:
     """The factors of the channels, and the largest of them and 1; without factors all are 1.
 
@@ -47,6 +40,10 @@ cdef class Scales:
         if each is not None:
             self.largest = max(1.0, float(each.max()))
             self.each = each[np.arange(len(each)) % period] if period else each
+
+    cdef Py_ssize_t count(self):
+        """Give how many multipliers there are."""
+        return 1 if self.each is None else cnp.PyArray_SIZE(self.each)
 
 
 cdef float quarter_octave(float x) noexcept nogil:
@@ -82,13 +79,14 @@ cdef class NodeRange:
 
     def move(self, float lo, float hi):
         """Take the range of the next pass, as it is."""
-        self.now, self.guess = FloatEnds(lo, hi), None
+        self.now, self.guess_shape = FloatEnds(lo, hi), None
 
     cdef NodeRange copy(self):
         """Give another object with the same range."""
         cdef NodeRange made = NodeRange.__new__(NodeRange)
         made.now, made.given, made.fixed = self.now, self.given, self.fixed
-        made.is_guess, made.guess, made.guess_of = self.is_guess, self.guess, self.guess_of
+        made.is_guess, made.guess = self.is_guess, self.guess
+        made.guess_range, made.guess_shape = self.guess_range, self.guess_shape
         return made
 
     cdef FloatEnds adjusted(self, FloatEnds r):
@@ -98,27 +96,27 @@ cdef class NodeRange:
         moved = adjust_minmax(r, self.fixed, 0)
         return FloatEnds(moved.min, moved.max)
 
-    cdef Gain gain(self, float product, Scales scales, images, bint widens):
-        """Give the numbers of a pass. With `widens`, the first pass of a node widens a guess that is too steep.
+    cdef Steepness gain(self, float product, float largest, Ends x, cnp.ndarray image, bint widens) except *:
+        """Give how steep a pass is. With `widens`, the first pass of a node widens a guess that is too steep.
 
-        product: the step of the sums. images: what the numbers of a guess hold for, the range and shape of images.
+        product: the step of the sums. largest: of the factors of channels. A guess holds until images have another
+        range `x` or shape.
         """
-        cdef float steep = scales.largest * product
+        cdef float steep = largest * product
         cdef Steepness found
-        cdef Gain made
-        if self.guess is not None and self.guess_of == images:
-            return self.guess
-        self.guess, found = None, self.steepness(steep)
+        if self.guess_shape is not None and self.guess_range.min == x.min and self.guess_range.max == x.max:
+            if self.guess_shape == (<object>image).shape:
+                return self.guess
+        self.guess_shape, found = None, self.steepness(steep)
         widens = widens and self.is_guess and found.gain > STEEPEST
         self.is_guess = False
         if widens:
             found = self.widen(steep)
         if not found.gain < <float>2147483648.0:
             raise bad_value("guess_min, guess_max", f"{self.ends} has steps too fine for sums of step {product}")
-        made = gain_of(found, product, scales)
         if widens:
-            self.guess, self.guess_of = made, images
-        return made
+            self.guess, self.guess_range, self.guess_shape = found, x, (<object>image).shape
+        return found
 
     cdef Steepness steepness(self, float steep):
         cdef float step = level_zero(self.now).step
@@ -167,20 +165,15 @@ cdef inline int32_t multiplier_of(float x) noexcept nogil:
     return <int32_t>min(<int64_t>(x + <float>0.5), <int64_t>INT32_MAX)
 
 
-cdef Gain gain_of(Steepness found, float product, Scales scales):
-    """Give the numbers of an output range that is less than 2**31 steps steep."""
-    cdef int shift = 0
+cdef void set_gain(Gain* made, Steepness found, float product, Scales scales):
+    """Set the numbers of an output range that is less than 2**31 steps steep."""
     cdef float common
     cdef Py_ssize_t i
-    cdef cnp.npy_intp count = 1 if scales.each is None else len(scales.each)
-    cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INT32, 0)
-    cdef int32_t* multipliers = <int32_t*>cnp.PyArray_DATA(made)
+    made.step, made.left_shift = found.step, 0
     if found.gain > 1:
-        frexpf(found.gain, &shift)
+        frexpf(found.gain, &made.left_shift)
     if scales.each is None:
-        multipliers[0] = multiplier_of(ldexpf(found.gain, BITS - shift))
-        return Gain(found.step, made, shift)
-    common = ldexpf(product / found.step, BITS - shift)
-    for i in range(count):
-        multipliers[i] = multiplier_of(common * (<const float*>cnp.PyArray_DATA(scales.each))[i])
-    return Gain(found.step, made, shift)
+        made.channels[0].multiplier = multiplier_of(ldexpf(found.gain, BITS - made.left_shift))
+    common = ldexpf(product / found.step, BITS - made.left_shift)
+    for i in range(0 if scales.each is None else made.count):
+        made.channels[i].multiplier = multiplier_of(common * (<const float*>cnp.PyArray_DATA(scales.each))[i])

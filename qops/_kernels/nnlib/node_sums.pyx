@@ -19,10 +19,6 @@ cdef extern from "nnlib/supernode.h":
     Py_ssize_t channel_extremes__simd(int, const int32_t*, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n,
                                       int32_t*, int32_t*) nogil
 
-cdef struct FarResults:  # of results in output steps, before they saturate
-    int64_t lowest, highest
-
-
 cdef void channel_extremes(const int32_t* x, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t n, int32_t* lowest,
                            int32_t* highest) noexcept nogil:
     """Widen the extremes of n channels to hold those of so many pixels, which lie `stride` sums apart."""
@@ -42,71 +38,73 @@ cdef class Watched:
     take from a sum and add to it, int64, and the sums are without them. needs_shift: whether the highest sums are only
     seen if the left shift is not 0.
     """
-    cdef readonly cnp.ndarray far  # the lowest sum of each channel, then the highest
-    cdef cnp.ndarray sums, channels, words, less, more
-    cdef bint is_shifted_twice, needs_shift
-
     def __init__(self, cnp.ndarray sums, cnp.ndarray channels or None=None, cnp.ndarray words or None=None,
                  tuple spread or None=None, bint is_shifted_twice=False, bint needs_shift=False):
+        self.channels, self.words = channels, words
+        self.less, self.more = (None, None) if spread is None else spread
+        self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
+        self.sums = []
+        self.add(sums)
+
+    cdef int add(self, cnp.ndarray sums) except -1:
+        """Watch these sums as well."""
         cdef Py_ssize_t i, j, n = cnp.PyArray_DIM(sums, 3)
         cdef cnp.npy_intp[2] shape = [2, n]
         cdef int32_t* far
         cdef const char* x
         if cnp.PyArray_STRIDE(sums, 3) != 4 or cnp.PyArray_STRIDE(sums, 2) % 4:
             sums = np.ascontiguousarray(sums)
-        self.sums, self.channels, self.words = sums, channels, words
-        self.less, self.more = (None, None) if spread is None else spread
-        self.is_shifted_twice, self.needs_shift = is_shifted_twice, needs_shift
-        self.far = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+        if self.far is None:
+            self.far = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+            memcpy(cnp.PyArray_DATA(self.far), cnp.PyArray_DATA(sums), 4 * n)
+            memcpy(<int32_t*>cnp.PyArray_DATA(self.far) + n, cnp.PyArray_DATA(sums), 4 * n)
+        self.sums.append(sums)
         far = <int32_t*>cnp.PyArray_DATA(self.far)
-        memcpy(far, cnp.PyArray_DATA(sums), 4 * n)
-        memcpy(far + n, cnp.PyArray_DATA(sums), 4 * n)
         for i in range(cnp.PyArray_DIM(sums, 0)):
             for j in range(cnp.PyArray_DIM(sums, 1)):
                 x = cnp.PyArray_BYTES(sums) + i * cnp.PyArray_STRIDE(sums, 0) + j * cnp.PyArray_STRIDE(sums, 1)
                 channel_extremes(<const int32_t*>x, cnp.PyArray_DIM(sums, 2), cnp.PyArray_STRIDE(sums, 2) // 4, n, far,
                                  far + n)
+        return 0
 
-    cdef FarResults found(self, cnp.ndarray words, Gain gain):
+    cdef Extremes found(self, cnp.ndarray words, const Gain* gain):
         """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
         cdef int shift = gain.left_shift * (2 if self.is_shifted_twice else 1)
-        cdef FarResults found
-        if self.wraps(words, shift):
-            sums = (<object>self.sums) + (words if self.words is None else (<object>words)[self.words])
-            sums <<= shift
-            found = self.results(np.stack([sums.min((0, 1, 2)), sums.max((0, 1, 2))]), None, gain, 0)
+        cdef Extremes found = self.worded(words)
+        if found.lowest < INT32_MIN >> shift or found.highest > INT32_MAX >> shift:
+            found = self.results(self.wrapped(words, shift), None, gain, 0)
+        elif gain.count == 1 and self.less is None:
+            by = gain.channels[0].multiplier
+            found = Extremes(fraction(found.lowest, by, shift), fraction(found.highest, by, shift))
         else:
             found = self.results(self.far, words, gain, shift)
         if self.needs_shift and gain.left_shift == 0:
             found.highest = 0
         return found
 
-    cdef FarResults results(self, cnp.ndarray far_sums, cnp.ndarray words, Gain gain, int shift):
+    cdef Extremes results(self, cnp.ndarray far_sums, cnp.ndarray words, const Gain* gain, int shift):
         """Give the extremes of the results of the lowest and the highest sum of each channel, and of 0."""
-        cdef FarResults found = FarResults(0, 0)
+        cdef Extremes found = Extremes(0, 0)
         cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(far_sums)
         cdef const int32_t* added = <const int32_t*>numbers(words)
-        cdef const int32_t* multipliers = <const int32_t*>cnp.PyArray_DATA(gain.multipliers)
         cdef const int64_t* of_words = numbers(self.words)
         cdef const int64_t* of_gain = numbers(self.channels)
         cdef const int64_t* less = numbers(self.less)
         cdef const int64_t* more = numbers(self.more)
-        cdef bint is_one = cnp.PyArray_SIZE(gain.multipliers) == 1
         cdef Py_ssize_t i, n = cnp.PyArray_DIM(far_sums, 1)
-        cdef int64_t word, low, high
-        cdef int32_t by
+        cdef int64_t word, low, high, by
         for i in range(n):
             word = 0 if added == NULL else added[place(of_words, i)]
             low, high = far[i] + word, far[n + i] + word
             if less != NULL:
                 low, high = low + less[i], high + more[i]
-            by = multipliers[0 if is_one else place(of_gain, i)]
+            by = gain.channels[0 if gain.count == 1 else place(of_gain, i)].multiplier
             found.lowest = min(found.lowest, fraction(low, by, shift))
             found.highest = max(found.highest, fraction(high, by, shift))
         return found
 
-    cdef bint wraps(self, cnp.ndarray words, int shift):
-        """Whether sums with their words are beyond int32, at once or when they are shifted."""
+    cdef Extremes worded(self, cnp.ndarray words):
+        """Give the extremes of the sums with their words, and of 0."""
         cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(self.far)
         cdef const int32_t* added = <const int32_t*>cnp.PyArray_DATA(words)
         cdef const int64_t* of_words = numbers(self.words)
@@ -115,7 +113,24 @@ cdef class Watched:
         for i in range(n):
             word = added[place(of_words, i)]
             lowest, highest = min(lowest, far[i] + word), max(highest, far[n + i] + word)
-        return lowest < INT32_MIN >> shift or highest > INT32_MAX >> shift
+        return Extremes(lowest, highest)
+
+    cdef cnp.ndarray wrapped(self, cnp.ndarray words, int shift):
+        """Give the extremes of each channel as `far` has them, of sums that wrap: with their words, and shifted."""
+        cdef list far = []
+        for sums in self.sums:
+            sums = sums + (words if self.words is None else (<object>words)[self.words])
+            sums <<= shift
+            far.append(np.stack([sums.min((0, 1, 2)), sums.max((0, 1, 2))]))
+        return np.stack([np.min([low for low, _ in far], 0), np.max([high for _, high in far], 0)])
+
+
+cpdef Watched watched(cnp.ndarray sums):
+    """Watch sums of all channels as they are."""
+    cdef Watched made = Watched.__new__(Watched)
+    made.sums = []
+    made.add(sums)
+    return made
 
 
 cdef const int64_t* numbers(cnp.ndarray x) noexcept:
@@ -130,14 +145,14 @@ cdef inline Py_ssize_t place(const int64_t* places, Py_ssize_t i) noexcept nogil
     return i if places == NULL else <Py_ssize_t>places[i]
 
 
-cdef inline int64_t fraction(int64_t x, int32_t multiplier, int left_shift) noexcept nogil:
+cdef inline int64_t fraction(int64_t x, int64_t multiplier, int left_shift) noexcept nogil:
     """The result of a sum in output steps, before it saturates."""
     return (<int64_t>wrap_s32(x << left_shift) * multiplier + (1 << 30)) >> 31
 
 
-cdef FarResults extremes(list seen, cnp.ndarray words, Gain gain, bint possible):
+cdef Extremes extremes(list seen, cnp.ndarray words, const Gain* gain, bint possible):
     """Give the extremes of the results; of sums that are not known, `possible` gives the farthest that they may be."""
-    cdef FarResults all = FarResults(0, 0), found
+    cdef Extremes all = Extremes(0, 0), found
     cdef Watched part
     for part in seen:
         if part.less is None or possible:
@@ -154,10 +169,10 @@ cdef bint has_unknown(list seen):
     return False
 
 
-cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, Gain gain, bint keeps_given,
+cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, const Gain* gain, bint keeps_given,
                      FloatEnds* found) except -1:
     """Set the range of the next pass; False if there is none. ValueError if it depends on what memory holds."""
-    cdef FarResults known = extremes(seen, words, gain, False), far
+    cdef Extremes known = extremes(seen, words, gain, False), far
     cdef bint is_moved = ends.retried(gain.step, known.lowest, known.highest, keeps_given, found)
     cdef FloatEnds other
     if not has_unknown(seen):

@@ -23,6 +23,15 @@ TARGET static ptrdiff_t TIER(channel_extremes)(const int32_t *x, ptrdiff_t pixel
         store(lowest + j + w, low2);
         store(highest + j + w, high2);
     }
+    for (; j + w <= n; j += w) {
+        vec low = load(lowest + j), high = load(highest + j);
+        for (ptrdiff_t i = 0; i < pixels; i++) {
+            low = min_s32(low, load(x + i * stride + j));
+            high = max_s32(high, load(x + i * stride + j));
+        }
+        store(lowest + j, low);
+        store(highest + j, high);
+    }
     return j;
 }
 

@@ -52,9 +52,10 @@ cdef class PostOpStage(PreparedStage):
     cdef int add_op(self, name, operand) except -1:
         cdef FloatOp* s = self.post_ops.float_ops + self.post_ops.count
         cdef cnp.ndarray values
+        cdef cnp.npy_intp block = self.post_ops.block
         s.kind = FLOAT_OPS[name]
         if isinstance(operand, cnp.ndarray):
-            values = at_a_line(self.post_ops.block, cnp.NPY_FLOAT32)
+            values = at_a_line(1, &block, cnp.NPY_FLOAT32)
             values.reshape(-1, operand.size)[:] = operand.ravel()
             s.values, s.size = <const float*>cnp.PyArray_DATA(values), cnp.PyArray_SIZE(operand)
             self.arrays.append(values)
