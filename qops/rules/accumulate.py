@@ -83,7 +83,8 @@ class Accumulate(Prepared):
         threads, codes = int32(num_threads, "num_threads", 1), native(x, "x", self._data)
         shape = self._shape(codes.shape)
         if out is not None:
-            check_out(out, self._dtype.num, shape, [codes, *(v for v in (self.w, self.bias) if v is not None)])
+            inputs = [v for v in (codes, self.w, self.bias) if isinstance(v, np.ndarray)]  # a bias may be a list
+            check_out(out, self._dtype.num, shape, inputs)
         rows = codes.reshape(-1, len(self._w))
         total = self._packed(rows, threads) + self._offset
         if self.w_zero_point:

@@ -128,7 +128,8 @@ class AccumulateConv(Prepared):
             raise bad_value("x, w", f"shapes {codes.shape} and {self._w.shape} do not fit")
         shape = self._shape(codes.shape)
         if out is not None:
-            check_out(out, self._dtype.num, shape, [codes, *(v for v in (self.w, self.bias) if v is not None)])
+            inputs = [v for v in (codes, self.w, self.bias) if isinstance(v, np.ndarray)]  # a bias may be a list
+            check_out(out, self._dtype.num, shape, inputs)
         axes = self._moved(codes.shape)
         rows = self._rows(codes, axes, self._padding(codes.dtype))
         sums = [packed(row, threads) for packed, row in zip(self._packed, rows, strict=True)]

@@ -120,7 +120,8 @@ def mul(
     if unknown:
         raise unknown_keyword(mul, unknown)
     zeros, scales = (a_zero_point, b_zero_point, y_zero_point), (a_scale, b_scale, y_scale)
-    if isinstance(rule, str) and rule in _BY_ARRAYS:
-        op: Any = array_op(MUL, rule, as_array(a, "a").dtype, "a", zeros, scales, integers, qmin, qmax)
-        return op(a, b, out)
-    return once(MUL, WORDS, of_mul, a, b, out, rule, zeros, scales, integers, qmin, qmax)
+    made = once(MUL, WORDS, of_mul, _BY_ARRAYS, a, b, out, rule, zeros, scales, integers, qmin, qmax)
+    if made is not None:
+        return made
+    op: Any = array_op(MUL, rule, as_array(a, "a").dtype, "a", zeros, scales, integers, qmin, qmax)
+    return op(a, b, out)

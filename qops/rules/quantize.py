@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage.given import row_named
-from qops._kernels.stage.quantize import Quantization, once
+from qops._kernels.stage.quantize import Quantization, QuantizeWords, once
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import as_array
 from qops.codes import BY_TYPE, of_dtype
@@ -20,7 +20,7 @@ from qops.rules.quantize_rules import QUANTIZE
 __all__ = ["Quantize", "quantize"]
 
 _LOOPS = {
-    name: row
+    name: QuantizeWords(name, QUANTIZE)
     for name, row in QUANTIZE.items()
     if row.rounding in SINGLE_ROUNDINGS and row.product != "range" and row.beyond != "lowest of int64"
 }
@@ -45,7 +45,7 @@ def _kernel(
         axis is None and block is None and range is None and scale is not None and as_array(scale, "scale").ndim == 0
     )
     if is_plain and rule in _LOOPS:
-        return Quantization(_LOOPS, codes, rule, scale, zero_point, qmin, qmax)
+        return Quantization(_LOOPS[rule], codes, scale, zero_point, qmin, qmax)
     return ArrayQuantization(codes, str(rule), scale, zero_point, qmin, qmax, axis, block, range)
 
 

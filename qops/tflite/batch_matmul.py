@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -59,8 +58,10 @@ class BatchMatmul(WeightedOp):
         self._zeros, self._adjoint = (given.a_zero_point, given.b_zero_point), given.adj_x
         transposed = data.swapaxes(-1, -2) if given.adj_y else data
         self._b = transposed if is_8 else transposed.astype(np.float64)
-        flat = transposed.reshape(prod(transposed.shape[:-2]), *transposed.shape[-2:]) if is_8 else ()
-        self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in flat]
+        shape = transposed.shape[-2:]  # without elements all matrices are equal, and there may be any number of them
+        flat = transposed.reshape(-1, *shape) if data.size else np.zeros((1, *shape), np.int8)
+        each = flat if is_8 else ()
+        self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in each]
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) < 2:
@@ -87,9 +88,9 @@ class BatchMatmul(WeightedOp):
                 self._stage.run(sums, made)
             return put(made, out)
         lefts = np.broadcast_to(left, shape[:-2] + left.shape[-2:])
-        own = self._b.shape[:-2]
-        numbers = np.broadcast_to(np.arange(prod(own)).reshape(own), shape[:-2])
-        for at in np.ndindex(shape[:-2]):
+        own = self._b.shape[:-2] if self._b.size else ()
+        numbers = np.broadcast_to(np.arange(len(self._matrices)).reshape(own), shape[:-2])
+        for at in np.ndindex(shape[:-2] if made.size else (0,)):
             self._matrices[numbers[at]](lefts[at], self._zeros[0], made[at], threads)
         return put(made, out)
 

@@ -166,3 +166,13 @@ def test_bad_input_is_named(change, text):
     how = {"x": np.zeros((1, 2, 4), np.uint8), "w": np.zeros((2, 2, 3), np.int8), "rule": "fbgemm-avx2"} | change
     with pytest.raises((ValueError, TypeError), match=f"^{text}"):
         rules.accumulate_conv(**how)
+
+
+def test_a_bias_may_be_a_list_beside_out():
+    x, w = np.array([[[5, 7]]], np.uint8), np.array([[[1]], [[2]]], np.int8)
+    out = np.zeros((1, 2, 2), np.int64)
+    assert rules.accumulate_conv(x, w, [10, 20], out=out) is out
+    assert out.tolist() == [[[15, 17], [30, 34]]]
+    out = np.zeros((1, 2), np.int64)
+    assert rules.accumulate(np.array([[5]], np.uint8), np.array([[1, 2]], np.int8), [10, 20], out=out) is out
+    assert out.tolist() == [[15, 30]]

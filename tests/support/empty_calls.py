@@ -35,7 +35,8 @@ def calls():
             kept = [{0: 0, axis: 1 << 50} for axis in range(1, len(shape))]
             kept += [{axis: 0, 0: 1 << 50} for axis in range(1, len(shape))]
             sizes = [tuple(new.get(i, size) for i, size in enumerate(shape)) for new in kept]
-            yield from ((name, key, other) for other in dict.fromkeys([*shapes(len(shape)), *sizes]))
+            deep = [(1 << 20, 1 << 20, *shape[:-1], 0), (1 << 20, 1 << 20, 0, *shape[1:])]  # a batch of batches
+            yield from ((name, key, other) for other in dict.fromkeys([*shapes(len(shape)), *sizes, *deep]))
 
 
 def outcome(name, key, shape):

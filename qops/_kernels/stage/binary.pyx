@@ -35,9 +35,14 @@ cpdef int check_type(cnp.dtype dtype, str name, rule, dict rules) except -1:
     return 0
 
 
-def once(dict rules not None, dict words not None, given, a, b, out, rule, tuple zero_points not None,
-         tuple scales not None, integers, qmin, qmax):
-    """Give the codes of two arrays by a `BinaryKernel` that is made for this call."""
+def once(dict rules not None, dict words not None, given, frozenset by_arrays not None, a, b, out, rule,
+         tuple zero_points not None, tuple scales not None, integers, qmin, qmax):
+    """Give the codes of two arrays by a `BinaryKernel` that is made for this call.
+
+    None for a rule that has no loop: its name is in `by_arrays`.
+    """
+    if isinstance(rule, str) and rule in by_arrays:
+        return None
     cdef cnp.ndarray x = array_of(a, "a"), y = array_of(b, "b")
     cdef BinaryKernel kernel = BinaryKernel.__new__(BinaryKernel)
     check_type(x.descr, "a", rule, rules)

@@ -113,12 +113,15 @@ cdef void integer_lanes(IntegerLanes* lanes, void* memory, const IntegerParams* 
     """Lay the parameters of channels out for vectors, in `memory` for so many entries, of BYTES_OF_LANES each."""
     cdef IntegerParams room
     cdef const IntegerParams* once = in_one_shift(params, &room)
+    cdef LaneParams laid = params_in(memory, entries)
+    cdef bint are_of_use = True
+    cdef int own, flags = flags_of(once)
     cdef Py_ssize_t channel
-    lanes.params, lanes.period = params_in(memory, entries), period
-    lanes.are_of_use, lanes.flags = True, flags_of(once)
     for channel in range(count):
         once = in_one_shift(params + channel, &room)
-        lanes.are_of_use = (lanes.are_of_use and alike(params, params + channel) and is_for_lanes_32(once) and
-                            go_together(lanes.flags, flags_of(once)))
-        lanes.flags |= flags_of(once)
-        put_params(lanes.params, channel, count, entries, once)
+        own = flags_of(once)
+        are_of_use = are_of_use and alike(params, params + channel) and is_for_lanes_32(once)
+        are_of_use = are_of_use and go_together(flags, own)
+        flags |= own
+        put_params(laid, channel, count, entries, once)
+    lanes.params, lanes.period, lanes.are_of_use, lanes.flags = laid, period, are_of_use, flags

@@ -7,7 +7,7 @@ from qops._kernels.arrays.checks cimport array_of, output
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.numbers cimport int32, integer
 from qops._kernels.machine.host cimport check_rounding
-from qops._kernels.stage.given cimport given_integers, given_scales, row_named, row_of, three_scales
+from qops._kernels.stage.given cimport codes_of, given_integers, given_scales, row_named, row_of, three_scales
 from qops._kernels.stage.multipliers cimport FLOAT_32, FLOAT_64, formed
 from qops._kernels.stage.prepared cimport INTO_16, PRODUCT, PreparedStage, IntegerRule
 from qops._kernels.stage.rules cimport NO_SCALES, Numbers
@@ -29,7 +29,7 @@ def once(dict rules, dict types, acc, out, rule, dtype, scale, integers, scales,
     if bias is not None or range is not None or w_sums is not None or type(x_zero_point) is not int or x_zero_point:
         return None
     row = rules.get(rule) if type(rule) is str else None
-    codes = types.get(dtype) if type(dtype) is str else None
+    codes = codes_of(types, dtype)
     if row is None or codes is None:
         return None
     op = Requantization.__new__(Requantization)
