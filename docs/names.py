@@ -35,7 +35,7 @@ GROUPS = {
         "Which rule": ("explain", "explanation"),
         "Which layer": ("debug", "hunt"),
         "Saturation": ("saturation", "safe_products", "repairs"),
-        "A port": ("params", "vectors", "add_vectors", "quantize_vectors"),
+        "A port": ("params", "vectors", "add_vectors", "quantize_vectors", "pool_vectors"),
         "Error": ("sweep", "plot"),
         "In test suites": ("testing",),
     },

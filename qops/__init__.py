@@ -22,7 +22,7 @@ explain                                             which rule of a real system 
 debug                                               which layer of a network differs first from a device's dump, and why
 params                                              every constant that a port of a network needs, and its C
 saturation, safe_products                           whether sums saturate on a machine, and how many products are safe
-vectors, add_vectors, quantize_vectors              numbers that tell a port of a rule from all others
+vectors, add_vectors, quantize_vectors, pool_vectors  numbers that tell a port of a rule from all others
 isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
@@ -90,6 +90,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.saturation.saturation import saturation
     from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors.add_vectors import AddVectors, add_vectors
+    from qops.tools.vectors.pool_vectors import PoolVectors, pool_vectors
     from qops.tools.vectors.quantize_vectors import QuantizeVectors, quantize_vectors
     from qops.tools.vectors.vectors import Vectors, vectors
 
@@ -118,6 +119,7 @@ _HOMES = {
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
     "tools.vectors.add_vectors": ("AddVectors", "add_vectors"),
+    "tools.vectors.pool_vectors": ("PoolVectors", "pool_vectors"),
     "tools.vectors.quantize_vectors": ("QuantizeVectors", "quantize_vectors"),
     "tools.debug.debug": ("debug",),
     "tools.explain.explain": ("explain",),
@@ -176,6 +178,7 @@ __all__ = [
     "MatMul",
     "Observer",
     "Params",
+    "PoolVectors",
     "QTensor",
     "QuantizeVectors",
     "RangeInfo",
@@ -215,6 +218,7 @@ __all__ = [
     "pad",
     "params",
     "plot",
+    "pool_vectors",
     "quantize",
     "quantize_vectors",
     "quantized_add_8p8to8",

@@ -5,6 +5,7 @@
 ``python -m qops params model.tflite -o DIR``,
 ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
 ``python -m qops vectors quantize --rule NAME --scale S -o DIR``,
+``python -m qops vectors average_pool --rule NAME --kernel H W -o DIR``,
 ``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR``,
 ``python -m qops emit NAME`` and ``python -m qops selftest``.
 """
@@ -27,7 +28,7 @@ from qops.models.lanes.runtimes import NAMES as SATURATION_RUNTIMES
 from qops.models.loader import load
 from qops.models.target import PORTS
 from qops.onnx.runtimes import RUNTIMES
-from qops.rules import QUANTIZE, REAL_BIAS, TABLE, emit
+from qops.rules import AVERAGE_POOL, QUANTIZE, REAL_BIAS, TABLE, emit
 from qops.rules.c_binary import OPS
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.debug import debug
@@ -48,6 +49,7 @@ from qops.tools.selftest import selftest
 from qops.tools.vectors.add_forms import FORMS
 from qops.tools.vectors.add_vectors import add_vectors
 from qops.tools.vectors.formats import FORMATS, VectorSet, write
+from qops.tools.vectors.pool_vectors import pool_vectors
 from qops.tools.vectors.quantize_vectors import quantize_vectors
 from qops.tools.vectors.vectors import vectors
 
@@ -173,6 +175,12 @@ def _quantize_vectors(options: argparse.Namespace) -> int:
     return _written(quantize_vectors(options.rule, **given, range=ends), options)
 
 
+def _pool_vectors(options: argparse.Namespace) -> int:
+    names = ("zero_point", "x_scale", "y_scale", "y_zero_point", "dtype", "qmin", "qmax")
+    given = {name: getattr(options, name) for name in names}
+    return _written(pool_vectors(options.rule, kernel=tuple(options.kernel), **given), options)
+
+
 def _add_vectors(options: argparse.Namespace) -> int:
     a, b, y = (tuple(getattr(options, name)) for name in ("a_range", "b_range", "y_range"))
     return _written(add_vectors(options.rule, a_range=a, b_range=b, y_range=y), options)
@@ -296,7 +304,8 @@ def _add_vectors_of_all_kinds(commands: Any) -> None:
             f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=f"range of {word}"
         )
     two.set_defaults(run=_add_vectors)
-    for kind in (one, two, three):
+    four = _add_pool_vectors(kinds)
+    for kind in (one, two, three, four):
         kind.add_argument("--format", default="c", choices=FORMATS, help="format of the files (default: %(default)s)")
         kind.add_argument(
             "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
@@ -337,6 +346,20 @@ def _add_quantize_vectors(kinds: Any) -> argparse.ArgumentParser:
     factor.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), help=words)
     _add_codes(made)
     made.set_defaults(run=_quantize_vectors)
+    return made
+
+
+def _add_pool_vectors(kinds: Any) -> argparse.ArgumentParser:
+    words = "make windows of codes and the codes that an average pool gives them"
+    made = _command(kinds, "average_pool", words, _rules(AVERAGE_POOL))
+    made.add_argument("--rule", required=True, choices=AVERAGE_POOL, metavar="NAME", help="a rule of the list below")
+    made.add_argument("--kernel", required=True, type=int, nargs=2, metavar=("H", "W"), help="size of a window")
+    made.add_argument("--x-scale", type=float, default=1.0, help="real size of a code step (default: %(default)s)")
+    words = "of the result, for rules that rescale, if not that of the windows"
+    made.add_argument("--y-scale", type=float, help=f"real size of a code step {words}")
+    made.add_argument("--y-zero-point", type=int, metavar="CODE", help=f"code of real 0 {words}")
+    _add_codes(made)
+    made.set_defaults(run=_pool_vectors)
     return made
 
 

@@ -46,6 +46,7 @@ def results(tmp_path_factory):
     adds = {"qops": qops.add, "nnlib": qops.nnlib.quantized_add_8p8to8}
     found = [
         qops.quantize_vectors("div-even", scale=0.1),
+        qops.pool_vectors("away-stored", kernel=(2, 3), zero_point=5),
         qops.add_vectors("frontdoor", a_range=(-1.0, 1.0), b_range=(0.0, 3.0), y_range=(-1.0, 4.0)),
         qops.vectors("tflite-double", scale=0.0033),
         qops.error(CODES, np.zeros(100)),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
-from qops.checks import as_array, choice, integer, number, shown
+from qops.checks import as_array, choice, flag, integer, number, shown
 from qops.rules.numbers import given_integers
 from qops.rules.operands import of_add, of_mul
 from qops.rules.quantize_arrays import Spread
@@ -34,7 +34,7 @@ OPTIONAL = {
     "add": ("integers", *_ENDS),
     "mul": ("integers", *_ENDS),
     "quantize": ("scale", "zero_point", "axis", "block", "rmin", "rmax", *_ENDS),
-    "average_pool": ("x_scale", "y_scale", "y_zero_point", *_ENDS),
+    "average_pool": ("stride", "padding", "count_padding", "x_scale", "y_scale", "y_zero_point", *_ENDS),
 }
 _OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
 _CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_point")
@@ -216,9 +216,8 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
             "b", f"{'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
         )
     if kind in ("add", "mul", "average_pool"):
-        types = (np.int8, np.uint8) if kind == "average_pool" else (np.int8, np.uint8, np.int16)
-        if x.dtype not in types:
-            raise bad_type(name, f"expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
+        if x.dtype not in (np.int8, np.uint8, np.int16):
+            raise bad_type(name, f"expected int8 or uint8 or int16 codes, got {x.dtype}")
         for codes, word in ((y, "y"), (b, "b")):
             if codes is not None and codes.dtype != x.dtype:
                 raise bad_type(word, f"expected {x.dtype} codes as {name}, got {codes.dtype}")
@@ -250,8 +249,8 @@ def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
         if name == "integers":
             of_kind = {"requantize": given_integers, "add": of_add, "mul": of_mul}[kind]
             found[name] = of_kind(item.tolist() if isinstance(item, np.ndarray) else item)
-        elif name == "kernel":
-            found[name] = tuple(integer(k, name) for k in np.ravel(item).tolist())
+        elif name in ("kernel", "stride", "padding", "count_padding"):
+            found[name] = _of_windows(item, name)
         elif name in ("rmin", "rmax"):
             found[name] = number(value, name)
         elif name in ("bias", "w_sums"):
@@ -264,6 +263,18 @@ def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
         else:
             found[name] = _scale(value, name)
     return found
+
+
+def _of_windows(item: Any, name: str) -> Any:
+    """Give what says how windows move, as `qops.rules.average_pool` takes it; a file has it as an array or a list."""
+    plain = item.tolist() if isinstance(item, np.ndarray | np.generic) else item
+    if name == "kernel":
+        return tuple(integer(size, name) for size in np.ravel(plain).tolist())
+    if name == "count_padding":
+        return flag(bool(plain) if plain in (0, 1) else plain, name)
+    if isinstance(plain, list | tuple):
+        return tuple(_of_windows(part, name) for part in plain)
+    return plain if isinstance(plain, str) else integer(plain, name)
 
 
 def _alone(value: Any) -> Any:

@@ -322,6 +322,9 @@ def _quantized(dump: Dump) -> Iterator[Candidate]:
     yield Candidate("openvino", "", lambda d: quantize(d.x, "openvino", range=ends, dtype=d.y.dtype))
 
 
+_OF_WINDOWS = ("kernel", "stride", "padding", "count_padding", "zero_point", "x_scale")
+
+
 def _pooled(dump: Dump) -> Iterator[Candidate]:
     n = dump.numbers
     rescaled = n.get("y_scale") is not None
@@ -330,14 +333,12 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
     def codes_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
         def codes(d: Dump) -> NDArray[Any]:
             n = d.numbers
-            how = {"kernel": n["kernel"], "zero_point": n["zero_point"]}
-            if "x_scale" in n:
-                how["x_scale"] = n["x_scale"]
+            how = {name: n[name] for name in _OF_WINDOWS if name in n}
             if AVERAGE_POOL[rule].rescales:
                 how |= {"y_scale": n["y_scale"], "y_zero_point": n["y_zero_point"]}
             found = average_pool(d.x, rule, **how)
             if found.size != d.y.size:
-                raise bad_value("y", f"shape {d.y.shape}, a kernel of {n['kernel']} makes {found.shape} of NHWC")
+                raise bad_value("y", f"shape {d.y.shape}, a kernel of {n['kernel']} makes {found.shape} of x, NHWC")
             return found
 
         return codes

@@ -78,7 +78,8 @@ def explain(
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``;
         or ``integers`` instead of the scales, as `qops.rules.add` and `qops.rules.mul` take them, for rules of
-        integers. average_pool: ``kernel``, which moves by 1 without padding, and ``zero_point``; ``x_scale``,
+        integers. average_pool: ``kernel`` and ``zero_point``; ``stride``, ``padding`` and
+        ``count_padding`` as `qops.rules.average_pool` takes them, by default 1, none and as the rule does; ``x_scale``,
         ``y_scale`` and ``y_zero_point`` too if the result has a scale of its own, and for onnxruntime's rules, which
         are not tried without. All kinds: ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a
         fused ReLU.

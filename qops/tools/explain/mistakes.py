@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qops.tools.explain.op_dump import Dump
+from qops.tools.explain.pool_mistakes import of_pools
 
 __all__ = ["tails", "undone"]
 
@@ -53,6 +54,8 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     if dump.is_by_element:
         yield from _of_spread_numbers(dump)
         return
+    if dump.kind == "average_pool":
+        yield from of_pools(dump)
     yield from _zero_points(dump)
     yield from _several_zero_points(dump)
     yield from _signs(dump)
@@ -60,7 +63,8 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     yield from _other_steps(dump)
     yield from _other_factors(dump)
     yield from _biases(dump)
-    yield from _layouts(dump, is_moved)
+    if dump.kind != "average_pool":
+        yield from _layouts(dump, is_moved)
     yield from _operands(dump)
     yield from _axes(dump)
     yield from _tails(dump)
@@ -235,13 +239,6 @@ def _biases(dump: Dump) -> Iterator[tuple[str, Dump]]:
 def _layouts(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
     """The result with the axes in the order of the input, for each other order in which it may have been written."""
     x, y = dump.x, dump.y
-    if dump.kind == "average_pool":
-        if x.ndim == 4:
-            seen = replace(dump, x=np.ascontiguousarray(x.transpose(0, 2, 3, 1)))
-            yield "x is NCHW, y NHWC", seen
-            if y.ndim == 4:
-                yield "x and y are NCHW", replace(seen, y=y.transpose(0, 2, 3, 1))
-        return
     if not 2 <= x.ndim <= _MOST_AXES:
         return
     for order in _orders(x.shape):

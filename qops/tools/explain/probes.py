@@ -14,7 +14,7 @@ from qops.tools.explain import candidates
 from qops.tools.explain.candidates import Candidate
 from qops.tools.explain.op_dump import Dump
 
-__all__ = ["Probe", "boundaries", "distinct", "edges", "probe_for", "separating"]
+__all__ = ["Probe", "boundaries", "distinct", "edges", "probe_for", "separating", "windows_of"]
 
 _S32 = TABLE["s32"]
 _MOST = 256  # how many inputs a probe has at most
@@ -25,6 +25,7 @@ _OF_A_PAIR = 32  # how many inputs are examined for two rules
 _CHANNELS = 256  # how many channels are tried
 _SCALES = 16  # how many scales of a quantizer are tried
 _CODES_OF_WINDOWS = 1 << 20  # about how many codes all windows have together
+_ALONE = {"stride": 1, "padding": 0, "count_padding": None}  # images of one window
 
 
 @dataclass(frozen=True)
@@ -151,16 +152,11 @@ def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     Every sum of codes that differ by 1 at most, and any codes: a rule that adds float32 values rounds each sum, so it
     may differ from a rule that adds integers for few windows of the same sum.
     """
-    (height, width), channels, info = dump.numbers["kernel"], dump.x.shape[3], np.iinfo(dump.x.dtype)
-    taps = height * width
-    most = max(_MOST, _CODES_OF_WINDOWS // (taps * channels))
-    sums = np.unique(np.linspace(info.min * taps, info.max * taps, min(most, 255 * taps + 1)).astype(np.int64))
-    whole, rest = np.divmod(sums[:, None], taps)
-    even = whole + (np.arange(taps) < rest)
-    uneven = np.random.default_rng(0).integers(info.min, info.max + 1, (max(0, most - sums.size), taps))
-    windows = np.concatenate([even, uneven]).astype(dump.x.dtype).reshape(-1, height, width, 1)
-    count = len(windows)
+    (height, width), channels = dump.numbers["kernel"], dump.x.shape[3]
+    every = windows_of(height * width, dump.x.dtype, max(_MOST, _CODES_OF_WINDOWS // (height * width * channels)))
+    windows, count = every.reshape(-1, height, width, 1), len(every)
     is_whole = dump.x.shape[1:3] == (height, width)
+    dump = dump.but(**{name: value for name, value in _ALONE.items() if name in dump.numbers})
     x = np.repeat(windows if is_whole else np.concatenate([windows, windows[:, :, :1]], axis=2), channels, axis=3)
     asked = replace(dump, x=x, y=np.zeros((count, 1, 2 - is_whole, channels), dump.y.dtype))
     results = _results(kept, asked)
@@ -168,6 +164,33 @@ def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     # For each rule and each image, this is the index of the first rule that gives the same codes.
     first = [np.argmax([(other == image).all(axis=1) for other in images], axis=0) for image in images]
     return Probe({"x": asked.x[separating(first)]}, list(results), _alike(results), dump.numbers)
+
+
+def windows_of(taps: int, dtype: Any, most: int) -> NDArray[Any]:
+    """Give windows: first one for each sum, of codes that differ by 1 at most, in rising order; then any codes.
+
+    Parameters
+    ----------
+    taps : int
+        Codes of a window.
+    dtype : data type
+        Their type.
+    most : int
+        How many windows; of more sums, some with each remainder are spread over all.
+
+    Returns
+    -------
+    ndarray of the type, (n, taps)
+    """
+    info = np.iinfo(dtype)
+    least, largest = int(info.min) * taps, int(info.max) * taps
+    sums = np.arange(least, largest + 1) if largest - least < most else np.linspace(least, largest, most * 3 // 4)
+    if sums.size < largest - least:  # of each remainder some
+        sums = np.unique(np.minimum(sums.astype(np.int64) + np.arange(sums.size) % taps, largest))
+    whole, rest = np.divmod(sums[:, None], taps)
+    even = whole + (np.arange(taps) < rest)
+    uneven = np.random.default_rng(0).integers(info.min, info.max + 1, (max(0, most - sums.size), taps))
+    return np.concatenate([even, uneven]).astype(dtype)
 
 
 def _alike(results: dict[str, NDArray[Any]]) -> list[list[str]]:

@@ -85,7 +85,8 @@ def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str
 def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:
     y, wanted = dump.y.reshape(-1), codes.reshape(-1)
     differs = y != wanted
-    i, count, inside = int(differs.argmax()), int(np.count_nonzero(differs)), dump.x.size == y.size
+    inside = dump.kind != "average_pool" and dump.x.size == y.size
+    i, count = int(differs.argmax()), int(np.count_nonzero(differs))
     if not count:
         return Verdict(c.rule, c.before, 0, 0.0, 0, None, "")
     acc = dump.x.reshape(-1)[i].item() if inside else None

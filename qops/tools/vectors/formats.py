@@ -30,7 +30,7 @@ class VectorSet(Protocol):
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The arrays that are written, by name."""
+        """The arrays that are written, by name: the result last, with one element for each vector."""
 
     @property
     def constants(self) -> dict[str, int]:
@@ -53,14 +53,15 @@ def _list(values: NDArray[Any]) -> str:
 
 
 def _header(v: VectorSet) -> str:
-    size = next(iter(v.columns.values())).size
+    size = [*v.columns.values()][-1].size
     floats = {name: value for name, value in v.facts.items() if isinstance(value, float)}
     lines = [f"#define QOPS_{name.upper()} ({value})" for name, value in {"count": size, **v.constants}.items()]
     lines += [f"#define QOPS_{name.upper()} ({value!r})" for name, value in floats.items()]
     arrays = []
     for name, values in v.columns.items():
         kind = "float" if values.dtype.kind == "f" else f"{values.dtype.name}_t"
-        arrays.append(f"static const {kind} qops_{name}[QOPS_COUNT] = {{\n    {_list(values)}\n}};")
+        count = "QOPS_COUNT" if values.size == size else f"QOPS_COUNT * {values.size // size}"
+        arrays.append(f"static const {kind} qops_{name}[{count}] = {{\n    {_list(values.reshape(-1))}\n}};")
     top = [f"/* {v} */", "#ifndef QOPS_VECTORS_H", "#define QOPS_VECTORS_H", "#include <stdint.h>", ""]
     return "\n".join([*top, *lines, "", *arrays, "#endif", ""])
 
@@ -104,7 +105,7 @@ def _as_hex(v: VectorSet, folder: Path) -> list[Path]:
     for name, values in v.columns.items():
         bits = 8 * values.itemsize
         whole = values.view(np.uint32) if values.dtype.kind == "f" else values  # of a float32 its bits
-        words = [f"{int(x) & (1 << bits) - 1:0{bits // 4}x}" for x in whole]
+        words = [f"{int(x) & (1 << bits) - 1:0{bits // 4}x}" for x in whole.reshape(-1)]
         found.append(_text(folder / f"{name}.hex", "\n".join([f"// {facts}", *words, ""])))
     return found
 
@@ -135,7 +136,7 @@ def write(v: VectorSet, form: str, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    v : Vectors, QuantizeVectors or AddVectors
+    v : Vectors, QuantizeVectors, PoolVectors or AddVectors
         What to write.
     form : {"c", "hex", "npz", "json"}
         "c": a header and a test program; "hex": a file for each array, for ``$readmemh``; "npz", "json": one file.

@@ -28,6 +28,7 @@ CALLS = {
     "safe_products": Op({"x": (0, 15), "w": (-128, 127)}, each=False),
     "saturation": Op({"what": np.int8([[127, 127, 3]]), "data": np.uint8([[255, 255, 0]])}, each=False),
     "vectors": Op({"rule": "fp32-even", "scale": 0.3, "zero_point": 5}),
+    "pool_vectors": Op({"rule": "ort", "kernel": (2, 2), "zero_point": 3, "x_scale": 0.5}),
     "quantize_vectors": Op({"rule": "div-even", "scale": 0.1, "zero_point": 3}),
     "add_vectors": Op({"rule": "frontdoor", "a_range": (0.0, 1.0), "b_range": (0.0, 1.0), "y_range": (0.0, 2.0)}),
 }

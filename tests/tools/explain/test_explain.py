@@ -359,7 +359,7 @@ def test_help_lists_rules_by_names_that_can_be_copied(monkeypatch, capsys, words
 def test_help_says_what_a_dump_holds(capsys):
     with pytest.raises(SystemExit):
         main(["explain", "--help"])
-    said = "\n  average_pool  x, y, kernel, zero_point; x_scale, y_scale, y_zero_point, qmin,\n"
+    said = "\n  average_pool  x, y, kernel, zero_point; stride, padding, count_padding,\n"
     assert said in capsys.readouterr().out
 
 

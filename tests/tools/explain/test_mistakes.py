@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from qops._kernels.arrays.window import Window
 
 import qops
 from qops import rules
 from qops.tools.explain.arguments import dump_of
+from qops.tools.explain.dump_file import read_dump
 from qops.tools.explain.verdicts import explained
+from qops.window import padding_of
 
 HOW = {"scale": 0.0133, "zero_point": 5}
 
@@ -180,6 +183,31 @@ def test_pools_of_planes(rng):
     assert {v.before for v in qops.explain(planes, y, **how).mistakes} == {"x is NCHW, y NHWC"}
     with pytest.raises(ValueError, match=r"^y: shape .* a kernel of .* makes"):
         qops.explain(x, y[:, 1:], **how)
+
+
+@pytest.mark.parametrize("padding", [1, "same", ((1, 0), (1, 1))])
+def test_pools_that_stride_over_padding(rng, padding, tmp_path):
+    x = rng.integers(0, 256, (2, 9, 9, 5)).astype(np.uint8)
+    how = {"kernel": (3, 3), "zero_point": 9, "stride": (2, 1), "padding": padding}
+    y = rules.average_pool(x, "away-stored", **how)
+    np.savez(tmp_path / "pool.npz", kind="average_pool", x=x, y=y, **how)
+    assert explained(read_dump(tmp_path / "pool.npz")).exact == ["away-stored"]
+    assert qops.explain(x, y, kind="average_pool", **how).exact == ["away-stored"]
+    scales = {"x_scale": 0.11, "y_scale": 0.13, "y_zero_point": 3}
+    y = rules.average_pool(x, "ort", **how, **scales, count_padding=True)
+    found = qops.explain(x, y, kind="average_pool", **how, **scales, probe=True)
+    assert {(v.rule, v.before) for v in found.mistakes} >= {("ort", "taps on padding counted")}
+    assert "ort" in qops.explain(x, y, kind="average_pool", **how, **scales, count_padding=True).exact
+    y = rules.average_pool(x, "ort", **how, **scales)
+    found = qops.explain(x, y, kind="average_pool", **how, **scales, count_padding=True)
+    assert {(v.rule, v.before) for v in found.mistakes} >= {("ort", "taps on padding not counted")}
+    sides = Window.named("SAME", (9, 9), (3, 3), (2, 1)).padding if padding == "same" else padding_of(padding)
+    y = rules.average_pool(np.pad(x, ((0, 0), *sides, (0, 0))), "away-stored", **how | {"padding": 0})
+    found = qops.explain(x, y, kind="average_pool", **how)
+    assert ("away-stored", "padded with code 0 instead of the zero point") in {
+        (v.rule, v.before) for v in found.mistakes
+    }
+    assert all(v.first is None or v.first.acc is None for v in found.nearest)  # no one code was read
 
 
 def test_scales_along_another_axis_or_formed_otherwise(rng):
