@@ -22,6 +22,8 @@ MODES = {"dark": 0, "light": 1}
 """Mode -> what chromium calls it."""
 MINUTES = 4
 FRAME = "the-frame.html"
+WITHOUT_TEXT = ("/searchindex.js", "/_static/scripts/fontawesome.js")
+"""Scripts of icons and of the index, which take most of the time of a page and draw no text."""
 SEEN = (
     "index.html",
     "ten_minutes.html",
@@ -60,14 +62,21 @@ class Handler(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the page, or a file."""
-        if self.path != f"/{FRAME}":
+        path = self.path.partition("?")[0]
+        if path == f"/{FRAME}":
+            self.send("text/html; charset=utf-8", self.frame)
+        elif path in WITHOUT_TEXT:
+            self.send("text/javascript", b"")
+        else:
             super().do_GET()
-            return
+
+    def send(self, kind: str, content: bytes) -> None:
+        """Send an answer."""
         self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(self.frame)))
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(self.frame)
+        self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
