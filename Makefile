@@ -120,8 +120,8 @@ $(VENV)/docs: $(VENV)/deps
 	$(INSTALL) 'qops[docs]'
 	@touch $@
 
-docs: $(VENV)/built $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site; LITE=wheel: the course runs in it, PYODIDE=folder: without other hosts
-	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE)) $(if $(PYODIDE),--pyodide $(PYODIDE))
+docs: $(VENV)/built $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site; LITE=wheel: the course runs in it, PYODIDE=folder: without other hosts; CONTRAST=all: colours of all pages
+	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE)) $(if $(PYODIDE),--pyodide $(PYODIDE)) $(if $(CONTRAST),--contrast $(CONTRAST))
 
 $(VENV)/lite: $(VENV)/deps
 	$(INSTALL) 'qops[lite]'

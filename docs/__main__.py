@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--lite", type=Path, metavar="WHEEL", help="add the course in JupyterLite, with qops from this wheel"
     )
     p.add_argument("--pyodide", type=Path, metavar="DIR", help="add Pyodide itself, from its unpacked release")
+    p.add_argument("--contrast", choices=("some", "all"), default="some", help="pages whose texts chromium measures")
     given = p.parse_args(arguments)
     out, lite = given.out, given.lite
     if given.pyodide and not lite:
@@ -37,8 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("The sources are written; Sphinx runs.", flush=True)
     flags = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-d", os.fspath(out / "doctrees")]
     code = sphinx([*flags, os.fspath(source), os.fspath(site)])
-    print("Checking links, anchors and words" + contrast.said(), flush=True)
-    wrong = check.complaints(site) + check.unfound(site, stage.searched()) + contrast.complaints(site, contrast.SEEN)
+    pages = contrast.SEEN if given.contrast == "some" else contrast.all_pages(site)
+    print("Checking links, anchors and words" + contrast.said(pages), flush=True)
+    wrong = check.complaints(site) + check.unfound(site, stage.searched()) + contrast.complaints(site, pages)
     print(*wrong, sep="\n", file=sys.stderr)
     if not (code or wrong):
         print(f"Open {site / 'index.html'} in a browser.")

@@ -2,9 +2,15 @@
 // Text whose colour has too little contrast with what is behind it, of one page after the other, each in a frame.
 const LEAST = 4.5;
 const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const known = new Map();
 
 /** Red, green, blue from 0 to 255 and alpha from 0 to 1, of any colour that a style can have. */
 function channels(colour) {
+  if (!known.has(colour)) known.set(colour, painted(colour));
+  return [...known.get(colour)];
+}
+
+function painted(colour) {
   canvas.clearRect(0, 0, 1, 1);
   canvas.fillStyle = "#000";
   canvas.fillStyle = colour;
@@ -26,11 +32,16 @@ function contrast(one, other) {
   return (high + 0.05) / (low + 0.05);
 }
 
-/** The colour behind an element; the page's own where nothing covers it. */
-function behind(element, view, page) {
-  const layers = [];
-  for (let at = element; at; at = at.parentElement) layers.push(channels(view.getComputedStyle(at).backgroundColor));
-  return layers.reverse().reduce((back, front) => over(front, back), page);
+/** The colour behind an element, and how opaque it is with all that it is in; `seen` keeps both for each element. */
+function surroundings(element, view, page, seen) {
+  if (!element) return { back: page, opacity: 1 };
+  if (!seen.has(element)) {
+    const outer = surroundings(element.parentElement, view, page, seen);
+    const style = view.getComputedStyle(element);
+    const back = over(channels(style.backgroundColor), outer.back);
+    seen.set(element, { back, opacity: outer.opacity * Number(style.opacity) });
+  }
+  return seen.get(element);
 }
 
 /** The colour behind a text of a drawing: that of the shapes which are drawn before it and reach below its middle. */
@@ -74,14 +85,15 @@ function faint(page) {
   const canvasColour = channels(view.getComputedStyle(probe).color);
   probe.remove();
   const found = new Map();
+  const seen = new Map();
   for (const element of new Set(texts(page))) {
     if (!shown(element) || element.disabled) continue;
     const style = view.getComputedStyle(element);
     const isDrawn = element instanceof view.SVGElement;
-    const plain = behind(element, view, canvasColour);
-    const back = isDrawn ? behindDrawn(element, view, plain) : plain;
+    const plain = surroundings(element, view, canvasColour, seen);
+    const back = isDrawn ? behindDrawn(element, view, plain.back) : plain.back;
     const front = channels(isDrawn ? style.fill : style.color);
-    for (let at = element; at; at = at.parentElement) front[3] *= Number(view.getComputedStyle(at).opacity);
+    front[3] *= plain.opacity;
     const ratio = contrast(over(front, back), back);
     const name = `${element.tagName.toLowerCase()}.${element.getAttribute("class") || ""}`.trim();
     const text = (element.textContent.trim() || element.value || "").slice(0, 30);
@@ -104,10 +116,10 @@ async function all(pages, widths) {
   const frame = document.body.appendChild(document.createElement("iframe"));
   frame.style.height = "3000px";
   const found = [];
-  for (const width of widths) {
-    frame.style.width = `${width}px`;
-    for (const address of pages) {
-      const page = await opened(frame, address);
+  for (const address of pages) {
+    const page = await opened(frame, address);
+    for (const width of widths) {
+      frame.style.width = `${width}px`;
       const count = [...new Set(texts(page))].filter(shown).length;
       const wide = page.documentElement.scrollWidth > width ? [`is ${page.documentElement.scrollWidth} wide`] : [];
       found.push({ page: address, width, count, faint: faint(page).concat(wide) });

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from html import unescape
@@ -20,8 +21,11 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 WIDTHS = (1280, 390)
 MODES = {"dark": 0, "light": 1}
 """Mode -> what chromium calls it."""
-MINUTES = 4
+MINUTES, PAGES_OF_A_MINUTE = 4, 15
+"""How long chromium may take at most: so many minutes, and one more for each 15 pages."""
 FRAME = "the-frame.html"
+WITHOUT_TEXT = ("/searchindex.js", "/_static/scripts/fontawesome.js")
+"""Scripts of icons and of the index, which take most of the time of a page and draw no text."""
 SEEN = (
     "index.html",
     "ten_minutes.html",
@@ -60,14 +64,21 @@ class Handler(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the page, or a file."""
-        if self.path != f"/{FRAME}":
+        path = self.path.partition("?")[0]
+        if path == f"/{FRAME}":
+            self.send("text/html; charset=utf-8", self.frame)
+        elif path in WITHOUT_TEXT:
+            self.send("text/javascript", b"")
+        else:
             super().do_GET()
-            return
+
+    def send(self, kind: str, content: bytes) -> None:
+        """Send an answer."""
         self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(self.frame)))
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(self.frame)
+        self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -93,24 +104,27 @@ def frame_of(pages: Sequence[str]) -> str:
     return f'{head}<body><pre id="found"></pre><script>{SCRIPT.read_text("utf-8")}\n{call};</script>'
 
 
-def drawn(address: str, mode: int) -> str:
+def drawn(address: str, mode: int, minutes: int) -> str:
     """What chromium makes of a page after its scripts have run."""
     with TemporaryDirectory() as profile:
         flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--dump-dom"]
-        flags += [f"--blink-settings=preferredColorScheme={mode}", f"--virtual-time-budget={MINUTES * 60_000}"]
+        flags += [f"--blink-settings=preferredColorScheme={mode}", f"--virtual-time-budget={minutes * 60_000}"]
         alone = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         command = [str(CHROMIUM), *flags, address]
         return subprocess.run(
-            command, capture_output=True, text=True, check=True, env=alone, timeout=MINUTES * 60
+            command, capture_output=True, text=True, check=True, env=alone, timeout=minutes * 60
         ).stdout
 
 
 def read(folder: Path, pages: Sequence[str]) -> list[Read]:
     """Draw pages of a folder at each width in each mode; nothing where chromium is not installed."""
+    if not CHROMIUM:
+        return []
+    minutes = MINUTES + len(pages) // PAGES_OF_A_MINUTE
+    with served(folder, frame_of(pages)) as address, ThreadPoolExecutor(len(MODES)) as pool:
+        htmls = [*pool.map(lambda mode: drawn(f"{address}/{FRAME}", mode, minutes), MODES.values())]
     found: list[Read] = []
-    for mode, number in MODES.items() if CHROMIUM else ():
-        with served(folder, frame_of(pages)) as address:
-            html = drawn(f"{address}/{FRAME}", number)
+    for mode, html in zip(MODES, htmls, strict=True):
         answer = re.search(r'<pre id="found">(.*?)</pre>', html, re.S)
         rows = json.loads(unescape(answer[1])) if answer and answer[1] else []
         if len(rows) != len(pages) * len(WIDTHS):
@@ -119,10 +133,16 @@ def read(folder: Path, pages: Sequence[str]) -> list[Read]:
     return found
 
 
-def said() -> str:
+def all_pages(site: Path) -> list[str]:
+    """The pages of a site, but for those of JupyterLite, which is not ours."""
+    found = sorted(path.relative_to(site) for path in site.rglob("*.html"))
+    return [path.as_posix() for path in found if path.parts[0] not in ("lite", "_static")]
+
+
+def said(pages: Sequence[str]) -> str:
     """What follows in a line that says what is checked."""
     if CHROMIUM:
-        return f", and in chromium the contrast of text on {len(SEEN)} pages."
+        return f", and in chromium the contrast of text on {len(pages)} pages."
     return ". Chromium is not installed, so the contrast of text is not measured."
 
 

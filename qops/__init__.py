@@ -141,6 +141,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a module of qops, when it is first used (PEP 562)."""
     if name in _HOME:
         value = getattr(import_module(f"qops.{_HOME[name]}"), name)
+        if isinstance(value, type):
+            import_module("qops._keywords").name_keywords_of_class(value)
     elif name in __all__ or name in ("qtensor", "tools"):
         value = import_module(f"qops.{name}")
     else:

@@ -19,10 +19,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
 
+from qops._kernels.arrays.nearest import did_you_mean
 from qops.isa import MACHINES
 from qops.models.lanes.runtimes import NAMES as SATURATION_RUNTIMES
 from qops.models.loader import load
@@ -71,6 +72,9 @@ of ONNX. It needs the inputs, unless --data has them; other tensors may be
 missing. Several dumps are those of steps that follow each other, with as
 many files behind --data, or none. Without any dump the inputs are seeded
 noise."""
+_USAGE = """\
+%(prog)s [options] --rule NAME -o DIR
+         (--scale SCALE | --integers MULTIPLIER SHIFT | --scales SCALE ...)"""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _PAGE = "hunt.html"
 _SATURATION_PAGE = "saturation.html"
@@ -198,8 +202,23 @@ def _emit(options: argparse.Namespace) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors end with the word that may have been meant, as argparse does from Python 3.14 on."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"(?:invalid choice: '|unrecognized arguments: )([^ ',]+)", message)
+        near = "" if wrong is None or "Did you mean" in message else did_you_mean(wrong[1], self._words())
+        super().error(f"{message}{near}")
+
+    def _words(self) -> list[str]:
+        """Give the options of this command and of those below it, and all that they let one choose from."""
+        below = [a.choices for a in self._actions if isinstance(a, argparse._SubParsersAction)]
+        words = [word for a in self._actions for word in (*a.option_strings, *map(str, a.choices or ()))]
+        return words + [word for commands in below for parser in commands.values() for word in parser._words()]
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "qops",
         description="Tell which rule of a real system made some integers, find the layer of a network that differs "
         "first from a device, tell whether its sums saturate on a machine, make test vectors for a port of a rule, and "
@@ -315,6 +334,7 @@ def _add_vectors_of_all_kinds(commands: Any) -> None:
 def _add_requantize_vectors(kinds: Any) -> argparse.ArgumentParser:
     words = "make accumulators and the codes that a rule gives them"
     made = _command(kinds, "requantize", words, _rules({**TABLE, **REAL_BIAS}))
+    made.usage = _USAGE  # argparse would write the three in one line that is too long
     made.add_argument(
         "--rule", required=True, choices=[*TABLE, *REAL_BIAS], metavar="NAME", help="a rule of the list below"
     )

@@ -15,6 +15,7 @@ from qops._kernels.arrays.checks import as_array as _as_array
 from qops._kernels.arrays.checks import span as _span
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
+from qops._keywords import name_keywords as _name_keywords
 from qops._keywords import no_attribute
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
@@ -276,6 +277,8 @@ def _limit(limit: float) -> float:
         raise bad_value("limit", f"{limit} < 0")
     return value
 
+
+_name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

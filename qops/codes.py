@@ -18,7 +18,7 @@ s32_affine      -2**31..2**31 - 1        2**32 - 1   ``min + (q + 2**31) * step`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -26,7 +26,10 @@ from numpy.typing import DTypeLike, NDArray
 from qops._kernels.arrays.nearest import did_you_mean, expected_one_of
 from qops._kernels.arrays.refusal import bad_type
 from qops._kernels.stage.affine import line as _line
+from qops._keywords import name_keywords as _name_keywords
 from qops._keywords import no_attribute
+from qops._keywords import refusing_unknown as _refusing_unknown
+from qops._keywords import unknown_keyword as _unknown_keyword
 from qops._readable import shows_fields
 from qops.checks import shown
 
@@ -105,7 +108,8 @@ BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype
 """The default code type of each dtype, scalar type and name, as `of_dtype` gives it."""
 
 
-def of(data: NDArray[Any], name: str = "data") -> CodeType:
+@_refusing_unknown
+def of(data: NDArray[Any], name: str = "data", **unknown: Never) -> CodeType:
     """Give the default code type of the dtype of `data`.
 
     Parameters
@@ -129,13 +133,16 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
     >>> qops.codes.of(np.array([1], np.int8)).lowest
     -128
     """
+    if unknown:
+        raise _unknown_keyword(of, unknown)
     row = _BY_DTYPE.get(data.dtype.str[1:])
     if row is None:
         raise bad_type(name, f"expected {_DTYPES} codes, got {data.dtype}")
     return row
 
 
-def of_dtype(dtype: DTypeLike) -> CodeType:
+@_refusing_unknown
+def of_dtype(dtype: DTypeLike, **unknown: Never) -> CodeType:
     """Give the default code type of a dtype.
 
     Parameters
@@ -157,6 +164,8 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
     >>> qops.codes.of_dtype("int16").highest
     32767
     """
+    if unknown:
+        raise _unknown_keyword(of_dtype, unknown)
     try:
         return BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
     except (TypeError, ValueError):
@@ -164,7 +173,8 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
         raise bad_type("dtype", f"expected {_DTYPES}, got {shown(dtype)}{near}") from None
 
 
-def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
+@_refusing_unknown
+def named(code_type: str | CodeType, data: NDArray[Any], **unknown: Never) -> CodeType:
     """Give the row of `TABLE` that is `code_type` or has this name.
 
     Parameters
@@ -188,6 +198,8 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
     >>> qops.codes.named("s8_narrow", np.array([1], np.int8)).lowest
     -127
     """
+    if unknown:
+        raise _unknown_keyword(named, unknown)
     row = TABLE.get(code_type) if isinstance(code_type, str) else code_type
     if row is None or row not in TABLE.values():
         raise expected_one_of("code_type", TABLE, code_type, shown(code_type))
@@ -195,6 +207,8 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
         raise bad_type("code_type", f"{row.name} is of {row.dtype} codes, got {data.dtype} data")
     return row
 
+
+_name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

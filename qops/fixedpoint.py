@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._fixed_modes import HLS_OVERFLOWS, HLS_ROUNDINGS, convert
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
+from qops._keywords import name_keywords as _name_keywords
 from qops._keywords import no_attribute
 from qops._keywords import refusing_unknown as _refusing_unknown
 from qops._keywords import unknown_keyword as _unknown_keyword
@@ -191,6 +192,8 @@ def apply_multiplier(
         raise bad_type("right_shift", f"is missing beside the multiplier {_shown(multiplier)}")
     return _apply_multiplier(x, multiplier, right_shift, rounding, out)
 
+
+_name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
-from qops._keywords import no_attribute
+from qops._keywords import no_attribute, refusing_unknown, unknown_keyword
 from qops.checks import as_array as _as_array
 from qops.checks import flag, number, shown
 from qops.frontdoor.signed_error import values as _values
@@ -104,8 +104,15 @@ def _above_0(value: float, name: str) -> float:
     return found
 
 
+@refusing_unknown
 def error_map(
-    off: ArrayLike, *, bound: float | None = None, scale: float | None = None, bar: bool = True, ax: Axes | None = None
+    off: ArrayLike,
+    *,
+    bound: float | None = None,
+    scale: float | None = None,
+    bar: bool = True,
+    ax: Axes | None = None,
+    **unknown: Never,
 ) -> Axes:
     """Show errors as a picture: blue is too low, white right, red too high, black beyond the scale.
 
@@ -145,6 +152,8 @@ def error_map(
     >>> qops.plot.error_map(off).get_title(loc="left")
     'largest error 0.498 LSB'
     """
+    if unknown:
+        raise unknown_keyword(error_map, unknown)
     x, explained = _errors(off, 2), flag(bar, "bar")
     words, scale = _largest(x, bound), _end(scale, x, bound)
     ax = _axes(ax)
@@ -166,6 +175,7 @@ def error_map(
     return ax
 
 
+@refusing_unknown
 def error_histogram(
     off: ArrayLike,
     *,
@@ -173,6 +183,7 @@ def error_histogram(
     scale: float | None = None,
     colour: str = _BLUE,
     ax: Axes | None = None,
+    **unknown: Never,
 ) -> Axes:
     """Show how errors are spread: the share of elements in each of 81 bins, the middle one around 0.
 
@@ -207,6 +218,8 @@ def error_histogram(
     >>> qops.plot.error_histogram([-0.25, 0.25], bound=0.5).get_xlabel()
     'error in LSB'
     """
+    if unknown:
+        raise unknown_keyword(error_histogram, unknown)
     x = _errors(off)
     words, scale = _largest(x, bound), _end(scale, x, bound)
     ax = _axes(ax, colour)
@@ -223,8 +236,15 @@ def error_histogram(
     return ax
 
 
+@refusing_unknown
 def error_curve(
-    x: ArrayLike, off: ArrayLike, *, bound: float | None = None, label: str | None = None, ax: Axes | None = None
+    x: ArrayLike,
+    off: ArrayLike,
+    *,
+    bound: float | None = None,
+    label: str | None = None,
+    ax: Axes | None = None,
+    **unknown: Never,
 ) -> Axes:
     """Show the error along something: real values, codes, or a parameter.
 
@@ -258,6 +278,8 @@ def error_curve(
     >>> qops.plot.error_curve([1, 2, 3], [0.1, -0.4, 0.2], bound=0.5).get_ylabel()
     'error in LSB'
     """
+    if unknown:
+        raise unknown_keyword(error_curve, unknown)
     at, y = _finite(_as_array(x, "x"), "x"), _errors(off)
     if at.shape != y.shape:
         raise bad_value("x", f"expected numbers of the shape of off, {y.shape}, got shape {at.shape}")
@@ -275,7 +297,8 @@ def error_curve(
     return ax
 
 
-def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None) -> Axes:
+@refusing_unknown
+def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None, **unknown: Never) -> Axes:
     """Show which real values codes stand for: a line of real numbers with the codes of a tensor on it.
 
     Parameters
@@ -307,6 +330,8 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '0.01', '0.02', '0.03']
     """
+    if unknown:
+        raise unknown_keyword(number_line, unknown)
     _values(t)  # refuses what is no tensor
     given = t if isinstance(t, QTensor) else QTensor(*t)
     codes, lo = np.unique(given.data), given.min
@@ -357,7 +382,8 @@ def _lsb(value: float, sign: str = "") -> str:
     return format(value, f"{sign}.3f" if abs(value) < 1e4 else f"{sign}.3g")
 
 
-def shares(names: Sequence[str], values: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
+@refusing_unknown
+def shares(names: Sequence[str], values: Mapping[str, ArrayLike], *, ax: Axes | None = None, **unknown: Never) -> Axes:
     """Draw shares from 0 to 1 as bars, one group of bars for each name: for example of the layers of a network.
 
     Parameters
@@ -386,6 +412,8 @@ def shares(names: Sequence[str], values: Mapping[str, ArrayLike], *, ax: Axes | 
     >>> [float(bar.get_height()) for bar in drawn.patches]
     [0.25, 0.0]
     """
+    if unknown:
+        raise unknown_keyword(shares, unknown)
     drawn = _axes(ax)
     wide = 0.8 / max(1, len(values))
     for i, (label, given) in enumerate(values.items()):

@@ -8,7 +8,7 @@ may share it. ``op(x, out=None)`` checks the arrays and runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import Parameter, signature
+from inspect import Parameter, signature, unwrap
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -155,7 +155,7 @@ def _read_only(slot: Any) -> property:
 
 def _parameter_names(kind: type[Prepared]) -> tuple[str, ...]:
     """Give the names of the constructor's parameters, in a hundredth of the time of its signature."""
-    code = getattr(kind.__init__, "__code__", None)  # a base has none
+    code = getattr(unwrap(kind.__init__), "__code__", None)  # a base has none
     return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code else ()
 
 

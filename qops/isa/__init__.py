@@ -29,7 +29,7 @@ products of its lanes, also those of a kernel that you describe.
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.isa.hvx import (
     hvx_vasr_rnd_sat,
     hvx_vavg,
@@ -88,6 +88,7 @@ __all__ = [
     "vpsignb",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name

@@ -9,7 +9,7 @@ of, with other bits on ties. Reading a format needs a small package: ``pip insta
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords_of_class, no_attribute
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
     from qops.models.graph import Graph
@@ -42,4 +42,6 @@ if not TYPE_CHECKING:  # a type checker would take it for a promise of every nam
         if name not in _HOMES:
             raise no_attribute(__name__, name, __all__)
         value = globals()[name] = getattr(import_module(f"qops.models.{_HOMES[name]}"), name)
+        if isinstance(value, type):
+            name_keywords_of_class(value)
         return value

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._pages.html import in_notebook, table
-from qops._readable import shows_fields
+from qops._readable import in_lines
 from qops.checks import as_array, choice, int32, shown
 from qops.models.live import Live
 from qops.models.op import FAILED, Op, in_real_numbers
@@ -26,7 +26,6 @@ Arrays = Mapping[str, NDArray[Any]]
 _SHOWN_OPS = 60
 
 
-@shows_fields
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A network that was read from a file: tensors by name, and ops in the order in which they run.
@@ -62,8 +61,18 @@ class Graph:
     ops: tuple[Op, ...] = field(repr=False)
     runtime: str = ""
     fused: tuple[str, ...] = field(default=(), repr=False)
-    hazards: tuple[str, ...] = field(default=(), repr=False, metadata={"shown": "if there are any"})
+    hazards: tuple[str, ...] = field(default=(), repr=False)
     _plan: ClassVar[RunPlan | None] = None
+
+    def __repr__(self) -> str:
+        """Show the file, the runtime, how many ops there are, and types and shapes of the inputs and outputs."""
+        inputs, outputs = (
+            ", ".join(f"{name!r}: {self.tensors[name].dtype} {self.tensors[name].shape}" for name in names)
+            for names in (self.inputs, self.outputs)
+        )
+        parts = [repr(self.name), f"runtime={self.runtime!r}", f"{len(self.ops)} ops"]
+        parts += [f"inputs={{{inputs}}}", f"outputs={{{outputs}}}"]
+        return in_lines("Graph(", parts + ([f"hazards={self.hazards!r}"] if self.hazards else []))
 
     def _repr_html_(self) -> str:
         """Show what the network is and a row for each op in a notebook."""

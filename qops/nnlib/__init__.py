@@ -42,7 +42,7 @@ blocked ``_d32`` layout (its ops take plain arrays here); the vector paths of ma
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32
 from qops.nnlib.add_node import QuantizedAdd8p8to8, QuantizedSub8p8to8D32
@@ -198,6 +198,7 @@ __all__ = [
     "supernode3322",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

@@ -24,7 +24,7 @@ and 3.13; SSE4.1, AMX and ARM; packed GEMM of the C interface; k split over thre
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.onednn import workflow
 from qops.onednn.attr import Attr, Eltwise, Scales, Sum
 from qops.onednn.binary import binary
@@ -73,6 +73,7 @@ __all__ = [
     "workflow",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

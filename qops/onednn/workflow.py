@@ -18,13 +18,14 @@ the `rounding`: "half_even" or "truncate".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
 from qops._kernels.arrays.refusal import bad_value
+from qops._keywords import refusing_unknown, unknown_keyword
 from qops.checks import integer
 from qops.onednn import _checks as check
 from qops.onednn.attr import Scales, factors_product, only_factor
@@ -49,7 +50,8 @@ ACTIVATION_TOP, WEIGHT_TOP = codes.TABLE["u8"].highest, codes.TABLE["s8"].highes
 """The codes of R. Activations are not negative and use all of u8; weights are symmetric."""
 
 
-def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
+@refusing_unknown
+def activations_factor(activations: ArrayLike, bits: int = 8, **unknown: Never) -> Scales:
     """Give Q_a = 255/R, the factor of activations, where R is the largest of them.
 
     With 7 `bits` it is 127/R, and no pair saturates while no activation is above R. Larger ones are not clamped to R.
@@ -77,13 +79,16 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
     >>> qops.onednn.workflow.quantize_activations(np.array([15, 18], np.float32), q_a)
     array([127, 152], dtype=uint8)
     """
+    if unknown:
+        raise unknown_keyword(activations_factor, unknown)
     top, data = ACTIVATION_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.finite(activations, "activations")
     if (data < 0).any():
         raise bad_value("activations", f"expected no negative values, got {data.min()}")
     return Scales(top / _peak(data, "activations", 0))
 
 
-def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
+@refusing_unknown
+def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8, **unknown: Never) -> Scales:
     """Give Q_w = 127/R_w, the factor of weights: one for all of them, or one for each channel.
 
     With 7 `bits` it is 63/R_w, and no pair saturates with any source.
@@ -111,11 +116,14 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
     >>> qops.onednn.workflow.weights_factor(np.array([[1, 2], [-4, 0]], np.float32), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(weights_factor, unknown)
     top, mask = WEIGHT_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.int32(mask, "mask", 0)
     return Scales((top / _peak(check.finite(weights, "weights"), "weights", mask)).ravel(), mask)
 
 
-def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
+@refusing_unknown
+def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even", **unknown: Never) -> U8:
     """Give a_u8 = [Q_a*a], saturated to [0, 255].
 
     Parameters
@@ -146,10 +154,13 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
     ... ]
     [[8, 253, 255], [8, 253, 255]]
     """
+    if unknown:
+        raise unknown_keyword(quantize_activations, unknown)
     return _codes_of(activations, ("activations", "q_a"), q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
 
 
-def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even") -> S8:
+@refusing_unknown
+def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even", **unknown: Never) -> S8:
     """Give W_s8 = [Q_w*W], saturated to [-127, 127].
 
     Parameters
@@ -177,10 +188,13 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
     array([[  64,  127],
            [-127,  127]], dtype=int8)
     """
+    if unknown:
+        raise unknown_keyword(quantize_weights, unknown)
     return _codes_of(weights, ("weights", "q_w"), q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
 
 
-def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even") -> S32:
+@refusing_unknown
+def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even", **unknown: Never) -> S32:
     """Give b_s32 = [Q_a*Q_w*b], saturated to s32.
 
     Parameters
@@ -209,6 +223,8 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     ... )
     array([  528, -1145, -1762], dtype=int32)
     """
+    if unknown:
+        raise unknown_keyword(quantize_bias, unknown)
     factor = factors_product(q_a, q_w)
     values = check.finite(bias, "bias", 1)
     if factor.size not in (1, values.size):
@@ -218,7 +234,8 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     return np.clip(steps, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)
 
 
-def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
+@refusing_unknown
+def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1, **unknown: Never) -> F32:
     """Give X_f32 = X_s32 / (Q_a*Q_w), computed in float64 and rounded to float32.
 
     Parameters
@@ -246,6 +263,8 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     ... )
     array([[11. ,  5.5]], dtype=float32)
     """
+    if unknown:
+        raise unknown_keyword(dequantize, unknown)
     axis = check.int32(axis, "axis")
     acc, factor = check.array(x, "x", ["int32"]), factors_product(q_a, q_w)
     if factor.size > 1:
@@ -262,7 +281,8 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     return values
 
 
-def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: int = 1 << 1) -> Scales:
+@refusing_unknown
+def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: int = 1 << 1, **unknown: Never) -> Scales:
     """Give Q_dst / (Q_a*Q_w), the oscale that leads from X_s32 to codes of a destination, or to float32.
 
     Parameters
@@ -288,6 +308,8 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     >>> qops.onednn.workflow.output_scale(qops.onednn.Scales(10.0), qops.onednn.Scales([2.0, 4.0], mask=1))
     Scales([0.05, 0.025], mask=2)
     """
+    if unknown:
+        raise unknown_keyword(output_scale, unknown)
     top = 1.0 if q_dst is None else only_factor(q_dst, "q_dst")
     scale = top / factors_product(q_a, q_w)
     mask = check.int32(mask, "mask", 1 if scale.size > 1 else 0)

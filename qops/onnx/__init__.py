@@ -45,7 +45,7 @@ with AVX-512 and without VNNI, on ARM cores with SME, and its own operators with
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.onnx.convolution import ConvInteger, conv_integer
 from qops.onnx.dequantize import dequantize_linear
 from qops.onnx.dynamic_quantize import DynamicallyQuantized, dynamic_quantize_linear
@@ -114,6 +114,7 @@ __all__ = [
     "quantize_linear",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

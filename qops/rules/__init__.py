@@ -44,7 +44,7 @@ shared exponents (MX, E8M0).
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.rules.accumulate import Accumulate, accumulate
 from qops.rules.accumulate_conv import AccumulateConv, accumulate_conv
 from qops.rules.add import Add, add
@@ -129,6 +129,7 @@ __all__ = [
     "tflite_multiplier",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

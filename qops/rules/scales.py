@@ -171,7 +171,11 @@ def reduced_multiplier(multiplier: ArrayLike, **unknown: Never) -> NDArray[np.in
     Raises
     ------
     TypeError
-        Values that are not integers.
+        Values that are not integers, or a `Multiplier`, which has a right shift too.
+
+    See Also
+    --------
+    integers : a multiplier of any number of bits, made of a scale.
 
     Notes
     -----
@@ -184,9 +188,11 @@ def reduced_multiplier(multiplier: ArrayLike, **unknown: Never) -> NDArray[np.in
     """
     if unknown:
         raise unknown_keyword(reduced_multiplier, unknown)
+    if isinstance(multiplier, Multiplier):
+        raise bad_type("multiplier", "expected the multiplier alone, without its right shift: take .multiplier")
     m = as_array(multiplier, "multiplier")
     if m.dtype.kind not in "iu":
-        raise bad_type("multiplier", f"expected integers, got {m.dtype}")
+        raise bad_type("multiplier", f"expected integers, got {m.dtype}; of a scale, integers(rule, scale) makes them")
     wide = m.astype(np.int64)
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
 

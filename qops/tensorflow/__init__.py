@@ -18,7 +18,7 @@ channels of a pool; ranges whose step is below the normal float32.
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.tensorflow.add import quantized_add, quantized_bias_add
 from qops.tensorflow.batch_norm import quantized_batch_norm_with_global_normalization
 from qops.tensorflow.concat import quantized_concat
@@ -71,6 +71,7 @@ __all__ = [
     "uniform_requantize",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

@@ -30,7 +30,7 @@ blockwise weights, weights of 2 bits, sparse weights; LSTMs with peepholes, proj
 
 from typing import TYPE_CHECKING
 
-from qops._keywords import no_attribute
+from qops._keywords import name_keywords, no_attribute
 from qops.tflite.abs import Abs, Neg, abs, neg
 from qops.tflite.add import Add, Sub, add, sub
 from qops.tflite.batch_matmul import BatchMatmul, batch_matmul
@@ -155,6 +155,7 @@ __all__ = [
     "unidirectional_sequence_lstm",
 ]
 __dir__ = __all__.copy
+name_keywords(globals())
 
 if not TYPE_CHECKING:  # a type checker would take it for a promise of every name
 

@@ -198,10 +198,17 @@ def test_dataclasses_that_hide_fields_hide_them(results):
     assert not any(f"{name}=" in shown for name in hidden)
 
 
+def test_a_graph_shows_how_many_ops_it_has_and_what_to_feed(results):
+    shown = " ".join(repr(results[qops.models.Graph]).split())
+    assert shown.startswith("Graph( 'small.tflite', runtime='reference', 8 ops, inputs={'image': int8 (1, 8, 8, 3)}, ")
+    assert shown.endswith("outputs={'softmax': int8 (1, 10)} )")
+
+
 COMMANDS = ["", "explain", "debug", "saturation", "params", "vectors", "emit", "selftest"]
+KINDS_OF_VECTORS = ["vectors requantize", "vectors quantize", "vectors add"]
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("words", COMMANDS + KINDS_OF_VECTORS)
 def test_help_of_the_command_fits_80_columns(words, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
@@ -212,6 +219,23 @@ def test_help_of_the_command_fits_80_columns(words, capsys, monkeypatch):
     if not words:
         named = re.findall(r"^    (\w+)(?: |$)", "\n".join(lines), re.M)
         assert sorted(named) == sorted(COMMANDS[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ("explan dump.npz", "explain"),
+        ("saturation model.onnx --machien avx2", "--machine"),
+        ("saturation model.onnx --machine avx22", "avx2"),
+        ("vectors requantise", "requantize"),
+        ("vectors requantize --scale 1 --rule tflite_double", "tflite-double"),
+    ],
+)
+def test_a_misspelt_word_of_the_command_names_the_nearest(words, near, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command(words.split())
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f". Did you mean {near!r}?\n")
 
 
 def test_help_of_make_fits_80_columns():

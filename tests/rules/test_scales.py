@@ -102,3 +102,15 @@ def test_real_scales_of_arrays_are_those_of_each_number(derive):
 def test_bad_arrays_of_scales_are_refused(scales, error, said):
     with pytest.raises(error, match=f"^{said}"):
         rules.real_scale(*scales)
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "text"),
+    [
+        (0.0037, r"^multiplier: expected integers, got float64; of a scale, integers\(rule, scale\) makes them$"),
+        (rules.integers("q31", 0.0037), "^multiplier: expected the multiplier alone, without its right shift"),
+    ],
+)
+def test_a_multiplier_to_reduce_is_an_integer_without_its_shift(multiplier, text):
+    with pytest.raises(TypeError, match=text):
+        rules.reduced_multiplier(multiplier)

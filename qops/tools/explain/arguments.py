@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.nearest import did_you_mean
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops.checks import as_array, choice, flag, integer, number, shown
 from qops.rules.numbers import given_integers
@@ -17,6 +18,7 @@ from qops.tools.explain.op_dump import KINDS, Dump
 
 __all__ = ["NEEDED", "OPTIONAL", "check_spelling", "checked_kind", "dump_of"]
 
+_ARGUMENTS = ("x", "y", "kind", "b", "probe", "fit", "op")  # of `explain`, whatever the kind
 _PAIR = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 _PAIR_SCALES = _PAIR[::2]
 _MADE_OF = ("in_scale", "w_scale", "out_scale")
@@ -70,7 +72,8 @@ def dump_of(
     known = (*NEEDED[kind], *OPTIONAL[kind])
     for word in given:
         if word not in known:
-            raise bad_type(word, f"{kind} has no such number, only {', '.join(known)}")
+            near = did_you_mean(word, (*known, *_ARGUMENTS))
+            raise bad_type(word, f"{kind} has no such number, only {', '.join(known)}{near}")
     for word in NEEDED[kind]:
         if word not in given and not ("integers" in given and word in _PAIR_SCALES):
             raise bad_value(word, f"missing, {kind} cannot be explained without it")

@@ -193,6 +193,6 @@ def _changes(how: str, made: dict[str, Repair], report: Any) -> str:
     if how in EXACT:
         return "types of weights" if how == "types" else "types of data"
     if how == "data_7_bits":
-        return f"data of {len(made)} layers"
+        return f"data of {len(made)} layer{'s' * (len(made) != 1)}"
     rows = sum(layer._sums.outputs for layer in report.layers)
     return f"{sum(one.rows for one in made.values())} of {rows} rows"
