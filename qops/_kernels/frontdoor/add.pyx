@@ -12,8 +12,8 @@ from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.arrays.codes cimport code_type_of
 from qops._kernels.arrays.walk cimport Loop
 from qops._kernels.frontdoor.passes cimport (
-    Extremes, Into8, BinaryOperands, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32, operands,
-    result_typenum, step, target_of,
+    Extremes, Into8, BinaryOperands, Prepare32, Target, ZERO_ANYWHERE, ZERO_ON_A_CODE, code_flips, into_8, into_32,
+    operands, result_typenum, step, target_of,
 )
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.rounding cimport saturate_u8
@@ -194,14 +194,10 @@ def add_8p8to32_integers(tuple a, tuple b):
     return {"ka": p.ka, "kb": p.kb, "k": p.k}
 
 
-cdef object add_into_32(type cls, BinaryOperands o):
+cdef object add_into_32(type cls, BinaryOperands o, Prepare32 prepare):
+    """Add or subtract by `into_32`, as `prepare` says: by `sum_32` or `difference_32`."""
     cdef WeightedSum p
-    return into_32(cls, o, sum_32, weighted_sum, &p)
-
-
-cdef object subtract_into_32(type cls, BinaryOperands o):
-    cdef WeightedSum p
-    return into_32(cls, o, difference_32, weighted_sum, &p)
+    return into_32(cls, o, prepare, weighted_sum, &p)
 
 
 def add_8p8to8(type cls, type info, a, b, guess, range, out, return_info):
@@ -218,12 +214,12 @@ def sub_8p8to8(type cls, type info, a, b, guess, range, out, return_info):
 
 def add_8p8to32(type cls, a, b, out):
     """Add uint8 codes into int32 codes."""
-    return add_into_32(cls, operands(a, b, out, cnp.NPY_INT32))
+    return add_into_32(cls, operands(a, b, out, cnp.NPY_INT32), sum_32)
 
 
 def sub_8p8to32(type cls, a, b, out):
     """Subtract uint8 codes into int32 codes."""
-    return subtract_into_32(cls, operands(a, b, out, cnp.NPY_INT32))
+    return add_into_32(cls, operands(a, b, out, cnp.NPY_INT32), difference_32)
 
 
 def add(type cls, type info, a, b, dtype, guess, range, out, return_info):
@@ -232,7 +228,7 @@ def add(type cls, type info, a, b, dtype, guess, range, out, return_info):
     cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
     cdef BinaryOperands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
-        return add_into_32(cls, o)
+        return add_into_32(cls, o, sum_32)
     return add_into_8(cls, info, o, target, return_info)
 
 
@@ -242,5 +238,5 @@ def sub(type cls, type info, a, b, dtype, guess, range, out, return_info):
     cdef Target target = target_of(guess, range, ZERO_ON_A_CODE)
     cdef BinaryOperands o = operands(a, b, out, typenum, cnp.NPY_INT8)
     if typenum == cnp.NPY_INT32:
-        return subtract_into_32(cls, o)
+        return add_into_32(cls, o, difference_32)
     return add_into_8(cls, info, with_b_negated(o), target, return_info)

@@ -19,7 +19,9 @@ from qops._kernels.arrays.axis cimport taps_on_image
 from qops._kernels.arrays.checks cimport apart, array, array_of, take, writable
 from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.arrays.window cimport Window
-from qops._kernels.pool.means cimport HALF_AWAY, Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
+from qops._kernels.pool.means cimport (
+    HALF_AWAY, Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean, Rule,
+)
 from qops._kernels.pool.run cimport (
     MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32, Pool, run, size_of,
 )
@@ -111,6 +113,14 @@ def totals(cnp.ndarray image not None, tuple kernel not None, Window window not 
     return pooled(&p, image, kernel, window, cnp.NPY_INT32, None)
 
 
+cdef void set_means(Pool *p, Means *how, Rule rule, int typenum, tuple kernel, bint padding) noexcept:
+    """Let windows give their mean by a rule of sums; `padding`: whether taps on the padding count."""
+    how.rule, how.is_signed, how.padding = rule, typenum == cnp.NPY_INT8, padding
+    how.is_wide = rule != Q15 and kernel[0] * kernel[1] > FEW
+    set_sums(p, typenum, 4 if how.is_wide else 2, kernel[0])
+    p.means = how
+
+
 def means(image, tuple kernel not None, Window window not None, str rule not None, *, bint padding=False, out=None):
     """Give the mean of each window, a code, by one of the RULES.
 
@@ -122,10 +132,7 @@ def means(image, tuple kernel not None, Window window not None, str rule not Non
     cdef Pool p
     if rule not in RULES or rule == "q15" and typenum == cnp.NPY_INT8:
         raise bad_value("rule", f"expected one of {', '.join(RULES)}, the last for uint8 only, got {rule!r}")
-    how.rule, how.is_signed, how.padding = RULES[rule], typenum == cnp.NPY_INT8, padding
-    how.is_wide = rule != "q15" and kernel[0] * kernel[1] > FEW
-    set_sums(&p, typenum, 4 if how.is_wide else 2, kernel[0])
-    p.means = &how
+    set_means(&p, &how, RULES[rule], typenum, kernel, padding)
     return pooled(&p, x, kernel, window, typenum, out)
 
 
@@ -205,10 +212,7 @@ cdef class Clamped(Kernel):
             window = window.with_same(cnp.PyArray_DIM(data, 1), cnp.PyArray_DIM(data, 2), self.kernel[0],
                                       self.kernel[1])
         if self.averages:
-            how.rule, how.is_signed, how.padding = HALF_AWAY, self.typenum == cnp.NPY_INT8, False
-            how.is_wide = self.kernel[0] * self.kernel[1] > FEW
-            set_sums(&p, self.typenum, 4 if how.is_wide else 2, self.kernel[0])
-            p.means = &how
+            set_means(&p, &how, HALF_AWAY, self.typenum, self.kernel, False)
         else:
             set_largest(&p, self.typenum)
         made = pooled(&p, data, self.kernel, window, self.typenum, out, "x, window")

@@ -6,7 +6,7 @@ from qops._kernels.stage.binary_stage cimport BinaryStage
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rules cimport Words
 
-cdef enum Field:  # places of a rule's words in its row
+cdef enum:  # places of a rule's words in its row
     MADE = 2
     RULE = 3
     SCALE = 4
