@@ -121,3 +121,11 @@ def test_every_text_of_a_page_stands_out_as_chromium_draws_it(tmp_path, capsys):
     for row in (row for row in rows if row.page == "faint.html"):
         assert [line.split()[0] for line in row.faint if line[:3] != "is "] == ["em.", "b.", "text."]
         assert bool([line for line in row.faint if line.startswith("is ")]) == (row.width == 390)
+
+
+def test_all_pages_of_a_site_are_its_own(tmp_path):
+    for name in ("index.html", "guide/debug.html", "lite/lab/index.html", "_static/frame.html"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert contrast.all_pages(tmp_path) == ["guide/debug.html", "index.html"]
