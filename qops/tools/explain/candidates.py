@@ -261,7 +261,8 @@ _WITH_RANGES = "div-away", "inv-even", "tflite-opt", "div-even", "fma-zp-inside"
 
 def _is_by_hand(dump: Dump, c: Candidate) -> bool:
     """Whether no system computes whole tensors so."""
-    of: dict[str, Any] = {"quantize": {**QUANTIZE}, "average_pool": {**AVERAGE_POOL}}.get(dump.kind, {})
+    tables: dict[str, dict[str, Any]] = {"quantize": {**QUANTIZE}, "average_pool": {**AVERAGE_POOL}}
+    of = tables.get(dump.kind, {})
     return (dump.kind, c.rule) in _TAILS or (c.rule in of and of[c.rule].systems == _BY_HAND)
 
 
