@@ -164,7 +164,10 @@ class Explanation:
         ]
         more: dict[str, Any] = {} if self.axis is None else {"axis": self.axis}
         if self.fit is not None:
-            rules = [{"integers": _listed_integers(one.integers), **one.rule._asdict()} for one in self.fit.found]
+            rules = [
+                {"integers": _listed_integers(one.integers), "bias": _plain_number(one.bias), **one.rule._asdict()}
+                for one in self.fit.found
+            ]
             more |= {"fit": {"words": self.fit.words, "rules": rules}}
         more |= {"systems": self.systems} if self.systems else {}
         more |= {"notes": self.notes} if self.notes else {}
@@ -254,6 +257,10 @@ def _said(v: Verdict) -> str:
     kind = f", {v.kind}" if v.kind else ""
     source = "" if w.acc is None else f"{w.acc} "
     return f"{kind}; first at {list(w.index)}: {source}gave {w.got}, the rule {w.wanted}"
+
+
+def _plain_number(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _listed_integers(pair: tuple[Any, Any] | None) -> list[Any] | None:

@@ -287,6 +287,6 @@ def explained(
     axis = dump.numbers.get("axis", -1) if dump.is_by_channel else None
     more = None
     if fit and dump.kind == "requantize" and not exact:
-        more = fitted(dump, progress, not dump.numbers.get("scale_is_seen", False))
+        more = fitted(dump, progress, not dump.numbers.get("scale_is_seen", False), bool(mistakes))
     of = {rule: words for rule in exact if (words := systems_of(dump.kind, rule))}
     return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis, more, of)
