@@ -211,10 +211,12 @@ class Explanation:
         if self.fit is not None:
             lines += [f"  fit: {line}" if i == 0 else f"  {line}" for i, line in enumerate(str(self.fit).split("\n"))]
         lines += [f"  {note}" for note in self.notes]
-        lines += _lines(self.excluded)
+        is_fitted = self.fit is not None and bool(self.fit.found)
+        if self.nearest or not is_fitted:  # else none is near, which is said, and there is a rule
+            lines += _lines(self.excluded)
         if self.refused:
             lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")
-        if self.separated is not None:
+        if self.separated is not None and not is_fitted:  # the fit says what would decide between its own rules
             lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)
 

@@ -16,6 +16,7 @@ from qops.tools.explain.fit_search import _ends_of
 
 pytestmark = pytest.mark.long
 SCALE, ZERO = 0.00333, -3
+KNOWN = {"scale": SCALE, "zero_point": ZERO}
 HARDWARE = {
     "a multiplier of 16 bits, a product of 48, one rounding": FittedRule(16),
     "11 bits, floored": FittedRule(11, second="floor"),
@@ -350,3 +351,12 @@ def test_what_a_rule_adds_is_checked():
         rules.requantize([1], FittedRule(16, added=0.5), scale=0.5)
     with pytest.raises(ValueError, match=r"^acc: 62 bits"):
         rules.requantize([2**46], FittedRule(16, added=2**61), scale=0.5)
+
+
+def test_what_is_fitted_stands_without_rules_that_are_not_near():
+    x = drawn(5000)
+    found = qops.explain(x, biased(x, round(SCALE * 2**30), 30, round(3.37 * 2**30), "half_up"), **KNOWN, fit=True)
+    said = str(found)
+    assert "no rule is near: each differs in most integers" in said
+    assert "a bias of 3.3" in said
+    assert " differ (" not in said, "no rule that is not near is listed beside those that fit"
