@@ -35,7 +35,8 @@ What these systems do, too, and no row does:
 * ncnn's depthwise convolutions with a multiple of 8 channels take a reciprocal of 12 bits from the CPU, which differs
   between Intel and AMD: no row can say it.
 * Runtimes that were only read, not run, stand in a table of their own, ``READ_RULES``: NVDLA, Gemmini, XuanTie's SHL
-  and Sophgo's tpu-mlir, most of them as a `FittedRule`. tpu-mlir's float form for CV18xx has none.
+  and Sophgo's tpu-mlir, most of them as a `FittedRule`. tpu-mlir's float form for CV18xx has rows for two of its modes,
+  half_even and half_away, which are ``tosa-inexact`` and ``fp32-away`` with the multiplier and the shift as `integers`.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 
 Not modelled: sums of fbgemm in 16 bits (``acc16``), ``cmsis-mve``, ``openvino-sse41``; of ggml's K types all but q8_K;

@@ -122,7 +122,8 @@ def _head(rule: Rule, name: str) -> list[str]:
 
 def _fitted(rule: FittedRule) -> str:
     name = rule.name.replace("-", "_")
-    first = f"static int32_t {name}(int64_t x, int64_t multiplier, int right_shift,"
+    added = " int64_t added," * isinstance(rule.added, tuple)
+    first = f"static int32_t {name}(int64_t x, int64_t multiplier, int right_shift,{added}"
     lines = [first, " " * first.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)", "{"]
     value, rest = "product", "right_shift"
     if rule.split != "once":
@@ -136,7 +137,8 @@ def _fitted(rule: FittedRule) -> str:
         lines.append(f"    const int64_t near = {_shifted('x', 'part', rule.first)};")
         lines.append("    const int64_t product = near * multiplier;")
     else:
-        lines.append("    const int64_t product = x * multiplier;")
+        plus = " + added" if added else f" + INT64_C({rule.added})" * rule.has_bias
+        lines.append(f"    const int64_t product = x * multiplier{plus};")
     if rule.split == "after":
         lines.append(f"    const int64_t high = {_shifted('product', 'part', rule.first)};")
         value = "high"
@@ -219,6 +221,9 @@ def emit(rule: str | FittedRule, lang: Literal["c"] = "c", *, op: str = "requant
 
     nnlib-supernode adds its zero point to the accumulator. Give the function `zero_point` in steps of that, which is
     ``half_even(zero_point / scale)`` in float32.
+
+    A `FittedRule` that adds one number to the product has it in its text; of several channels the function takes
+    ``added`` after the right shift.
 
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 

@@ -48,6 +48,9 @@ class FittedRule(NamedTuple):
         "after": the code is clamped with its zero point; "before": also the rounded value to the code type without it.
     scales : str
         How the real scale is formed where three scales are given instead of it, a word of `real_scale`.
+    added : int or tuple of int
+        What is added to the product before it is shifted at once: a real bias, in units of ``2**-right_shift`` of an
+        output step; of several channels, one for each.
     """
 
     bits: int
@@ -60,13 +63,19 @@ class FittedRule(NamedTuple):
     zero_point: str = "outside"
     clamp: str = "after"
     scales: Derivation = "double"
+    added: int | tuple[int, ...] = 0
 
     @property
     def name(self) -> str:
         """The rule in words, short enough for the name of a function in C."""
         steps = "" if self.split == "once" else f"-{self.first}-{self.split}-{self.first_shift}".replace("--", "-last-")
         ends = ("-zp-inside" if self.zero_point == "inside" else "") + ("-clamped-first" * (self.clamp == "before"))
-        return f"fitted-{self.bits}-{self.source}-{self.made}{steps}-{self.second}{ends}"
+        return f"fitted-{self.bits}-{self.source}-{self.made}{steps}-{self.second}{ends}{'-biased' * self.has_bias}"
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether anything is added to the product."""
+        return self.added != 0
 
     def __str__(self) -> str:
         kept = f"a multiplier of {self.bits} bits ({self.source}, {self.made})" if self.bits > 1 else "a shift alone"
@@ -76,7 +85,9 @@ class FittedRule(NamedTuple):
         steps = f"one shift of the product ({self.second})" if self.split == "once" else steps
         clamped = ", clamped before the zero point is added" if self.clamp == "before" else ""
         formed = "" if self.scales == "double" else f", the scale formed as {self.scales}"
-        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}{formed}"
+        several = f"one number for each of {np.size(self.added)} channels"
+        of = f", {several if isinstance(self.added, tuple) else self.added} added to the product" * self.has_bias
+        return f"{kept}, {steps}, zero point {self.zero_point}{clamped}{formed}{of}"
 
 
 def multiplier_of(rule: FittedRule, scale: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -117,9 +128,16 @@ def shifted(v: NDArray[np.int64], n: Any, rounding: str) -> NDArray[np.int64]:
 
 
 def codes_of(
-    rule: FittedRule, x: NDArray[np.int64], m: Any, n: Any, zero_point: int, ends: tuple[int, int], own: tuple[int, int]
+    rule: FittedRule,
+    x: NDArray[np.int64],
+    m: Any,
+    n: Any,
+    zero_point: int,
+    ends: tuple[int, int],
+    own: tuple[int, int],
+    added: Any = None,
 ) -> NDArray[np.int64]:
-    """Give the codes of accumulators as int64; m and n broadcast against x."""
+    """Give the codes of accumulators as int64; m, n and `added`, by default that of the rule, broadcast against x."""
     rest: Any = n
     if rule.split != "once":
         k = n + rule.first_shift if rule.first_shift < 0 else rule.first_shift
@@ -127,7 +145,7 @@ def codes_of(
         x = shifted(x, k, rule.first) * m if rule.split == "before" else shifted(x * m, k, rule.first)
         rest = n - k
     else:
-        x = x * m
+        x = x * m + (rule.added if added is None else added)
     if rule.zero_point == "inside":
         return _clamped(shifted(x + (np.int64(zero_point) << rest), rest, rule.second), ends)
     found = shifted(x, rest, rule.second)
@@ -188,20 +206,23 @@ class FittedRequantization:
             raise bad_value("out", f"expected {self.dtype} of shape {x.shape}, got {shown(out)}")
         m, n = (self._along(np.asarray(v, np.int64), x.ndim, x.shape) for v in self.numbers.integers)
         most = max(abs(int(x.min(initial=0))), abs(int(x.max(initial=0)))) + abs(self.in_zero_point)
-        if most * int(m.max(initial=0)) >= 1 << _MOST_BITS:
+        if most * int(m.max(initial=0)) + _largest(self.rule.added) >= 1 << _MOST_BITS:
             raise bad_value("acc", f"{_MOST_BITS} bits do not hold {most} times the multiplier {int(m.max())}")
         moved, ends = x.astype(np.int64) - self.in_zero_point, (self.numbers.lo, self.numbers.hi)
-        made = codes_of(self.rule, moved, m, n, self.zero, ends, self.own).astype(self.dtype)
+        added = self._along(np.array(self.rule.added, np.int64), x.ndim, x.shape, "rule.added")
+        made = codes_of(self.rule, moved, m, n, self.zero, ends, self.own, added).astype(self.dtype)
         if out is None:
             return made
         out[...] = made
         return out
 
-    def _along(self, values: NDArray[np.int64], ndim: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    def _along(
+        self, values: NDArray[np.int64], ndim: int, shape: tuple[int, ...], name: str = "scale"
+    ) -> NDArray[np.int64]:
         if not values.ndim:
             return values
         if not -ndim <= self.axis < ndim or shape[self.axis] != values.size:
-            raise bad_value("scale", f"{values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
+            raise bad_value(name, f"{values.size} of them do not fit axis {self.axis} of acc, shape {shape}")
         along = [1] * ndim
         along[self.axis] = -1
         return values.reshape(along)
@@ -225,8 +246,16 @@ def _scale_of(rule: FittedRule, given: dict[str, Any]) -> tuple[NDArray[np.float
     return scale, parts
 
 
+def _largest(added: Any) -> int:
+    return max(map(abs, added), default=0) if isinstance(added, tuple) else abs(added)
+
+
 def _check_words(rule: FittedRule) -> None:
     integer(rule.bits, "rule.bits", 1, 32)
+    for one in rule.added if isinstance(rule.added, tuple) else (rule.added,):
+        integer(one, "rule.added", -(2**61), 2**61)
+    if rule.has_bias and rule.split != "once":
+        raise bad_value("rule.added", f"expected 0 by a rule of two shifts, got {shown(rule.added)}")
     integer(rule.first_shift, "rule.first_shift", -_MOST_BITS, _MOST_BITS)
     known = {
         "source": ("double", "float32"),

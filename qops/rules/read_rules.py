@@ -50,6 +50,15 @@ _ROWS: tuple[tuple[str, str | FittedRule, str], ...] = (
         FittedRule(31, split="after", first_shift=32, first="floor", second="half_up"),
         "XuanTie SHL (csi-nn2) on RVV: vmulh, vssra with vxrm 0, vnclip",
     ),
+    *(
+        (
+            f"tpu-mlir-cv18xx-{rounding}",
+            rule,
+            "Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift for CV18xx, acc * multiplier / 2**right_shift in float32, "
+            f"{rounding.replace('-', '_')}; its other modes have no row",
+        )
+        for rounding, rule in (("half-even", "tosa-inexact"), ("half-away", "fp32-away"))
+    ),
     ("tpu-mlir-tflite", "tflite-double", "Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift, TFLite"),
     *(
         (

@@ -14,8 +14,8 @@ ROWS = {"2.6.3": "onednn-2.6", "3.2.0": "onednn-3.2", "3.13.2": "onednn-3.13"}
 TYPES = {"u8": "uint8", "s8": "int8"}
 
 
-def cases(op):
-    """Products that oneDNN computed exactly, to codes of 8 bits, with no Sum; sums, scales, bias, codes."""
+def cases(op, isas=("vnni",)):
+    """Products to codes of 8 bits, with no Sum, on VNNI computed exactly; exact sums, bias, codes."""
     with np.load(GOLDEN / f"{op}.npz") as arrays:
         for case in json.loads((GOLDEN / f"{op}.json").read_text()):
             attrs, given = case["attrs"], {name: arrays[key] for name, key in case["inputs"].items()}
@@ -23,7 +23,7 @@ def cases(op):
             is_plain = (
                 given["weights"].dtype == np.int8
                 and attrs["dst_dt"] in TYPES
-                and case["isa"] == "vnni"
+                and case["isa"] in isas
                 and "ref" not in case["impl"]
             )
             if not is_plain or any(post["kind"] == "sum" or post["alpha"] for post in posts):
@@ -76,6 +76,37 @@ def test_rows_give_what_each_version_stored(op, lib):
         np.testing.assert_array_equal(got, want, err_msg=case["id"])
         seen += 1
     assert seen >= 4, f"{op} {lib}: {seen} cases"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lib", ROWS)
+@pytest.mark.parametrize("isa", ["vnni", "avx512", "avx2"])
+def test_explain_names_the_version_of_stored_results(lib, isa):
+    """On VNNI in every case; elsewhere pairs may saturate before the sum, and then the exact sums explain nothing."""
+    named, saturated = 0, 0
+    for op in ("ip", "matmul", "conv"):
+        for case, acc, bias, has_relu, y in cases(op, (isa,)):
+            if case["lib"] != lib:
+                continue
+            (in_scale, w_scale, out_scale), zero = scales_of(case), case["attrs"].get("dst_zp", [0])[0]
+            if lib == "2.6.3" and bias is not None and np.ndim(w_scale):  # there a bias is in steps of the accumulator
+                continue
+            how = {"in_scale": in_scale, "w_scale": w_scale, "out_scale": out_scale, "zero_point": zero}
+            how |= {"axis": 1} if op == "conv" else {}
+            how |= {"qmin": max(zero, np.iinfo(y.dtype).min)} if has_relu else {}
+            how |= {} if bias is None else {"bias": np.ravel(bias).astype(np.float32)}
+            found, rule = qops.explain(acc, y, **how), ROWS[lib] + ("" if bias is not None else "-no-bias")
+            assert not found.mistakes, f"{case['id']}: {found.mistakes[0].label}"
+            if rule not in found.exact:
+                assert isa != "vnni", f"{case['id']}: {found.exact}"
+                assert not found.exact, f"{case['id']}: {found.exact}"
+                saturated += 1
+                continue
+            assert lib.rpartition(".")[0] in found.systems[rule]
+            assert ("an older version" in found.systems[rule]) == (lib != "3.13.2")
+            named += 1
+    assert named >= 6
+    assert (saturated > 0) == (isa != "vnni")
 
 
 @pytest.mark.parametrize("rule", [f"{row}{more}" for row in ROWS.values() for more in ("", "-no-bias")])

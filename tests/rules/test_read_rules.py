@@ -49,6 +49,21 @@ def test_rules_are_what_the_sources_say(rule):
     assert "static int32_t" in rules.emit(row.rule)
 
 
+@pytest.mark.parametrize(("rounding", "rounded"), [("half-even", np.rint), ("half-away", None)])
+def test_the_float_form_for_cv18xx(rounding, rounded):
+    """Each product is a float32, also of accumulators and multipliers that float32 does not hold."""
+    rule = rules.READ_RULES[f"tpu-mlir-cv18xx-{rounding}"]
+    x = np.concatenate([np.random.default_rng(3).integers(-(2**31), 2**31, 20_000), np.arange(-3000, 3000)])
+    for m, n in ((1717986919, 30), (1073741827, 38), (5, 3)):
+        steps = x.astype(np.float32) * np.float32(m) / np.float32(2**n)
+        near = rounded(steps) if rounded else np.trunc(steps) + np.trunc(2 * (steps - np.trunc(steps)))
+        want = np.clip(near.astype(np.float64), -(2**15), 2**15 - 1)
+        got = rules.requantize(x, rule.rule, integers=(m, n), dtype="int16")
+        assert np.array_equal(got, want)
+    told = qops.explain(x, got, integers=(5, 3))
+    assert any("CV18xx" in systems for systems in told.systems.values())
+
+
 @pytest.mark.parametrize("rounding", ["half-down", "half-toward-zero"])
 def test_ties_of_tpu_mlir_go_where_the_mode_says(rounding):
     x = np.arange(-400, 400)

@@ -53,7 +53,7 @@ class Candidate(NamedTuple):
 def of(dump: Dump) -> Iterator[Candidate]:
     """Give every candidate for a dump, but those `by_hand`."""
     for c in _RULES[dump.kind](dump):
-        if dump.kind == "average_pool" and AVERAGE_POOL[c.rule].systems == _BY_HAND:
+        if _is_by_hand(dump, c):
             continue
         yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
 
@@ -105,12 +105,12 @@ def _with_low_bits(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], ND
     return wrapped
 
 
-_TAILS = (
-    "torch-tail",
-    "torch-2.14-tail",
-    "double-div-away",
-    "torch-acl-tail",
-)  # rows that only compute the last elements of others
+_TAILS = {
+    ("add", "torch-tail"),
+    ("add", "torch-acl-tail"),
+    ("quantize", "double-div-away"),
+}
+"""Rows by which systems only compute the last elements of others."""
 _MOVES_TIES = ["tflite-double", "q31", "rndna", "shift-toward-zero"]
 _MOVES_TIES += ["double-away", "fp32-away", "tosa-inexact", "double-even-zp-inside"]
 _ROUND: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {  # real values
@@ -190,6 +190,9 @@ def _requantized(dump: Dump) -> Iterator[Candidate]:
     for rule in _FORMED:
         for derive in {scales[derive]: derive for derive in _derivations(rule, dump)}.values():
             yield Candidate(rule, "", _requantized_by(rule, derive))
+    if "integers" in dump.numbers:
+        for rule in (rule for rule, row in TABLE.items() if row.multiplier == "given"):
+            yield Candidate(rule, "", _requantized_by(rule, "double"))
     for name, row in BLOCKS.items():
         if _has_blocks_and_tail(row, dump):
             for derive in _derivations(row.whole, dump):
@@ -246,8 +249,7 @@ def _pairs(table: dict[str, BinaryRule], call: Callable[..., NDArray[Any]]) -> C
 
     def rules(dump: Dump) -> Iterator[Candidate]:
         for rule in table:
-            if rule not in _TAILS:
-                yield Candidate(rule, "", codes_by(rule))
+            yield Candidate(rule, "", codes_by(rule))
 
     return rules
 
@@ -257,19 +259,22 @@ _WITH_RANGES = "div-away", "inv-even", "tflite-opt", "div-even", "fma-zp-inside"
 """Quantizers that are tried with each range rule."""
 
 
-def by_hand(dump: Dump) -> Iterator[Candidate]:
-    """Give candidates that no system which was run computes, but code by hand, or a source; `of` leaves them out.
+def _is_by_hand(dump: Dump, c: Candidate) -> bool:
+    """Whether no system computes whole tensors so."""
+    tables: dict[str, dict[str, Any]] = {"quantize": {**QUANTIZE}, "average_pool": {**AVERAGE_POOL}}
+    of = tables.get(dump.kind, {})
+    return (dump.kind, c.rule) in _TAILS or (c.rule in of and of[c.rule].systems == _BY_HAND)
 
-    They are for data that no rule of a system gives.
+
+def by_hand(dump: Dump) -> Iterator[Candidate]:
+    """Give candidates that no system which was run computes for whole tensors, but code by hand, or a source.
+
+    `of` leaves them out: they are for data that no rule of a system gives.
     """
     if dump.kind == "requantize":
         found = [Candidate(name, "", _read_by(row.rule)) for name, row in READ_RULES.items() if row.rule not in TABLE]
-    elif dump.kind == "quantize" and "scale" in dump.numbers:
-        found = [Candidate(rule, "", _quantized_by(rule)) for rule, row in QUANTIZE.items() if row.systems == _BY_HAND]
-    elif dump.kind == "average_pool":
-        found = [c for c in _pooled(dump) if AVERAGE_POOL[c.rule].systems == _BY_HAND]
     else:
-        return
+        found = [c for c in _RULES[dump.kind](dump) if _is_by_hand(dump, c)]
     for c in found:
         yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
 
@@ -312,7 +317,7 @@ def choices(dump: Dump) -> set[tuple[float, int]]:
 def _quantized(dump: Dump) -> Iterator[Candidate]:
     if "scale" in dump.numbers:
         for rule, row in QUANTIZE.items():
-            if rule not in _TAILS and row.product != "range" and row.systems != _BY_HAND:
+            if row.product != "range":
                 yield Candidate(rule, "", _quantized_by(rule))
         return
     for rule in _WITH_RANGES:

@@ -58,7 +58,9 @@ def explain(
     fit : bool
         For requantize, if no rule gives all integers: search the space that the rules span, multipliers of 1 or of 4 to
         32 bits, one shift or two in either order, the rounding of each, the zero point inside or outside, the order of
-        the clamps, how the scale is formed, and near the scale that is given other scales. Then ``scale`` may be
+        the clamps, how the scale is formed, and near the scale that is given other scales. If none fits, rules of one
+        shift that add a real bias to the product: the ``bias`` that is given, or any one, for each channel that has a
+        scale; a bias that is not given is not looked for where a mistake explains the integers. Then ``scale`` may be
         missing: it is read from the codes, with ``axis`` for each channel. `Explanation.fit` has rules that
         `qops.rules.requantize` and `qops.rules.emit` take, and says how many inputs would decide.
     op : Supernode, DepthwiseSupernode, InputSupernode, Supernode3322 or SuperFC, optional

@@ -164,7 +164,10 @@ class Explanation:
         ]
         more: dict[str, Any] = {} if self.axis is None else {"axis": self.axis}
         if self.fit is not None:
-            rules = [{"integers": _listed_integers(one.integers), **one.rule._asdict()} for one in self.fit.found]
+            rules = [
+                {"integers": _listed_integers(one.integers), "bias": _plain_number(one.bias), **one.rule._asdict()}
+                for one in self.fit.found
+            ]
             more |= {"fit": {"words": self.fit.words, "rules": rules}}
         more |= {"systems": self.systems} if self.systems else {}
         more |= {"notes": self.notes} if self.notes else {}
@@ -208,10 +211,12 @@ class Explanation:
         if self.fit is not None:
             lines += [f"  fit: {line}" if i == 0 else f"  {line}" for i, line in enumerate(str(self.fit).split("\n"))]
         lines += [f"  {note}" for note in self.notes]
-        lines += _lines(self.excluded)
+        is_fitted = self.fit is not None and bool(self.fit.found)
+        if self.nearest or not is_fitted:  # else none is near, which is said, and there is a rule
+            lines += _lines(self.excluded)
         if self.refused:
             lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")
-        if self.separated is not None:
+        if self.separated is not None and not is_fitted:  # the fit says what would decide between its own rules
             lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)
 
@@ -254,6 +259,10 @@ def _said(v: Verdict) -> str:
     kind = f", {v.kind}" if v.kind else ""
     source = "" if w.acc is None else f"{w.acc} "
     return f"{kind}; first at {list(w.index)}: {source}gave {w.got}, the rule {w.wanted}"
+
+
+def _plain_number(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _listed_integers(pair: tuple[Any, Any] | None) -> list[Any] | None:

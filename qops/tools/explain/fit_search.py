@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops.rules.fitted import FittedRule, multiplier_of
 from qops.tools.explain.fit_data import FitData, parts_of
 
-__all__ = ["ROUNDINGS", "Fitted", "of_any_scale", "of_scales"]
+__all__ = ["ROUNDINGS", "Fitted", "multipliers_of", "of_any_scale", "of_scales"]
 
 _BITS = (*range(4, 33), 1)
 ROUNDINGS = ("half_up", "half_away", "half_even", "floor", "truncate")
@@ -32,17 +32,21 @@ class Fitted(NamedTuple):
     integers : (int, int) or None
         The multiplier and the right shift where the scale that was given is not the one of the device, or arrays of
         them, one for each channel; else None.
+    bias : float, ndarray of float64 or None
+        What `FittedRule.added` is in output steps, if the rule adds a bias; one for each channel.
     """
 
     rule: FittedRule
     integers: tuple[Any, Any] | None
+    bias: float | NDArray[np.float64] | None = None
 
     def __str__(self) -> str:
-        if self.integers is None:
-            return str(self.rule)
-        m, n = self.integers
-        own = f"{m}, {n}" if np.ndim(m) == 0 else f"one pair for each of {np.size(m)} channels"
-        return f"{self.rule}, integers {own}"
+        own = ""
+        if self.integers is not None:
+            m, n = self.integers
+            own = f", integers {f'{m}, {n}' if np.ndim(m) == 0 else f'one pair for each of {np.size(m)} channels'}"
+        of = "" if self.bias is None or np.ndim(self.bias) else f", a bias of {self.bias:.6g} output steps"
+        return f"{self.rule}{own}{of}"
 
 
 def _structures() -> Iterator[FittedRule]:
@@ -54,8 +58,21 @@ def _structures() -> Iterator[FittedRule]:
             yield FittedRule(31, split=split, first_shift=k, first=first, second=second)
 
 
-def _multipliers(scales: Mapping[Any, Any], data: FitData) -> tuple[list[FittedRule], NDArray[Any], NDArray[Any]]:
-    """Give each multiplier of the first channel once, with the rule that makes it."""
+def multipliers_of(scales: Mapping[Any, Any], data: FitData) -> tuple[list[FittedRule], NDArray[Any], NDArray[Any]]:
+    """Give each multiplier of the first channel once, with the rule that makes it.
+
+    Parameters
+    ----------
+    scales : dict
+        The scale, or those of channels, by how it was formed.
+    data : FitData
+        Of the first channel.
+
+    Returns
+    -------
+    (list of FittedRule, ndarray, ndarray)
+        The rules, and the multiplier and right shift of each.
+    """
     found: dict[tuple[int, int], FittedRule] = {}
     for formed, scale in scales.items():
         first = float(np.reshape(scale, -1)[0])
@@ -85,7 +102,7 @@ def of_scales(channels: list[FitData], scales: Mapping[Any, Any], progress: Call
     Fitted
     """
     first, *others = parts_of(channels[0])
-    rules, m, n = _multipliers(scales, channels[0])
+    rules, m, n = multipliers_of(scales, channels[0])
     for structure in _structures():
         progress(str(structure))
         codes = first.codes(structure, m[:, None], n[:, None])

@@ -11,7 +11,7 @@ import numpy as np
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.pool_mistakes import of_pools
 
-__all__ = ["tails", "undone"]
+__all__ = ["may_touch_one", "tails", "undone", "without_tail"]
 
 _LAYOUTS: dict[tuple[int, ...], str] = {  # which axes of x are the axes of y, in their order
     (0, 2, 3, 1): "x is NCHW, y NHWC (or OIHW, OHWI)",
@@ -67,7 +67,21 @@ def undone(dump: Dump, is_moved: bool) -> Iterator[tuple[str, Dump]]:
         yield from _layouts(dump, is_moved)
     yield from _operands(dump)
     yield from _axes(dump)
-    yield from _tails(dump)
+
+
+def may_touch_one(words: str) -> bool:
+    """Whether a mistake may well change one integer alone; one integer shows no other mistake.
+
+    Parameters
+    ----------
+    words : str
+        What `undone` says of it.
+
+    Returns
+    -------
+    bool
+    """
+    return words.startswith(("clamped", "qmin and qmax left out", "acc not wrapped"))
 
 
 def _of_spread_numbers(dump: Dump) -> Iterator[tuple[str, Dump]]:
@@ -309,12 +323,27 @@ def tails(size: int) -> list[tuple[int, int]]:
     return sorted((width, left) for left, width in found.items())
 
 
-def _tails(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """The elements of whole vectors, for the case that the last elements were made by another rule."""
-    if dump.kind == "average_pool" or dump.is_by_channel:
+def without_tail(dump: Dump) -> Iterator[tuple[str, Dump, Dump]]:
+    """Give the elements of whole vectors, and the last elements, which may have been made by another rule.
+
+    Parameters
+    ----------
+    dump : Dump
+        What the device gave.
+
+    Yields
+    ------
+    (str, Dump, Dump)
+        Words for that; the elements of whole vectors; the last ones.
+    """
+    if dump.kind == "average_pool" or dump.is_by_channel or dump.is_by_element:
         return
-    for width, left in tails(dump.x.size):
-        x, y, b = (None if v is None else v.reshape(-1)[:-left] for v in (dump.x, dump.y, dump.b))
-        assert x is not None
-        assert y is not None
-        yield f"the last {left} made in another way, after vectors of {width}", replace(dump, x=x, y=y, b=b)
+    x, y, b = (None if v is None else v.reshape(-1) for v in (dump.x, dump.y, dump.b))
+    assert x is not None
+    assert y is not None
+    plain = dump.but(axis=None)
+    for width, left in tails(x.size):
+        first, last = slice(None, -left), slice(-left, None)
+        body = replace(plain, x=x[first], y=y[first], b=None if b is None else b[first])
+        tail = replace(plain, x=x[last], y=y[last], b=None if b is None else b[last])
+        yield f"the last {left} made in another way, after vectors of {width}", body, tail

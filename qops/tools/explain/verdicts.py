@@ -21,7 +21,7 @@ from qops.tools.explain import candidates
 from qops.tools.explain.candidates import Candidate
 from qops.tools.explain.explanation import Explanation, Verdict, Witness
 from qops.tools.explain.fitting import fit as fitted
-from qops.tools.explain.mistakes import tails, undone
+from qops.tools.explain.mistakes import may_touch_one, tails, undone, without_tail
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import Probe, probe_for
 
@@ -134,23 +134,40 @@ def _tried(dump: Dump, rules: Iterable[Candidate], progress: Callable[[str], Non
     return _Tried(list(best.values()), groups, {rule: why for rule, why in refused.items() if rule not in best}, sums)
 
 
-def _mistaken(dump: Dump, sums: set[int]) -> Iterator[tuple[Dump, list[Candidate]]]:
+def _mistaken(dump: Dump, sums: set[int], nearest: int) -> Iterator[tuple[Dump, list[Candidate]]]:
+    """Give the dump without each mistake, and the rules to try on it; `nearest` rules differ in so many integers."""
     for words, seen in undone(dump, int(dump.y.sum(dtype=np.int64)) in sums):
-        yield seen, [c._replace(before=words) for c in candidates.of(seen)]
+        if nearest != 1 or may_touch_one(words):
+            yield seen, [c._replace(before=words) for c in candidates.of(seen)]
     yield dump, [*candidates.of_another_scale(dump), *candidates.of_the_other_side(dump)]
     yield dump, list(candidates.that_wrap(dump))
 
 
-def _mistakes(dump: Dump, sums: set[int], progress: Callable[[str], None]) -> list[Verdict]:
+def _mistakes(dump: Dump, sums: set[int], nearest: int, progress: Callable[[str], None]) -> list[Verdict]:
     """Find the rules and mistakes that together give every integer; a sample of the data excludes most others."""
     found: dict[str, list[Verdict]] = {}
-    for seen, rules in _mistaken(dump, sums):
+    for seen, rules in _mistaken(dump, sums, nearest):
         parts = _parts(seen)
         for c in rules:
             progress(f"{c.before}: {c.rule}")
             if _gives_all(c, parts):
                 found.setdefault(c.before, []).append(Verdict(c.rule, c.before, 0, 0.0, 0, None, ""))
+    for words, body, tail in without_tail(dump):
+        progress(words)
+        parts = _parts(body)
+        own = [c for c in candidates.of(body) if _gives_all(c, parts)]
+        if own and _is_another(own[0], tail):
+            found[words] = [Verdict(c.rule, words, 0, 0.0, 0, None, "") for c in own]
     return [v for row in zip_longest(*found.values()) for v in row if v]  # one rule for each mistake comes first
+
+
+def _is_another(c: Candidate, tail: Dump) -> bool:
+    """Whether the last elements are those of another rule, or at least half of them are wrong, as where none is made.
+
+    One wrong integer of many is no matter of the tail.
+    """
+    wrong = int(np.count_nonzero(c.codes(tail) != tail.y))
+    return 2 * wrong >= tail.y.size or (wrong > 1 and any(_gives(other, tail) for other in candidates.of(tail)))
 
 
 def _parts(dump: Dump) -> list[Dump]:
@@ -258,7 +275,7 @@ def explained(
             found, groups = found + by_hand.verdicts, groups + by_hand.groups
             refused, sums = refused | by_hand.refused, sums | by_hand.sums
         exact = [v.rule for v in found if v.differs == 0]
-        mistakes = [] if exact else _mistakes(dump, sums, progress)
+        mistakes = [] if exact else _mistakes(dump, sums, min((v.differs for v in found), default=0), progress)
     excluded = sorted((v for v in found if v.differs), key=lambda v: v.differs)
     if refused and not found and not mistakes:
         raise _by_names_given(dump, next(iter(refused.values())))
@@ -270,6 +287,6 @@ def explained(
     axis = dump.numbers.get("axis", -1) if dump.is_by_channel else None
     more = None
     if fit and dump.kind == "requantize" and not exact:
-        more = fitted(dump, progress, not dump.numbers.get("scale_is_seen", False))
+        more = fitted(dump, progress, not dump.numbers.get("scale_is_seen", False), bool(mistakes))
     of = {rule: words for rule in exact if (words := systems_of(dump.kind, rule))}
     return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons, axis, more, of)

@@ -14,7 +14,7 @@ from qops._kernels.arrays.numbers import float32
 from qops._kernels.arrays.refusal import bad_value
 from qops._keywords import refusing_unknown, unknown_keyword
 from qops._readable import fitted
-from qops.checks import choice
+from qops.checks import choice, integer
 from qops.codes import of_dtype
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.c_pools import WHY_NO_POOL_C
@@ -205,24 +205,27 @@ def pool_vectors(
     Examples
     --------
     >>> found = qops.pool_vectors("away-stored", kernel=(2, 2), zero_point=3)
-    >>> found.y.size < 64, "torch-nchw" in found.killed, "sum wraps in 16 bits" in found.alike
+    >>> found.y.size < 64, "torch-nchw" in found.killed, "zero point left out" in found.alike
     (True, True, True)
     """
     if unknown:
         raise unknown_keyword(pool_vectors, unknown)
     row, codes = AVERAGE_POOL[choice(rule, "rule", AVERAGE_POOL)], of_dtype(dtype)
+    rule = str(rule)
     if rule in WHY_NO_POOL_C:
         raise bad_value("rule", f"{rule} {WHY_NO_POOL_C[rule]}; make vectors of these two")
+    lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
+    hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     given = {"kernel": kernel, "zero_point": zero_point, "x_scale": x_scale, "y_scale": y_scale}
-    given |= {"y_zero_point": y_zero_point, "dtype": codes.dtype, "qmin": qmin, "qmax": qmax}
+    given |= {"y_zero_point": y_zero_point, "dtype": codes.dtype, "qmin": lo, "qmax": hi}
     op: Any = AveragePool(rule, **given)  # type: ignore[arg-type]
     (height, width), x_scale = op.kernel, op.x_scale
-    given |= {"kernel": op.kernel, "stride": op.kernel, "zero_point": op.zero_point}
+    given |= {name: getattr(op, name) for name in ("kernel", "zero_point", "x_scale", "y_scale", "y_zero_point")}
+    given["stride"] = op.kernel
     taps = height * width
     x = windows_of(taps, codes.dtype, min(_WINDOWS, max(MOST, _CODES // taps)))
     tried = [(name, run(x)) for name, run in [*_made(rule, rule, given), *_others(rule, given)]]
     y, others = tried[0][1], tried[1:]
-    lo, hi = codes.lowest if qmin is None else qmin, codes.highest if qmax is None else qmax
     chosen = _chosen(x, y, [made for _, made in others], op, (lo, hi))
     killed = [name for name, made in others if (made[chosen] != y[chosen]).any()]
     alike = [name for name, made in others if np.array_equal(made, y)]
@@ -259,7 +262,7 @@ def _others(rule: str, given: dict[str, Any]) -> Iterator[tuple[str, OfWindows]]
     zeros = [("zero point left out", 0), ("zero point of the wrong sign", -zero)] if zero else []
     for words, other in zeros:
         yield from _made(words, rule, {**given, "zero_point": other})
-    if given["qmin"] is not None or given["qmax"] is not None:
+    if (given["qmin"], given["qmax"]) != (info.min, info.max):
         yield from _made("not clamped", rule, {**given, "qmin": None, "qmax": None})
     yield from _of_another_sign(rule, given)
     yield from _rows_first(rule, given)

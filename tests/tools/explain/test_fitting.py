@@ -16,6 +16,7 @@ from qops.tools.explain.fit_search import _ends_of
 
 pytestmark = pytest.mark.long
 SCALE, ZERO = 0.00333, -3
+KNOWN = {"scale": SCALE, "zero_point": ZERO}
 HARDWARE = {
     "a multiplier of 16 bits, a product of 48, one rounding": FittedRule(16),
     "11 bits, floored": FittedRule(11, second="floor"),
@@ -269,3 +270,93 @@ def test_codes_bound_a_scale_that_is_roughly_known(rng, split, clamp):
         low, high = _ends_of(data, scale * 1.01, 0.02, 8 if split == "before" else 0)
         assert low <= scale <= high
         assert high - low < 4e-4 * scale
+
+
+def biased(x, m, n, added, rounding, zero_point=ZERO):
+    """A scale and a real bias in the integers of a port, in Python's integers."""
+    floored = {"half_up": 1 << n >> 1, "floor": 0}[rounding]
+    codes = [((v * m + added + floored) >> n) + zero_point for v in x.tolist()]
+    return np.clip(codes, -128, 127).astype(np.int8)
+
+
+@pytest.mark.parametrize("given", [{"scale": SCALE}, {"scale": SCALE * 1.01}, {}])
+@pytest.mark.parametrize(("steps", "rounding"), [(3.37, "half_up"), (-40.21, "floor")])
+def test_a_real_bias_that_is_not_given_is_fitted(given, steps, rounding):
+    m, n = round(SCALE * 2**30), 30
+    x, added = drawn(20_000), round(steps * 2**30)
+    y = biased(x, m, n, added, rounding)
+    found = qops.explain(x, y, zero_point=ZERO, fit=True, **given)
+    assert found.exact == []
+    assert "with a real bias" in found.fit.words
+    first = found.fit.found[0]
+    half = {"half_up": 0, "floor": 0.5}[rounding] - {"half_up": 0, "floor": 0.5}[first.rule.second]
+    assert abs(first.bias + half - steps) < 0.01 + (0.5 if first.rule.second not in ("half_up", "floor") else 0)
+    for one in found.fit.found:
+        how = {"scale": given["scale"]} if one.integers is None else {"integers": one.integers}
+        assert np.array_equal(rules.requantize(x, one.rule, zero_point=ZERO, **how), y)
+        assert f"INT64_C({one.rule.added})" in rules.emit(one.rule)
+    assert json.loads(json.dumps(found.as_dict()))["fit"]["rules"][0]["bias"] == first.bias
+    if len(found.fit.found) > 1:
+        assert found.fit.probe.size
+        assert "more input" in found.fit.words
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_channels_have_a_real_bias_each(is_given):
+    x = drawn(24_000).reshape(3000, 8)
+    in_scale, w_scale, out_scale = 0.0513, np.linspace(0.0101, 0.0307, 8), 0.1931
+    bias = np.random.default_rng(5).normal(size=8)
+    y = np.floor(x * (in_scale * w_scale / out_scale) + bias / out_scale) + ZERO
+    y = np.clip(y, -128, 127).astype(np.int8)
+    numbers = {"in_scale": in_scale, "w_scale": w_scale, "out_scale": out_scale, "zero_point": ZERO}
+    found = qops.explain(x, y, **numbers, fit=True, **({"bias": bias} if is_given else {}))
+    assert found.fit.found
+    for one in found.fit.found:
+        assert np.ndim(one.rule.added[0]) == 0
+        assert len(one.rule.added) == 8
+        got = rules.requantize(x, one.rule, scales=(in_scale, w_scale, out_scale), zero_point=ZERO)
+        assert np.array_equal(got, y)
+        assert "int64_t added," in rules.emit(one.rule)
+    if is_given:
+        np.testing.assert_allclose(found.fit.found[0].bias, bias / out_scale, atol=1e-3)
+    with pytest.raises(ValueError, match=r"^rule.added: 8 of them do not fit axis -1"):
+        rules.requantize(x[:, :7], found.fit.found[0].rule, scale=0.5)
+
+
+def test_the_c_of_a_rule_with_a_bias_gives_its_codes(tmp_path):
+    x, m, n, added = drawn(300), 13967, 22, -168611840
+    one, several = FittedRule(14, added=added), FittedRule(14, second="truncate", added=(added, 77))
+    name, other = (rule.name.replace("-", "_") for rule in (one, several))
+    second = rules.emit(several)
+    text = f"{rules.emit(one)}\n{second[second.index('static int32_t') :]}\n"
+    calls = f"{name}(x[i], {m}, {n}, {ZERO}, -128, 127), {other}(x[i], {m}, {n}, 77, {ZERO}, -128, 127)"
+    data = ", ".join(map(str, x.tolist()))
+    loop = f'for (int i = 0; i < 300; i++) printf("%d %d\\n", {calls});'
+    whole = f"#include <stdio.h>\n{text}int main(void) {{ static const int64_t x[] = {{{data}}}; {loop} return 0; }}"
+    (tmp_path / "t.c").write_text(whole)
+    cc = ["cc", "-std=c11", "-Wall", "-Werror", str(tmp_path / "t.c"), "-o", str(tmp_path / "t")]
+    subprocess.run(cc, check=True, timeout=60)
+    out = subprocess.run([str(tmp_path / "t")], check=True, capture_output=True, text=True, timeout=60).stdout
+    got = np.array([line.split() for line in out.splitlines()], np.int64)
+    assert np.array_equal(got[:, 0], rules.requantize(x, one, integers=(m, n), zero_point=ZERO))
+    assert np.array_equal(got[:, 0], biased(x, m, n, added, "half_up"))
+    whole_rule = rules.requantize(np.stack([x, x], 1), several, integers=(m, n), zero_point=ZERO)
+    assert np.array_equal(got[:, 1], whole_rule[:, 1])
+
+
+def test_what_a_rule_adds_is_checked():
+    with pytest.raises(ValueError, match=r"^rule.added: expected 0 by a rule of two shifts, got 5"):
+        rules.requantize([1], FittedRule(16, split="after", first_shift=3, first="floor", added=5), scale=0.5)
+    with pytest.raises(TypeError, match=r"^rule.added: "):
+        rules.requantize([1], FittedRule(16, added=0.5), scale=0.5)
+    with pytest.raises(ValueError, match=r"^acc: 62 bits"):
+        rules.requantize([2**46], FittedRule(16, added=2**61), scale=0.5)
+
+
+def test_what_is_fitted_stands_without_rules_that_are_not_near():
+    x = drawn(5000)
+    found = qops.explain(x, biased(x, round(SCALE * 2**30), 30, round(3.37 * 2**30), "half_up"), **KNOWN, fit=True)
+    said = str(found)
+    assert "no rule is near: each differs in most integers" in said
+    assert "a bias of 3.3" in said
+    assert " differ (" not in said, "no rule that is not near is listed beside those that fit"
