@@ -30,8 +30,8 @@ cdef enum:
 cdef class Operands:
     """Scales and zero points of two tensors and of the result, and the ends of the result's clamp.
 
-    dtype: the type of all three. given: integers of a port, in place of the scales, or None. takes_any: whether the zero
-    points of a and b may be any int32, and their scales any distance apart, as files say them to TFLite.
+    dtype: the type of all three. given: integers of a port, in place of the scales, or None. takes_any: whether the
+    zero points of a and b may be any int32, and their scales any distance apart, as files say them to TFLite.
     is_difference: whether b is subtracted.
     """
 
@@ -227,9 +227,10 @@ cdef BinaryStage shifted_sum(Operands o, SumMultipliers p, int a_left, int b_lef
 cdef int spare_bits(Operands o, Multiplier p, int left) noexcept:
     """By how many bits more an operand is shifted: of its int32 two are left, with which lanes need no low words.
 
-    But a multiplier that shifts to the left may wrap.
+    But a multiplier that shifts to the left may wrap, and so may a zero point that is no code.
     """
-    return 0 if not o.have_codes or left < 0 or o.left_shift == 15 or p.right_shift > MOST_SHIFT - 2 or p.right_shift < 31 else 2
+    cdef bint may_wrap = not o.have_codes or p.right_shift < 31
+    return 0 if may_wrap or left < 0 or o.left_shift == 15 or p.right_shift > MOST_SHIFT - 2 else 2
 
 
 cdef PreparedStage rounded(Operands o, Multiplier p, int left, Rounding second, bint once):
