@@ -19,7 +19,7 @@ from qops.models.op import Missing
 from qops.models.tensor import Values, zero_of
 from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind, always
+from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import MOST, Made, Site, activated
 from qops.models.tflite.windows import axes_of, taps_of, windows_of
@@ -47,7 +47,7 @@ def _make_conv(site: Site) -> Made:
     if rest or not groups:
         raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")
     more = {**site.moves, **site.dilation, **site.own(), "groups": groups}
-    return sums_made(site, tflite.Conv2D(w, site.bias(2), **how, **more), _conv_sums)
+    return sums_made(site, tflite.Conv2D(w, site.bias(2), **how, **more), _conv_sums, tells_bias_type=True)
 
 
 def _make_depthwise(site: Site) -> Made:
@@ -67,7 +67,7 @@ def _make_transposed(site: Site) -> Made:
         raise Missing("its weights have 4 bits, for which TFLite has no kernel")
     given = {name: value for name, value in how.items() if name != "w_type"}
     op = tflite.TransposeConv(shape, site.constant(1), site.bias(3), **given, **site.moves, **site.own(2))
-    made = sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1))
+    made = sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1), tells_bias_type=True)
     if site.tensor(0).data is not None:
         return made
 
@@ -168,7 +168,7 @@ KINDS = {
     "CONV_2D": Kind(
         make=_make_conv,
         real=real_layer(_conv_sums),
-        hybrid=_conv_sums,
+        hybrid=HybridLayer(_conv_sums),
         cut=_cut_convolution,
         code=c_of_sums,
         schema="Conv2DOptions",
@@ -179,7 +179,7 @@ KINDS = {
     "DEPTHWISE_CONV_2D": Kind(
         make=_make_depthwise,
         real=real_layer(_depthwise_sums),
-        hybrid=_depthwise_sums,
+        hybrid=HybridLayer(_depthwise_sums, channel=3),
         cut=_cut_convolution,
         code=c_of_sums,
         schema="DepthwiseConv2DOptions",
