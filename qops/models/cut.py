@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.axis import Axis
 
-__all__ = ["Index", "inside_window", "needed", "sized", "under_window"]
+__all__ = ["Index", "inside_window", "needed", "readers", "sized", "under_window"]
 
 Index = tuple[int, ...]
 
@@ -49,6 +49,17 @@ def inside_window(x: NDArray[Any], axes: Sequence[Axis], place: Index) -> NDArra
         pixels = axis.pixels(at)
         x = x.take(pixels[(pixels >= 0) & (pixels < x.shape[i])], i)
     return x
+
+
+def readers(axis: Axis, pixel: int) -> list[tuple[int, int]]:
+    """Give each place at which a window reads a pixel along one axis, and with which tap."""
+    found = []
+    for tap in range(axis.kernel):
+        places, pixels = axis.seen(tap)
+        each = range(pixels.start, pixels.stop, pixels.step)
+        if pixel in each:
+            found.append((places.start + each.index(pixel), tap))
+    return found
 
 
 def needed(x: NDArray[Any], x_zero: int, w: NDArray[Any], w_zero: int) -> tuple[NDArray[np.intp], ...]:

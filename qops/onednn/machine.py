@@ -33,13 +33,13 @@ class Machine(NamedTuple):
     s32_via_f32: bool
     """In an inner product, GEMM's result becomes f32 even if the destination is s32."""
     matmul_f32: bool
-    """The same in a matmul."""
+    """In a matmul, GEMM's result becomes f32 even if the destination is s32."""
     ip_oi: str
     """Who multiplies in an inner product of weights stored (OC, IC): "gemm", or "brgemm", which has no k blocks."""
     ip_any: str
-    """The same for weights in the layout that oneDNN prefers."""
+    """Who multiplies in an inner product of weights in the layout that oneDNN prefers."""
     matmul: str
-    """The same for matmul."""
+    """Who multiplies in a matmul."""
     scaling: str
     """The order of scale and bias.
 
@@ -48,17 +48,17 @@ class Machine(NamedTuple):
     conv_1x1: str
     """The kernel of a convolution, a row of `CONV_KERNELS`. This one is for kernels of one tap without padding."""
     conv_u8: str
-    """The one for u8 images without a zero point."""
+    """The kernel of a convolution of u8 images without a zero point."""
     conv_u8_zp: str
-    """The one for u8 images with a zero point."""
+    """The kernel of a convolution of u8 images with a zero point."""
     conv_s8: str
-    """The one for s8 images."""
+    """The kernel of a convolution of s8 images."""
     conv_inputs: int
     """Images of fewer channels take "jit" in place of the last three."""
     conv_groups_1x1: str
-    """The one for groups of one tap, if their inputs and outputs are multiples of 4. With more taps it is "jit"."""
+    """The kernel of groups of one tap, if their inputs and outputs are multiples of 4. With more taps it is "jit"."""
     conv_groups: str
-    """The one for all other groups. 2.6 has a GEMM there, which is not modelled."""
+    """The kernel of all other groups. 2.6 has a GEMM there, which is not modelled."""
     group_inputs: float
     """Groups of more inputs than this take `conv_groups` too."""
     conv_unrolls: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,74 +14,95 @@ from qops._kernels.stage.binary_rules import Operands
 from qops._kernels.stage.binary_stage import BinaryStage
 from qops.checks import broadcast_shape, put
 from qops.prepared import direct
-from qops.rules.binary import ADD
-from qops.rules.table import TABLE
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import Multiplier, named
 from qops.tflite.op import PreparedOp
-from qops.tflite.weights import stage
 
-__all__ = ["Binary", "added", "multiplied", "named_factors"]
+__all__ = ["Binary", "Blocks", "Staged", "named_factors", "operands"]
 
 
 class Binary(PreparedOp):
-    """A prepared op of two arrays. Its stage makes the codes; without a stage numpy does."""
+    """A prepared op of two arrays."""
 
-    __slots__ = ("_block", "_block_by_one", "_kernel", "_stage", "_zeros")
+    __slots__ = ("_kernel", "_of_one_shape", "_zeros")
 
     _data = "a"
-    _stage: BinaryStage | None
-    """The stage that makes codes of arrays of one shape; None if there is none."""
-    _block: int
-    """How many neighbours are computed together, by `_blocks`; 1 if each is computed by itself."""
-    _block_by_one: int
-    """The same, if one operand is a single number for all these neighbours."""
+    _kernel: BinaryStage | None
+    """The stage that does all the work; None if there is more to do."""
+    _of_one_shape: BinaryStage | None
+    """The stage of arrays that have one shape; None if `_made` makes their codes."""
 
     def _fill(self, given: SimpleNamespace) -> None:
-        self._stage, self._block = None, 1
+        self._kernel = self._of_one_shape = None
         self._zeros = [getattr(given, f"{name}_zero_point", 0) for name in "aby"]
-
-    def _prepare(self, once: bool) -> None:
-        super()._prepare(once)
-        self._kernel = self._stage if self._block == 1 else None
-
-    @property
-    def depends_on_place(self) -> bool:
-        """Whether whole blocks of neighbours are computed otherwise than the codes behind them."""
-        return self._block > 1
-
-    def _plain(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the codes, in int64."""
-        raise NotImplementedError
-
-    def _blocks(self, a: NDArray[np.int64], b: NDArray[np.int64], by_one: bool) -> NDArray[np.int64]:
-        """Give the codes of elements that are computed together; `by_one`: with one number."""
-        raise NotImplementedError
 
     @direct
     def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of two arrays that broadcast, in `out` if it is given."""
         x, y = self._codes(a, "a"), self._codes(b, "b")
-        if self._stage is not None and x.shape == y.shape:
-            made: NDArray[Any] = self._stage(x, y, out)
-            return made
+        if self._of_one_shape is not None and x.shape == y.shape:
+            codes: NDArray[Any] = self._of_one_shape(x, y, out)
+            return codes
         try:
             shape = broadcast_shape(x.shape, y.shape)
         except ValueError:
             raise bad_value("a, b", f"shapes {x.shape} and {y.shape} do not broadcast") from None
         check.out(out, self._dtype, shape, x, y)
-        return put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), shape), out)
+        return put(self._made(x, y, shape), out)
 
-    def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[Any]:
-        """Give the codes: whole blocks by `_blocks`, all others by `_plain`."""
-        made = self._plain(x, y)
-        section, by_one = sections(x.shape, y.shape) if self._block > 1 and made.size else (0, False)
-        block = self._block_by_one if by_one else self._block
-        if whole := section // block * block:
-            first, second = (np.broadcast_to(one, shape).reshape(-1, section)[:, :whole] for one in (x, y))
-            made = np.ascontiguousarray(made)
-            made.reshape(-1, section)[:, :whole] = self._blocks(first, second, by_one)
-        return made.astype(self._dtype)
+    def _made(self, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        """Give the codes of checked arrays, of the shape to which they broadcast."""
+        raise NotImplementedError
+
+
+class Blocks(NamedTuple):
+    """What makes codes of neighbours together: how many, and the stage of the op for them."""
+
+    size: int
+    stage: BinaryStage
+
+
+class Staged(Binary):
+    """A prepared op whose stage makes all codes, but for whole blocks of neighbours in LiteRT's optimised kernels."""
+
+    __slots__ = ("_blocks", "_blocks_by_one", "_stage")
+
+    _stage: BinaryStage
+    """What makes codes by themselves."""
+    _blocks: Blocks | None
+    """What makes those of whole blocks; None if there are no blocks."""
+    _blocks_by_one: Blocks | None
+    """What does that if one operand is a single number for all neighbours."""
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        self._blocks = self._blocks_by_one = None
+
+    def _prepare(self, once: bool) -> None:
+        super()._prepare(once)
+        if self._blocks is None:
+            self._kernel = self._of_one_shape = self._stage
+        else:
+            self._of_one_shape = self._blocks.stage.with_tail(self._blocks.size, self._stage)
+
+    @property
+    def depends_on_place(self) -> bool:
+        """Whether whole blocks of neighbours are computed otherwise than the codes behind them."""
+        return self._blocks is not None
+
+    def _made(self, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        made = np.empty(shape, self._dtype)
+        x, y = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+        section, by_one = sections(a.shape, b.shape) if made.size else (0, False)
+        blocks = self._blocks_by_one if by_one else self._blocks
+        whole = section // blocks.size * blocks.size if blocks else 0
+        if blocks is None or not whole:
+            self._stage.run(x, y, made)
+            return made
+        x, y, codes = (each.reshape(-1, section) for each in (x, y, made))
+        blocks.stage.run(x[:, :whole], y[:, :whole], codes[:, :whole])
+        self._stage.run(x[:, whole:], y[:, whole:], codes[:, whole:])
+        return made
 
 
 def sections(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, bool]:
@@ -114,32 +135,7 @@ def named_factors(factors: Iterable[Multiplier]) -> dict[str, int]:
     return {key: value for name, by in zip("aby", factors, strict=False) for key, value in named(by, name).items()}
 
 
-def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operands | None:
-    """Give scales and zero points as `qops.rules` takes them; None if a zero point is no code of 8 bits."""
-    lowest, highest = check.ends(dtype)
-    zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
-    if dtype == np.int16 or not all(lowest <= zero <= highest for zero in zeros):
-        return None
-    a, b = (given.a_scale, zeros[0]), (given.b_scale, zeros[1])
-    return Operands(dtype, *a, *b, given.y_scale, zeros[2], *ends)
-
-
-def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> BinaryStage | None:
-    """Give the stage that adds codes by a rule of `qops.rules.ADD`; None if it cannot."""
-    p, row = operands(given, ends, dtype), ADD[rule]
-    if p is None:
-        return None
-    try:
-        made = p.stage(row, TABLE.get(row.rule))
-        if not row.tail:
-            return made
-        tail = ADD[row.tail]
-        return made.with_tail(row.width, p.stage(tail, TABLE.get(tail.rule)))
-    except ValueError:  # scales that are too far apart for a multiplier
-        return None
-
-
-def multiplied(rule: str, scale: float, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> BinaryStage | None:
-    """Give what multiplies codes of 8 bits by a rule of `qops.rules.TABLE`."""
-    p = operands(given, ends, dtype)
-    return None if p is None else p.times(stage(rule, scale, given.y_zero_point, ends))
+def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any], **more: bool) -> Operands:
+    """Give scales and zero points as `qops.rules` takes them."""
+    a, b, y = ((getattr(given, f"{x}_scale"), getattr(given, f"{x}_zero_point")) for x in "aby")
+    return Operands(dtype, *a, *b, *y, *ends, takes_any=True, **more)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.tflite.arithmetic import Codes
 from qops.tflite.binary import Binary
 
 __all__ = ["Maximum", "Minimum", "maximum", "minimum"]
@@ -22,8 +21,8 @@ class Extreme(Binary):
     def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
         self._make(locals())
 
-    def _plain(self, a: Codes, b: Codes) -> Codes:
-        return self._function(a, b)
+    def _made(self, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        return np.asarray(self._function(a, b))
 
 
 class Maximum(Extreme):

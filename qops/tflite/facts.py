@@ -191,7 +191,7 @@ class Kernel(NamedTuple):
     """What happens to sums of 8 bits in CONV_2D and FULLY_CONNECTED, by the rule, where a shift to the left before the
     multiplication leaves int32: it "wraps", or "saturates"."""
     depthwise_left_shift: dict[str, str]
-    """The same in DEPTHWISE_CONV_2D."""
+    """What happens to such sums in DEPTHWISE_CONV_2D, by the rule."""
     shifts_3x3_last: tuple[str, ...]
     """The rules of DEPTHWISE_CONV_2D of int8 that, with 3 by 3 taps and whole blocks of channels, shift to the left
     after the multiplication, which then wraps."""
@@ -204,7 +204,7 @@ class Kernel(NamedTuple):
     """Whether CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV of int8 in float32 cut a scaled sum to int32 and then add the
     zero point, which wraps below: as on x86 with AVX-512; with AVX2 it saturates."""
     int4_wraps_below: bool
-    """The same of FULLY_CONNECTED with weights of int4 and an even depth: as on x86 with AVX2."""
+    """Whether FULLY_CONNECTED with weights of int4 and an even depth wraps below in that way: as on x86 with AVX2."""
     casts: str
     """What a float beyond int32 becomes: the "lowest" integer, or it "saturates"."""
     fuses: bool

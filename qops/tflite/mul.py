@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,20 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops.rules.binary import MUL
 from qops.rules.requantize import Requantize
+from qops.rules.table import TABLE
 from qops.tflite import _checks as check
-from qops.tflite.arithmetic import Codes, quantized, scaled_once, wrap
-from qops.tflite.binary import Binary, multiplied, named_factors
+from qops.tflite.arithmetic import quantized, scaled_once, wrap
+from qops.tflite.binary import Binary, Blocks, Staged, named_factors, operands
 from qops.tflite.sums import BLOCKS
-from qops.tflite.weights import Rounding, scale_of_pair
+from qops.tflite.weights import Rounding, scale_of_pair, stage
 
 __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
 
 
-class Mul(Binary):
+class Mul(Staged):
     """The prepared form of `mul` of int8, uint8 or int16, called ``op(a, b, out=None)``: its scale and its stage."""
 
-    __slots__ = ("_by", "_ends", "_rule", "_scale")
+    __slots__ = ("_ends", "_rule", "_scale")
     _name = "MUL"
     _any_zero_point = ("a_zero_point", "b_zero_point")
 
@@ -46,37 +49,24 @@ class Mul(Binary):
         facts, scale = self._facts, scale_of_pair(given, self._facts.mul_scale)
         rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or not facts.mul_beyond else facts.mul_beyond
         rule = facts.tail if self._dtype == np.int16 else rule
-        self._by, self._ends = quantized(scale), self._limits(given, rule == facts.mul)
+        self._ends = self._limits(given, rule == facts.mul)
         self._scale, self._rule = scale, facts.tail if rule == "blocks" else rule
-        if rule == "blocks":
-            self._block, _ = BLOCKS[self._dtype.name]
-            self._block_by_one = self._block
-            lowest, highest = check.ends(self._dtype)
-            if (highest - lowest) ** 2 * scale > 2**15 - 512:  # the result may wrap to 16 bits
-                return
-            rule, self._block = facts.tail, 1
-        self._stage = multiplied(rule, scale, given, self._ends, self._dtype)
+        numbers = operands(given, self._ends, self._dtype)
+        lowest, highest = check.ends(self._dtype)
+        most = prod(max(highest, zero) - min(lowest, zero) for zero in self._zeros[:2])
+        if rule == "blocks" and most * scale > 2**15 - 512:  # the result may wrap to 16 bits
+            size, name = BLOCKS[self._dtype.name]
+            row = MUL[name]
+            self._blocks = Blocks(size, numbers.stage(row, TABLE[row.rule]))
+            wraps = self._dtype == np.uint8
+            by_one = numbers.times_wrapping(row, TABLE[row.rule]) if wraps else self._blocks.stage
+            self._blocks_by_one = Blocks(size, by_one)
+        self._stage = numbers.times(stage(self._rule, scale, given.y_zero_point, self._ends))
 
     @property
     def requantize(self) -> Requantize:
         """The op from products of codes less their zero points to codes; blocks of the optimised kernel may wrap."""
         return Rounding(self._rule, self._scale, self._zeros[2], self._ends).requantize(self._dtype)
-
-    def _plain(self, a: Codes, b: Codes) -> Codes:
-        za, zb, zy = self._zeros
-        products = wrap((a - za) * (b - zb))
-        if self._rule == self._facts.tail:
-            return np.clip(wrap(self._facts.scaled(products, self._by) + zy), *self._ends)
-        made = np.empty(products.shape, self._dtype)
-        Rounding(self._rule, self._scale, zy, self._ends).stage().run(products.astype(np.int32), made)
-        return made.astype(np.int64)
-
-    def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
-        za, zb, zy = self._zeros
-        near = self._facts.scaled((a - za) * (b - zb), self._by)
-        if not by_one or self._dtype != np.uint8:
-            near = np.clip(near, -(2**15), 2**15 - 1)
-        return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
 
 
 class SquaredDifference(Binary):
@@ -120,11 +110,13 @@ class SquaredDifference(Binary):
         """By how much codes are shifted to the left, and the factors of a, of b and of the square."""
         return {"left_shift": self._left, **named_factors(self._factors)}
 
-    def _plain(self, a: Codes, b: Codes) -> Codes:
+    def _made(self, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         za, zb, zy = self._zeros
+        x, y = a.astype(np.int64) - za, b.astype(np.int64) - zb
         (first, second, last), scaled = self._factors, self._facts.scaled
-        difference = scaled((a - za) << self._left, first) - scaled((b - zb) << self._left, second)
-        return np.clip(wrap(scaled(wrap(difference * difference), last) + zy), *check.ends(self._dtype))
+        difference = scaled(x << self._left, first) - scaled(y << self._left, second)
+        made = np.clip(wrap(scaled(wrap(difference * difference), last) + zy), *check.ends(self._dtype))
+        return made.astype(self._dtype)
 
 
 def mul(
@@ -170,7 +162,8 @@ def mul(
     ------
     TypeError, ValueError
         Types that differ or are not listed, shapes that do not broadcast, an `out` that does not fit; a kernel library
-        that has no such op; a limit of the activation that int32 does not hold.
+        that has no such op; a limit of the activation that int32 does not hold; a scale of products of 2**31 steps of
+        the result or more, for which C shifts an int32 by 32 bits.
 
     Notes
     -----

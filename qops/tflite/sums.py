@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from math import frexp, log2
+from math import log2
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
-from qops.tflite import _checks as check
-from qops.tflite.arithmetic import (
-    F32,
-    Codes,
-    Multiplier,
-    clip_s32,
-    double_high,
-    power_of_two,
-    quantized,
-    rounded_shift,
-    wrap,
-)
-from qops.tflite.binary import Binary, added, named_factors
+from qops._kernels.stage.binary_rules import Operands
+from qops._kernels.stage.binary_stage import BinaryStage
+from qops.rules.binary import ADD
+from qops.rules.table import TABLE
+from qops.tflite.arithmetic import F32, Multiplier, power_of_two
+from qops.tflite.binary import Blocks, Staged, named_factors, operands
 
 __all__ = ["Total"]
 
@@ -30,7 +23,7 @@ BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
 """Elements that the optimised ADD and MUL compute together, and their row of `qops.rules.ADD` and `MUL`, by type."""
 
 
-class Total(Binary):
+class Total(Staged):
     """The base of ADD and SUB."""
 
     __slots__ = ("_bits", "_ends", "_factors", "_kind")
@@ -56,25 +49,31 @@ class Total(Binary):
         super()._fill(given)
         self._kind, self._bits = self._rule(given), 15 if self._dtype == np.int16 else 20
         self._ends = self._limits(given, self._kind == "xnnpack")
+        numbers = operands(given, self._ends, self._dtype, is_difference=self._sign < 0)
         if self._kind == "powers of two":
             self._factors = self._powers(given)
-        elif self._kind == "xnnpack":
-            self._factors = self._ratios(given)
-        else:
-            self._factors = self._multipliers(given)
-        if self._sign > 0 and self._kind != "powers of two":
-            self._make_stage(given)
+            self._stage = numbers.shifted(*(-shift for _, shift in self._factors))
+            return
+        name = self._facts.tail if self._kind == "blocks" else self._kind
+        if name != "xnnpack":
+            self._check_last(given)
+        if self._kind == "blocks":
+            size, rule = BLOCKS[self._dtype.name]
+            self._blocks = Blocks(size, _stage(numbers, rule))
+            self._blocks_by_one = Blocks(8, _stage(numbers, "tflite-opt-u8"))  # of int8 too
+        self._stage = _stage(numbers, name)
+        (a, x), (b, y), (c, z) = numbers.integers(ADD[name], TABLE[ADD[name].rule])
+        self._factors = [(a, -z), (b, -z)] if name == "xnnpack" else [(a, 31 - x), (b, 31 - y), (c, 31 - z)]
 
-    def _make_stage(self, given: SimpleNamespace) -> None:
-        name = self._kind
-        if name == "blocks":
-            self._block, name = BLOCKS[self._dtype.name]
-            self._block_by_one = 8
-            lowest, highest = check.ends(self._dtype)
-            most = sum((highest - lowest) * s for s in (given.a_scale, given.b_scale)) / given.y_scale
-            if most > 2**15 - 512:  # the sum may wrap to 16 bits, which numpy has to do
-                return
-        self._stage = added(name, given, self._ends, self._dtype)
+    def _check_last(self, given: SimpleNamespace) -> None:
+        """Refuse scales of which twice the larger one, of shifted codes, is a step of the result or more."""
+        a, b, y = given.a_scale, given.b_scale, given.y_scale
+        if not 2 * max(a, b) / (2**self._bits * y) < 1:
+            raise bad_value("a_scale, b_scale, y_scale", f"{a}, {b} are too large for {y}, which ends the process")
+
+    def _prepare(self, once: bool) -> None:
+        super()._prepare(once)
+        self._kernel = None if self._has_one_shape else self._kernel
 
     def _rule(self, given: SimpleNamespace) -> str:
         """Give how the sum is made."""
@@ -89,15 +88,6 @@ class Total(Binary):
         ratios = [F32(scale) / F32(given.y_scale) for scale in scales[:2]]
         return rule if all(2.0**-10 <= ratio < 2.0**8 for ratio in ratios) else other
 
-    def _multipliers(self, given: SimpleNamespace) -> list[Multiplier]:
-        """Give the factors of a and b, relative to twice the larger scale, and that of their sum."""
-        a, b, y = given.a_scale, given.b_scale, given.y_scale
-        twice = 2 * max(a, b)
-        last = twice / (2**self._bits * y)
-        if not last < 1:
-            raise bad_value("a_scale, b_scale, y_scale", f"{a}, {b} are too large for {y}, which ends the process")
-        return [quantized(a / twice), quantized(b / twice), quantized(last)]
-
     @property
     def integers(self) -> dict[str, Any]:
         """The factors of a, of b and of their sum as multipliers and shifts; which of them there are, `kind` says."""
@@ -105,12 +95,6 @@ class Total(Binary):
         if len(self._factors) > 2:
             found["left_shift"] = self._bits
         return found | named_factors(self._factors)
-
-    def _ratios(self, given: SimpleNamespace) -> list[Multiplier]:
-        """Give the factors of a and b with 21 bits and one right shift."""
-        ratios = [F32(scale) / F32(given.y_scale) for scale in (given.a_scale, given.b_scale)]
-        shift = 20 - frexp(float(max(ratios)))[1] + 1
-        return [(int(np.rint(ratio * F32(2.0**shift))), -shift) for ratio in ratios]
 
     def _powers(self, given: SimpleNamespace) -> list[Multiplier]:
         """Give by how much a and b, of 16 bits, are shifted to the right."""
@@ -120,33 +104,21 @@ class Total(Binary):
             raise bad_value("y_scale", f"expected the larger of a_scale and b_scale, got {given.y_scale}")
         return [(1, -shift) for shift in shifts]
 
-    def _plain(self, a: Codes, b: Codes) -> Codes:
-        za, zb, zy = self._zeros
-        if self._kind == "powers of two" and self._sign > 0 and a.shape != b.shape:
+    def _made(self, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        if self._has_one_shape and a.shape != b.shape:
             raise bad_value(
                 "a, b", f"of int16 powers of two, shapes that differ end the process, got {a.shape}, {b.shape}"
             )
-        x, y = a - za, b - zb
-        if self._kind == "powers of two":
-            x, y = (rounded_shift(one, -e) for one, (_, e) in zip((x, y), self._factors, strict=True))
-            return np.clip(x + self._sign * y, *self._ends)
-        if self._kind == "xnnpack":
-            (ma, e), (mb, _) = self._factors
-            return np.clip(((x * ma + self._sign * y * mb + (1 << (-e - 1))) >> -e) + zy, *self._ends)
-        first, second, last = self._factors
-        total = self._facts.scaled(x << self._bits, first) + self._sign * self._facts.scaled(y << self._bits, second)
-        return np.clip(wrap(self._facts.scaled(wrap(total), last) + zy), *self._ends)
+        return super()._made(a, b, shape)
 
-    def _blocks(self, a: Codes, b: Codes, by_one: bool) -> Codes:
-        """Give the codes as the optimised kernel makes those of whole blocks: results of 16 bits that wrap."""
-        za, zb, zy = self._zeros
-        first, second, (m, e) = self._factors
-        sums = self._operand(a - za, first, by_one) + self._operand(b - zb, second, by_one)
-        near = wrap(wrap(rounded_shift(double_high(clip_s32(sums), m), -e), 16) + zy, 16)
-        return np.clip(np.clip(near, *check.ends(self._dtype)), *self._ends)
+    @property
+    def _has_one_shape(self) -> bool:
+        """Whether LiteRT ends the process where shapes broadcast."""
+        return self._kind == "powers of two" and self._sign > 0
 
-    def _operand(self, x: Codes, by: Multiplier, by_one: bool) -> Codes:
-        m, e = by
-        if by_one or self._dtype == np.uint8:
-            return double_high(x << 20, m) >> -e
-        return double_high(x << (20 + e) if e > -21 else x >> (-20 - e), m)
+
+def _stage(numbers: Operands, rule: str) -> BinaryStage:
+    """Give the stage of a rule of `qops.rules.ADD`."""
+    row = ADD[rule]
+    made: BinaryStage = numbers.stage(row, TABLE[row.rule])
+    return made

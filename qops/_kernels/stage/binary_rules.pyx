@@ -30,11 +30,14 @@ cdef enum:
 cdef class Operands:
     """Scales and zero points of two tensors and of the result, and the ends of the result's clamp.
 
-    dtype: the type of all three. given: integers of a port, in place of the scales, or None.
+    dtype: the type of all three. given: integers of a port, in place of the scales, or None. takes_any: whether the
+    zero points of a and b may be any int32, and their scales any distance apart, as files say them to TFLite.
+    is_difference: whether b is subtracted.
     """
 
     def __init__(self, cnp.dtype dtype, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, int qmin,
-                 int qmax, given=None):
+                 int qmax, given=None, *, bint takes_any=False, bint is_difference=False):
+        self.takes_any, self.is_difference = takes_any, is_difference
         self.set(dtype, (a_scale, b_scale, y_scale), (a_zero_point, b_zero_point, y_zero_point), qmin, qmax, given)
 
     cdef int set(self, cnp.dtype dtype, tuple scales, tuple zero_points, int qmin, int qmax, given) except -1:
@@ -47,8 +50,10 @@ cdef class Operands:
         if given is None:
             self.a_scale, self.b_scale = above_0(scales[0], "a_scale"), above_0(scales[1], "b_scale")
             self.y_scale = above_0(scales[2], "y_scale")
-        self.a_zero_point = int32(zero_points[0], "a_zero_point", low, high)
-        self.b_zero_point = int32(zero_points[1], "b_zero_point", low, high)
+        cdef int least = INT32_MIN if self.takes_any else low, most = INT32_MAX if self.takes_any else high
+        self.a_zero_point = int32(zero_points[0], "a_zero_point", least, most)
+        self.b_zero_point = int32(zero_points[1], "b_zero_point", least, most)
+        self.have_codes = (low <= self.a_zero_point <= high) and (low <= self.b_zero_point <= high)
         self.y_zero_point = int32(zero_points[2], "y_zero_point", low, high)
         self.qmin, self.qmax, self.given = qmin, qmax, given
         self.left_shift = 15 if is_wide else 20  # TFLite's add shifts codes to the left by so many bits
@@ -89,6 +94,22 @@ cdef class Operands:
             return shifted_sum(self, p, self.left_shift, self.left_shift, rule.integer_rule.second,
                                rule.integer_rule.split == ONCE, last_stage(self, rule, p.y))
         return optimised_sum(self, rule, p, made == "shifted, optimised s8")
+
+    def shifted(self, int a_right, int b_right):
+        """Give the stage of int16 whose scales are powers of two: one operand is shifted to the right, half away."""
+        cdef Operand same = Operand(0, 0, 0, 0), one = Operand(0, 1, 0, 0)
+        cdef IntegerRule away = IntegerRule(HALF_AWAY, FLOOR, ONCE, NOTHING, 0, 0, INT32_MIN, INT32_MAX)
+        cdef IntegerRule clamped = IntegerRule(FLOOR, FLOOR, ONCE, NOTHING, 0, self.y_zero_point, self.qmin, self.qmax)
+        cdef PreparedStage last = integer_stage(less_by(0), clamped)
+        cdef PreparedStage part = integer_stage(less_by(max(a_right, b_right)), away)
+        if a_right == b_right == 0:
+            return binary_stage(SUM, one, Operand(0, -1 if self.is_difference else 1, 0, 0), last, self.typenum)
+        return staged(same, same, last, self.typenum, None, part, a_right > 0, self.is_difference)
+
+    def times_wrapping(self, row not None, rule):
+        """Give the stage of TFLite's optimised product of uint8 by one number, which is not cut before it wraps."""
+        cdef Multiplier p = factor_of(self, row_of(row), as_words(rule))
+        return self.times(in_16_bits(self, p, INT32_MIN, INT32_MAX, CODE))
 
     cpdef BinaryStage times(self, PreparedStage last):
         """Give the stage that multiplies codes less their zero points; `last` takes the products to codes."""
@@ -138,6 +159,11 @@ cdef Multiplier factor_of(Operands o, tuple row, Words rule) except *:
 # the last stages: from values to codes
 
 
+cdef Multiplier less_by(int right_shift) noexcept:
+    """The factor of a right shift; from one by 30 bits on, all that is left of 16 bits is the same."""
+    return Multiplier(1 << 15, 15 + min(right_shift, 30))
+
+
 cdef PreparedStage integer_stage(Multiplier p, IntegerRule s):
     cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
     made.integers(1)[0] = params_of(p.m, <int>p.right_shift, &s)
@@ -164,7 +190,7 @@ cdef PreparedStage in_16_bits(Operands o, Multiplier p, int64_t lo, int64_t hi, 
     """TFLite's optimised last stage: rounded twice, cut, with the zero point wrapped in 16 bits, clamped."""
     cdef IntegerRule near = IntegerRule(HALF_UP, HALF_AWAY, AT_31, wraps, 0, o.y_zero_point, lo, hi)
     cdef IntegerRule up_and_back = IntegerRule(HALF_UP, FLOOR, AT_31, NOTHING, 0, 0, o.qmin, o.qmax)
-    return two_stages(integer_stage(p, near), integer_stage(Multiplier(1 << 15, 15), up_and_back))
+    return two_stages(integer_stage(p, near), integer_stage(less_by(0), up_and_back))
 
 
 # sums
@@ -178,36 +204,43 @@ cdef BinaryStage shifted_sum(Operands o, SumMultipliers p, int a_left, int b_lef
     needs no rounding. If both scales are equal, this holds for both operands, and the form is a plain sum.
     """
     cdef Operand a = Operand(o.a_zero_point, 0, 0, 0), b = Operand(o.b_zero_point, 0, 0, 0)
-    cdef bint a_half = p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
-    cdef bint b_half = p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
+    cdef bint a_half = o.have_codes and p.a.m == 1 << 30 and p.a.right_shift == 31 and a_left > 0
+    cdef bint b_half = o.have_codes and p.b.m == 1 << 30 and p.b.right_shift == 31 and b_left > 0
     cdef PreparedStage of_a = None, of_b = None
     if a_half and b_half:
         a.multiplier, b.multiplier = 1 << (a_left - 1), 1 << (b_left - 1)
+        if o.is_difference:
+            b.multiplier = -b.multiplier
         return binary_stage(SUM, a, b, last, o.typenum)
     a.multiplier, b.multiplier = a_left - 1, b_left - 1
     if not a_half:
-        a.multiplier = a_left + spare_bits(o, p.a)
-        of_a = rounded(o, p.a, second, once)
+        a.multiplier = max(a_left, 0) + spare_bits(o, p.a, a_left)
+        of_a = rounded(o, p.a, a_left, second, once)
     if not b_half:
-        b.multiplier = b_left + spare_bits(o, p.b)
-        of_b = rounded(o, p.b, second, once)
+        b.multiplier = max(b_left, 0) + spare_bits(o, p.b, b_left)
+        of_b = rounded(o, p.b, b_left, second, once)
     if b_half:
-        return staged(b, a, last, o.typenum, None, of_a, True)
-    return staged(a, b, last, o.typenum, of_a, of_b, False)
+        return staged(b, a, last, o.typenum, None, of_a, True, o.is_difference)
+    return staged(a, b, last, o.typenum, of_a, of_b, False, o.is_difference)
 
 
-cdef int spare_bits(Operands o, Multiplier p) noexcept:
+cdef int spare_bits(Operands o, Multiplier p, int left) noexcept:
     """By how many bits more an operand is shifted: of its int32 two are left, with which lanes need no low words.
 
-    But a multiplier that shifts to the left may wrap.
+    But a multiplier that shifts to the left may wrap, and so may a zero point that is no code.
     """
-    return 0 if o.left_shift == 15 or p.right_shift > MOST_SHIFT - 2 or p.right_shift < 31 else 2
+    cdef bint may_wrap = not o.have_codes or p.right_shift < 31
+    return 0 if may_wrap or left < 0 or o.left_shift == 15 or p.right_shift > MOST_SHIFT - 2 else 2
 
 
-cdef PreparedStage rounded(Operands o, Multiplier p, Rounding second, bint once):
-    """The stage of an operand that is multiplied and rounded."""
-    return integer_stage(p, IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
-                                        spare_bits(o, p), 0, INT32_MIN, INT32_MAX))
+cdef PreparedStage rounded(Operands o, Multiplier p, int left, Rounding second, bint once):
+    """The stage of an operand that is multiplied and rounded; if its left shift is below 0, it goes to the right first.
+    """
+    cdef IntegerRule floor = IntegerRule(FLOOR, FLOOR, ONCE, NOTHING, 0, 0, INT32_MIN, INT32_MAX)
+    cdef IntegerRule near = IntegerRule(HALF_UP, second, ONCE if once else AT_31, HIGH if once else NOTHING,
+                                        spare_bits(o, p, left), 0, INT32_MIN, INT32_MAX)
+    cdef PreparedStage made = integer_stage(p, near)
+    return made if left >= 0 else two_stages(integer_stage(less_by(-left), floor), made)
 
 
 cdef BinaryStage optimised_sum(Operands o, Words rule, SumMultipliers p, bint is_signed):
@@ -216,9 +249,9 @@ cdef BinaryStage optimised_sum(Operands o, Words rule, SumMultipliers p, bint is
     cdef int a_less = p.a.right_shift - 31, b_less = p.b.right_shift - 31
     cdef double width = o.highest - o.lowest
     cdef PreparedStage last
-    if max(a_less, b_less) > 20 or min(a_less, b_less) < 0:
+    if not o.takes_any and (max(a_less, b_less) > 20 or min(a_less, b_less) < 0):
         raise ValueError("a and b are more than 2**20 apart, or multiplied by 1 or more")
-    if width * (1 << 20) * (fabs(real(p.a)) + fabs(real(p.b))) * fabs(real(p.y)) > IN_16_BITS:
+    if not o.have_codes or width * (1 << 20) * (fabs(real(p.a)) + fabs(real(p.b))) * fabs(real(p.y)) > IN_16_BITS:
         last = in_16_bits(o, p.y, INT32_MIN, INT32_MAX, CODE)
     else:
         last = last_stage(o, rule, p.y)
@@ -235,8 +268,8 @@ cdef BinaryStage sum_of_ratios(Operands o, Words rule, SumMultipliers p):
     if p.a.right_shift or p.b.right_shift or p.y.m != 1 or max(abs(p.a.m), abs(p.b.m)) >= 1 << 22:
         raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
     last = last_stage(o, rule, Multiplier(<int64_t>1 << wider, p.y.right_shift + wider))
-    return binary_stage(SUM, Operand(o.a_zero_point, p.a.m, 0, 0), Operand(o.b_zero_point, p.b.m, 0, 0), last,
-                        o.typenum)
+    cdef int of_b = -p.b.m if o.is_difference else p.b.m
+    return binary_stage(SUM, Operand(o.a_zero_point, p.a.m, 0, 0), Operand(o.b_zero_point, of_b, 0, 0), last, o.typenum)
 
 
 cdef BinaryStage ort_sum(Operands o, tuple row):
@@ -281,7 +314,7 @@ cdef BinaryStage product(Operands o, tuple row, Words rule, bint is_cut):
     cdef Multiplier p = factor_of(o, row, rule)
     cdef double width = o.highest - o.lowest
     cdef int zero = o.y_zero_point
-    if is_cut and width * width * fabs(real(p)) > IN_16_BITS:
+    if is_cut and (not o.have_codes or width * width * fabs(real(p)) > IN_16_BITS):
         return o.times(in_16_bits(o, p, zero - (1 << 15), zero + (1 << 15) - 1, NOTHING))
     return o.times(last_stage(o, rule, p))
 

@@ -25,6 +25,7 @@ cdef struct BinaryParams:
     int typenum  # numpy's number of the dtype of all codes
     bint exchanged  # a is the second array
     bint has_of_a
+    bint is_difference  # SHIFTED: the part of the second array is subtracted
     Stage of_a, of_b  # SHIFTED: the stages of a, if it has one, and of b
     Stage last
     Py_ssize_t width  # elements that are computed together, 1 if each is by itself
@@ -37,4 +38,4 @@ cdef class BinaryStage(Kernel):
 
 cdef BinaryStage binary_stage(BinaryForm form, Operand a, Operand b, PreparedStage last, int typenum)
 cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
-                        bint exchanged)
+                        bint exchanged, bint is_difference)

@@ -5,9 +5,11 @@
     float sum  fma(a - a_zero, a_scale, a_plus) + fma(b - b_zero, b_scale, b_plus)
     chain      fma(a - a_zero, a_scale, fma(b - b_zero, b_scale, b_plus))
     staged     a's part + b's part. b's part is of_b((b - b_zero) << b_multiplier), where of_b is a stage; a's part is
-               the same with a stage of_a, or without one (a - a_zero) << a_multiplier
+               the same with a stage of_a, or without one (a - a_zero) << a_multiplier. Of a difference, the part of
+               the second array is subtracted
 
-Integers are int32, and sums of two parts wrap; fma is one rounding to float32.
+Integers are int32. Products and sums of two parts wrap, and so do codes less zero points that are no codes; fma is one
+rounding to float32.
 """
 
 cimport numpy as cnp
@@ -48,6 +50,16 @@ ctypedef fused code:
     int8_t
     int16_t
 
+cdef inline int32_t less(int32_t q, int32_t zero) noexcept nogil:
+    return wrap_s32(<int64_t>q - zero)
+
+
+cdef inline void negate(int32_t* x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = wrap_s32(-<int64_t>x[i])
+
+
 cdef inline float real(int32_t q, Operand s, float plus) noexcept nogil:
     """Give fma(q - zero, scale, plus)."""
     return fma_f32(<float>(q - s.zero), s.scale, plus)
@@ -65,13 +77,13 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
     cdef Py_ssize_t i = binary_values__simd(tier(), a, b, type, x, n, p, s, form)
     if form == PRODUCT:
         for i in range(i, n):
-            whole[i] = (a[i] - p.zero) * (b[i] - s.zero)
+            whole[i] = wrap_s32(<int64_t>less(a[i], p.zero) * less(b[i], s.zero))
     elif form == SHIFTED:
         for i in range(i, n):
-            whole[i] = (b[i] - s.zero) * (1 << s.multiplier)
+            whole[i] = wrap_s32(<int64_t>less(b[i], s.zero) * (1 << s.multiplier))
     elif form == ONTO:
         for i in range(i, n):
-            whole[i] = wrap_s32(<int64_t>whole[i] + (a[i] - p.zero) * (1 << p.multiplier))
+            whole[i] = wrap_s32(<int64_t>whole[i] + <int64_t>less(a[i], p.zero) * (1 << p.multiplier))
     elif form == SUM:
         for i in range(i, n):
             whole[i] = (a[i] - p.zero) * p.multiplier + (b[i] - s.zero) * s.multiplier
@@ -91,6 +103,8 @@ cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, c
     values_of(a, b, near if p.form == SHIFTED else x, n, p.a, p.b, p.form)
     if p.form == SHIFTED:
         stage_run(&p.of_b, near, cnp.NPY_INT32, x, cnp.NPY_INT32, 0, n)
+        if p.is_difference:
+            negate(sum, n)
     if p.form == SHIFTED and p.has_of_a:
         values_of(b, a, near, n, p.b, p.a, SHIFTED)
         stage_run(&p.of_a, near, cnp.NPY_INT32, part, cnp.NPY_INT32, 0, n)
@@ -98,6 +112,8 @@ cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, c
             sum[i] = wrap_s32(<int64_t>sum[i] + part[i])
     elif p.form == SHIFTED:
         values_of(a, b, x, n, p.a, p.b, ONTO)
+    if p.is_difference and p.exchanged:
+        negate(sum, n)
 
 
 cdef void binary_codes(char** data, Py_ssize_t i, Py_ssize_t n, const BinaryParams* p) noexcept nogil:
@@ -190,20 +206,20 @@ cdef BinaryStage binary_stage(BinaryForm form, Operand a, Operand b, PreparedSta
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
         raise bad_type("typenum", f"expected that of uint8, int8 or int16, got {typenum}")
     p.form, p.a, p.b, p.typenum, p.exchanged = form, a, b, typenum, False
-    p.width, p.tail, p.last, p.has_of_a = 1, NULL, last.stage, False
+    p.width, p.tail, p.last, p.has_of_a, p.is_difference = 1, NULL, last.stage, False, False
     made.alive = last
     return made
 
 
 cdef BinaryStage staged(Operand a, Operand b, PreparedStage last, int typenum, PreparedStage of_a, PreparedStage of_b,
-                        bint exchanged):
+                        bint exchanged, bint is_difference):
     """The form "staged": `of_b` is the stage of b, `of_a` that of a, or None.
 
-    exchanged: a and b of the form are the second and the first array.
+    exchanged: a and b of the form are the second and the first array. is_difference: the second array is subtracted.
     """
     cdef BinaryStage made = binary_stage(SHIFTED, a, b, last, typenum)
     cdef BinaryParams* p = &made.params
-    p.of_b, p.has_of_a, p.exchanged = of_b.stage, of_a is not None, exchanged
+    p.of_b, p.has_of_a, p.exchanged, p.is_difference = of_b.stage, of_a is not None, exchanged, is_difference
     if p.has_of_a:
         p.of_a = of_a.stage
     made.alive = last, of_a, of_b

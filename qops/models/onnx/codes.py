@@ -41,6 +41,8 @@ CASTS = {
     13: "uint64",
 }
 """The types that Cast makes, by their numbers in the format."""
+_TYPED = 23
+"""The opset from which QuantizeLinear says in what type it divides."""
 
 
 def _make_cast(site: Site) -> Made:
@@ -107,12 +109,30 @@ def _compares(compare: Callable[..., Any], text: str, names: tuple[str, ...] = (
     )
 
 
-_INPUTS = Spec((QuantizedInput(0, 1, 2),), (3, 4))
+def _inputs_of_dequantize(node: Node) -> Spec:
+    return Spec((QuantizedInput(0, 1, 2, node.get("axis", 1)),))
+
+
+def _implied_by_types(site: Site, attributes: dict[str, Any]) -> dict[str, Any]:
+    """QuantizeLinear: a zero point gives the type of the codes, and the scale that in which onnxruntime divides."""
+    scale = site.tensors[site.node.inputs[1]].dtype
+    is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16"
+    found = {"precision": scale, **attributes} if is_typed else dict(attributes)
+    if site.is_given(2):
+        if site.tensors[site.node.inputs[2]].dtype in ("int4", "uint4"):
+            raise Missing("it makes codes of 4 bits")
+        found.pop("output_dtype", None)
+    return found
+
+
+_DEQUANTIZED = Spec((QuantizedInput(0, 1, 2),))
+_INPUTS = _DEQUANTIZED._replace(y=(3, 4))
 KINDS = {
     "QuantizeLinear": Kind(
         function=onnx.quantize_linear,
         prepared=onnx.QuantizeLinear,
         inputs=Spec((), (1, 2)),
+        implied=_implied_by_types,
         recodes=True,
         cut=cut_code,
         code=_c_of_quantize,
@@ -124,7 +144,8 @@ KINDS = {
     "DequantizeLinear": Kind(
         function=onnx.dequantize_linear,
         rule="exact",
-        inputs=Spec((QuantizedInput(0, 1, 2),)),
+        inputs=_DEQUANTIZED,
+        inputs_of=_inputs_of_dequantize,
         recodes=True,
         cut=cut_code,
         code=_c_of_dequantize,

@@ -30,6 +30,12 @@ class Kind(OperatorKind):
         Whose bits a node gives; "" for those of the runtime.
     inputs : Spec or None
         Where scales, zero points and a bias stand.
+    inputs_of : callable or None
+        ``inputs_of(node)`` gives that where it depends on the node.
+    implied : callable or None
+        ``implied(site, attributes)`` gives the attributes with what the types of the inputs say of them.
+    takes_matrices : bool
+        Whether the data may have more axes than a matrix in files of onnxruntime: they are matrices in one column.
     sums : callable or None
         ``sums(node, x, w)`` gives the exact sums of products of a layer, before they become codes.
     explained : str
@@ -60,6 +66,9 @@ class Kind(OperatorKind):
     is_own: bool = False
     rule: str = ""
     inputs: Spec | None = None
+    inputs_of: Callable[..., Spec] | None = None
+    implied: Callable[..., dict[str, Any]] | None = None
+    takes_matrices: bool = False
     sums: Callable[..., Any] | None = None
     explained: str = ""
     result: str | Callable[..., list[str]] = ""

@@ -16,7 +16,7 @@ from qops.models.onnx import (
     rows,
 )
 from qops.models.onnx.file import Node
-from qops.models.onnx.inputs import QuantizedInput, Spec
+from qops.models.onnx.inputs import Spec
 from qops.models.onnx.kind import Kind
 
 __all__ = ["KINDS", "ON_CODES", "OWN_DOMAIN", "kind_of", "spec_of"]
@@ -61,12 +61,5 @@ def spec_of(node: Node) -> Spec | None:
     -------
     Spec or None
     """
-    if node.kind == "QLinearConcat":
-        count = (len(node.inputs) - 2) // 3
-        return Spec(tuple(QuantizedInput(2 + 3 * i, 3 + 3 * i, 4 + 3 * i) for i in range(count)), (0, 1), "Concat")
-    found = kind_of(node).inputs
-    if found is not None and node.kind == "DequantizeLinear":
-        return found._replace(of=(found.of[0]._replace(axis=node.get("axis", 1)),))
-    if found is not None and node.kind == "QGemm" and node.get("transB", 0):
-        return found._replace(of=(found.of[0], found.of[1]._replace(axis=0)))
-    return found
+    row = kind_of(node)
+    return row.inputs if row.inputs_of is None else row.inputs_of(node)

@@ -20,8 +20,6 @@ from qops.onnx.runtimes import COLUMNS
 __all__ = ["as_run", "as_uint8", "made_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
-_TYPED = 23
-"""The opset from which QuantizeLinear says in what type it divides."""
 
 
 def made_of(site: Site) -> Made:
@@ -46,15 +44,11 @@ def made_of(site: Site) -> Made:
         return made
     if len(node.inputs) > row.count:
         raise Missing(f"it has {len(node.inputs)} inputs, where {row.count} are known")
-    if node.kind == "QuantizeLinear" and site.is_given(2) and site.tensors[node.inputs[2]].dtype in ("int4", "uint4"):
-        raise Missing("it makes codes of 4 bits")
     attributes = _attributes(node, row.attributes) | (
         {"runtime": own_runtime(site) if row.is_own else site.runtime} if row.has_runtime else {}
     )
-    if node.kind == "QuantizeLinear":
-        attributes |= _precision(site, attributes.get("precision"))
-        if site.is_given(2):
-            attributes.pop("output_dtype", None)
+    if row.implied is not None:
+        attributes = row.implied(site, attributes)
     flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
@@ -66,7 +60,7 @@ def made_of(site: Site) -> Made:
     if row.data != (0,) or not takes_threads(op):
         run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
         return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
-    product: Run = partial(_rows, op) if node.kind == "QGemm" else op
+    product: Run = partial(_rows, op) if row.takes_matrices else op
     if flipped:
         product = partial(_product_on_uint8, product, 0 in flipped, _is_signed(site))
     return Made(lambda given: product(given[0]), op, not flipped, product)
@@ -92,13 +86,6 @@ def as_run(node: Node, runtime: str) -> Node:
     if COLUMNS[runtime].pairs == "saturate":
         attributes["as_uint8"] = 1
     return replace(node, attributes=attributes)
-
-
-def _precision(site: Site, told: str | None) -> dict[str, Any]:
-    """Give in what type onnxruntime divides: from opset 23 on, where a node does not say it, in that of the scale."""
-    scale = site.tensors[site.node.inputs[1]].dtype
-    is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16" and told is None
-    return {"precision": scale} if is_typed else {}
 
 
 def _with_zero(site: Site, attributes: dict[str, Any]) -> Callable[[int], Any] | None:

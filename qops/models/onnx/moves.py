@@ -14,6 +14,7 @@ from qops.models.code.places import c_of_joined, c_of_moves, c_of_shapes, c_of_t
 from qops.models.graph import Graph
 from qops.models.onnx.code import c_of_expression, has_numbers, numbers_of_input
 from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import bounded, whole
 from qops.models.onnx.site import Made, Site
@@ -228,6 +229,12 @@ def _types_chosen(node: Node, type_of: Callable[[int, str], str]) -> list[str]:
     return [type_of(1, type_of(0, "float32"))]
 
 
+def _inputs_of_concat(node: Node) -> Spec:
+    """Behind the numbers of the result, each input has its own."""
+    each = range((len(node.inputs) - 2) // 3)
+    return Spec(tuple(QuantizedInput(2 + 3 * i, 3 + 3 * i, 4 + 3 * i) for i in each), (0, 1), "Concat")
+
+
 KINDS = {
     "Reshape": _kind(_reshape, folds=True, least=1, crosses_pairs=True),
     "Transpose": _kind(_transpose, folds=True, least=1, crosses_pairs=True),
@@ -255,5 +262,7 @@ KINDS = {
     "Size": _kind(_size, c_of_shapes, result="int64"),
     "ConstantOfShape": _kind(_filled, c_of_told, result=_types_filled),
     "Range": _kind(_range, c_of_told),
-    "QLinearConcat": Kind(make=_make_concat, is_own=True, rule="ort", code=_c_of_qlinear_concat),
+    "QLinearConcat": Kind(
+        make=_make_concat, is_own=True, rule="ort", inputs_of=_inputs_of_concat, code=_c_of_qlinear_concat
+    ),
 }

@@ -170,6 +170,13 @@ _MATMUL = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), (6, 7), "MatMul")
 _GEMM_Y = 7, 8
 _GEMM = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, -1)), _GEMM_Y, "Gemm", 6)
 INTEGERS = Spec((QuantizedInput(0, None, 2), QuantizedInput(1, None, 3)))
+
+
+def _inputs_of_gemm(node: Node) -> Spec:
+    x, weights = _GEMM.of
+    return _GEMM._replace(of=(x, weights._replace(axis=0))) if node.get("transB", 0) else _GEMM
+
+
 _TO_FLOAT = Spec((QuantizedInput(0, 2, 4), QuantizedInput(1, 3, 5, -1)), None, "MatMul", addend=6)
 KINDS = {
     "QLinearMatMul": Kind(
@@ -194,6 +201,8 @@ KINDS = {
         prepared=onnx.QGemm,
         is_own=True,
         inputs=_GEMM,
+        inputs_of=_inputs_of_gemm,
+        takes_matrices=True,
         sums=gemm,
         cut=partial(_cut_product, _GEMM),
         code=_c_of_layer_or_integers,

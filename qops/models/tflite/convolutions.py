@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import tflite
+from qops._kernels.arrays.axis import Axis
 from qops.models.code.sums import c_of_sums
-from qops.models.cut import Index, needed, sized
+from qops.models.cut import Index, needed, readers, sized
 from qops.models.op import Missing
 from qops.models.tensor import Values, zero_of
 from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind, always
+from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import MOST, Made, Site, activated
-from qops.models.tflite.windows import axes_of, padding_of, taps_of, windows_of
+from qops.models.tflite.windows import axes_of, taps_of, windows_of
 
 __all__ = ["KINDS"]
 
@@ -46,7 +47,7 @@ def _make_conv(site: Site) -> Made:
     if rest or not groups:
         raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")
     more = {**site.moves, **site.dilation, **site.own(), "groups": groups}
-    return sums_made(site, tflite.Conv2D(w, site.bias(2), **how, **more), _conv_sums)
+    return sums_made(site, tflite.Conv2D(w, site.bias(2), **how, **more), _conv_sums, tells_bias_type=True)
 
 
 def _make_depthwise(site: Site) -> Made:
@@ -66,7 +67,7 @@ def _make_transposed(site: Site) -> Made:
         raise Missing("its weights have 4 bits, for which TFLite has no kernel")
     given = {name: value for name, value in how.items() if name != "w_type"}
     op = tflite.TransposeConv(shape, site.constant(1), site.bias(3), **given, **site.moves, **site.own(2))
-    made = sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1))
+    made = sums_made(site, op, partial(_transposed_sums, shape=shape), (2, 1), tells_bias_type=True)
     if site.tensor(0).data is not None:
         return made
 
@@ -103,13 +104,18 @@ def _depthwise_sums(op: Operator, x: Values, w: Values) -> Values:
 
 def _transposed_sums(op: Operator, x: Values, w: Values, shape: Sequence[int]) -> Values:
     """Add each pixel's copy of the filters to the result, where it does not lie on the padding."""
-    each = zip(axes_of(op, tuple(shape), w.shape[1:3]), x.shape[1:3], strict=True)
-    down, across = (axis.placed(places) for axis, places in each)
+    down, across = _scattering(op, tuple(shape), x, w)
     sums = np.zeros((len(x), *shape[1:3], len(w)))
     for i, j in np.ndindex(w.shape[1:3]):
         (rows, to_rows), (columns, to_columns) = down.seen(i), across.seen(j)
         sums[:, to_rows, to_columns] += x[:, rows, columns] @ w[:, i, j].T
     return sums
+
+
+def _scattering(op: Operator, shape: tuple[int, ...], x: NDArray[Any], w: NDArray[Any]) -> list[Axis]:
+    """Give how the filters of TRANSPOSE_CONV lie on a result of this shape: one place for each pixel of the data."""
+    each = zip(axes_of(op, shape, w.shape[1:3]), x.shape[1:3], strict=True)
+    return [axis.placed(places) for axis, places in each]
 
 
 def _real_transpose_conv(operator: Operator, given: Given) -> Values:
@@ -138,15 +144,10 @@ def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> 
 def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
     """TRANSPOSE_CONV: the pixels that an element is made of, with their weights, as the channels of one pixel."""
     size, w, x = given[:3]
-    o, (height, width) = index[3], w.shape[1:3]
-    stride = operator.options["StrideH"], operator.options["StrideW"]
-    pads = padding_of(operator, tuple(np.ravel(size).tolist()), (height, width))
-    pixels, filters = [], []
-    for i, j in np.ndindex(height, width):
-        (row, above), (column, before) = (divmod(index[1 + n] + pads[n] - k, stride[n]) for n, k in ((0, i), (1, j)))
-        if not above and not before and 0 <= row < x.shape[1] and 0 <= column < x.shape[2]:
-            pixels.append(x[index[0], row, column])
-            filters.append(w[o, i, j])
+    o, (down, across) = index[3], _scattering(operator, tuple(np.ravel(size).tolist()), x, w)
+    taps = [(row, i, column, j) for row, i in readers(down, index[1]) for column, j in readers(across, index[2])]
+    pixels = [x[index[0], row, column] for row, _, column, _ in taps]
+    filters = [w[o, i, j] for _, i, _, j in taps]
     seen, taken = (np.concatenate(part) if part else np.zeros(1, w.dtype) for part in (pixels, filters))
     if not pixels:
         seen = np.full(1, zero_of(operator.inputs[2]), x.dtype)
@@ -167,7 +168,7 @@ KINDS = {
     "CONV_2D": Kind(
         make=_make_conv,
         real=real_layer(_conv_sums),
-        hybrid=_conv_sums,
+        hybrid=HybridLayer(_conv_sums),
         cut=_cut_convolution,
         code=c_of_sums,
         schema="Conv2DOptions",
@@ -178,7 +179,7 @@ KINDS = {
     "DEPTHWISE_CONV_2D": Kind(
         make=_make_depthwise,
         real=real_layer(_depthwise_sums),
-        hybrid=_depthwise_sums,
+        hybrid=HybridLayer(_depthwise_sums, channel=3),
         cut=_cut_convolution,
         code=c_of_sums,
         schema="DepthwiseConv2DOptions",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.op import Missing
-from qops.models.tensor import Values
 from qops.models.tflite.file import Operator
+from qops.models.tflite.kind import HybridLayer
 from qops.models.tflite.site import Made, Site, activated
 from qops.tflite.hybrid import finished_floats, hybrid_orders, quantized_row
 
@@ -24,15 +22,15 @@ def is_hybrid(operator: Operator) -> bool:
     return any(t is not None and t.scale is not None and t.dtype in _CODES for t in operator.inputs[1:])
 
 
-def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
+def made_hybrid(site: Site, layer: HybridLayer | None) -> Made:
     """Give what runs a hybrid layer.
 
     Parameters
     ----------
     site : Site
         The operator in its place.
-    sums : callable or None
-        ``sums(operator, x, w)`` gives the sums of products; None for an operator that is no such layer here.
+    layer : HybridLayer or None
+        What its kind says; None for an operator that is no such layer here.
 
     Returns
     -------
@@ -43,30 +41,29 @@ def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
     Missing
         A form of it that qops does not model.
     """
-    if sums is None:
+    if layer is None:
         raise Missing("it is a hybrid operator (float data, weights of codes), which qops does not model")
-    w, kind = site.tensor(1), site.kind
+    w = site.tensor(1)
     if w.dtype != "int8" or w.scale is None or (w.zero_point is not None and w.zero_point.any()):
         raise Missing(f"it is a hybrid layer whose weights {w.name!r} are {w.dtype}, where int8 around 0 is modelled")
-    channel = 3 if kind == "DEPTHWISE_CONV_2D" else 0
-    if w.axis not in (None, channel):
+    if w.axis not in (None, layer.channel):
         raise Missing(f"its weights {w.name!r} have scales along axis {w.axis}")
-    if not site.has(2) and kind != "FULLY_CONNECTED":
+    if not site.has(2) and not layer.is_matrix:
         raise Missing("it is a hybrid layer without a bias, which LiteRT refuses")
     codes = site.constant(1).astype(np.float64)
-    if kind == "CONV_2D" and site.tensor(0).shape[-1:] != w.shape[-1:]:
+    if layer.channel == 0 and not layer.is_matrix and site.tensor(0).shape[-1:] != w.shape[-1:]:
         raise Missing("it is a hybrid layer with groups, which qops does not model")
     bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
     kernel = site.kernel.removesuffix("_avx2")  # whose hybrid layers are not known to differ
     by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
     try:
-        how, order = hybrid_orders(kind, kernel, w.scale.ndim == 1, by_option)
+        how, order = hybrid_orders(site.kind, kernel, w.scale.ndim == 1, by_option)
     except ValueError as why:
         raise Missing(str(why)) from None
 
-    if kernel != "xnnpack" and (how == "symmetric" or kind == "FULLY_CONNECTED") and (codes == -128).any():
+    if kernel != "xnnpack" and (how == "symmetric" or layer.is_matrix) and (codes == -128).any():
         raise Missing(f"it is a hybrid layer whose weights {w.name!r} hold -128, which x86 multiplies otherwise")
-    by_row = kind == "FULLY_CONNECTED" or (how == "xnnpack" and _is_by_pixel(site))
+    by_row = layer.is_matrix or (how == "xnnpack" and _is_by_pixel(site))
 
     def run(x: NDArray[np.float32]) -> NDArray[np.float32]:
         most = np.max(np.abs(x), initial=F32(0))
@@ -75,7 +72,7 @@ def made_hybrid(site: Site, sums: Callable[..., Values] | None) -> Made:
         rows = x.reshape(-1, codes.shape[-1]) if by_row else x
         each = [quantized_row(row, how) for row in rows]
         near = np.array([one.near for one in each], np.float64).reshape(x.shape)
-        made = np.rint(sums(site.operator, near, codes)).astype(np.int64)
+        made = np.rint(layer.sums(site.operator, near, codes)).astype(np.int64)
         scales = np.array([one.scale for one in each], F32)
         shaped = scales.reshape(made.shape[:-1] if by_row else (-1, 1, 1))[..., None]
         y = finished_floats(made, shaped, np.asarray(w.scale, F32), bias, order)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from qops.models.operator import OperatorKind
 from qops.models.tensor import Values
 from qops.models.tflite.file import Operator
 
-__all__ = ["Kind", "always", "never", "where_constants_repeat"]
+__all__ = ["HybridLayer", "Kind", "always", "never", "where_constants_repeat"]
 
 
 def never(operator: Operator) -> bool:
@@ -28,6 +28,24 @@ def where_constants_repeat(operator: Operator) -> bool:
     ndim = max(len(t.shape) for t in operator.outputs)
     constants = [t.data for t in operator.inputs if t is not None and t.data is not None]
     return all(x.ndim < ndim or x.shape[0] == 1 for x in constants)
+
+
+class HybridLayer(NamedTuple):
+    """A layer of float data and int8 weights, as far as its kind decides.
+
+    Attributes
+    ----------
+    sums : callable
+        ``sums(operator, x, w)`` gives the sums of products.
+    channel : int
+        Which axis of the weights has the output channels.
+    is_matrix : bool
+        Whether its data are rows of a matrix, each of which becomes codes by itself; a bias may be left out then.
+    """
+
+    sums: Callable[..., Values]
+    channel: int = 0
+    is_matrix: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +67,8 @@ class Kind(OperatorKind):
     by_image : callable
         ``by_image(operator)`` tells whether what an index of the first axis of its results has depends on this index of
         the data alone, if all of these have an axis of images first.
-    hybrid : callable or None
-        ``hybrid(operator, x, w)`` gives the sums of products of a layer of float data and int8 weights.
+    hybrid : HybridLayer or None
+        How it is a layer of float data and int8 weights; None if qops does not model that.
     fixed : callable or None
         ``fixed(operator)`` gives what takes the codes of the first input to the result, where all others are constants:
         as `moves` does, in less time.
@@ -62,5 +80,5 @@ class Kind(OperatorKind):
     is_of_variable: bool = False
     is_custom: bool = False
     by_image: Callable[[Operator], bool] = never
-    hybrid: Callable[..., Values] | None = None
+    hybrid: HybridLayer | None = None
     fixed: Callable[[Operator], Callable[..., Any]] | None = None

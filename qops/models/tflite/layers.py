@@ -24,7 +24,14 @@ _OFF = 0.02  # steps of the result that a step of the bias may be away from one 
 
 
 def sums_made(
-    site: Site, op: Any, sums: Callable[..., Values], places: tuple[int, int] = (0, 1), channel: int = 0
+    site: Site,
+    op: Any,
+    sums: Callable[..., Values],
+    places: tuple[int, int] = (0, 1),
+    channel: int = 0,
+    *,
+    tells_bias_type: bool = False,
+    checks_bias_scale: bool = False,
 ) -> Made:
     """Give what is made of an operator that sums up products; what the prepared op has is read off it.
 
@@ -40,6 +47,10 @@ def sums_made(
         Where data and weights stand among the inputs; the bias is the one after them.
     channel : int
         Which axis of the weights has the output channels.
+    tells_bias_type : bool
+        Whether an option must say that a bias is int32 where the data are int16.
+    checks_bias_scale : bool
+        Whether the scale of a bias is compared with that of the sums for all types of data, not for uint8 alone.
 
     Returns
     -------
@@ -53,7 +64,8 @@ def sums_made(
     """
     (x, w), shape = places, site.tensor(places[0]).shape
     requantize = op.requantize_for(shape) if shape else op.requantize
-    _check_bias(site, op, places)
+    if site.has(max(places) + 1):
+        _check_bias(site, op, places, tells_bias_type, checks_bias_scale)
     (zero, w_zero), ends = op.zero_points, dict(zip(("qmin", "qmax"), requantize.ends, strict=True))
     centred = site.constant(w).astype(np.float64) - w_zero
 
@@ -72,16 +84,18 @@ def sums_made(
     return Made((x,), op, replace(layer, sums=kept, exact=exact) if op.loses else layer)
 
 
-def _check_bias(site: Site, op: Any, places: tuple[int, int]) -> None:
+def _check_bias(site: Site, op: Any, places: tuple[int, int], tells_type: bool, checks_scale: bool) -> None:
     """Refuse what LiteRT refuses of a bias, or would read past its end."""
-    bias, facts = max(places) + 1, KERNELS[site.kernel]
-    if not site.has(bias):
-        return
-    tensor, dtype = site.tensor(bias), site.tensor(places[0]).dtype
-    by_option = site.kind in ("CONV_2D", "TRANSPOSE_CONV") and facts.biases_by_option
-    if by_option and dtype == "int16" and tensor.dtype == "int32" and site.options.get("QuantizedBiasType") != _INT32:
+    facts, tensor, dtype = KERNELS[site.kernel], site.tensor(max(places) + 1), site.tensor(places[0]).dtype
+    if (
+        tells_type
+        and facts.biases_by_option
+        and dtype == "int16"
+        and tensor.dtype == "int32"
+        and site.options.get("QuantizedBiasType") != _INT32
+    ):
         raise Missing(f"its bias {tensor.name!r} is int32, which the option quantized_bias_type must say")
-    has_one_scale = np.ndim(op.w_scale) == 0 and (dtype == "uint8" or site.kind == "FULLY_CONNECTED")
+    has_one_scale = np.ndim(op.w_scale) == 0 and (dtype == "uint8" or checks_scale)
     if facts.checks_bias and has_one_scale and tensor.scale is not None and tensor.scale.ndim == 0:
         off = abs(op.x_scale * op.w_scale - float(tensor.scale)) / op.y_scale
         if off > _OFF:

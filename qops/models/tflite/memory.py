@@ -150,7 +150,7 @@ _BY_TABLES = {
     "bent": ("int32_t x", "{n}_cell_table[x + 32768]"),
     "shifted": ("int32_t x, int n", "clipped_16(fixed_away(x, n))"),
 }
-"""The same of LiteRT's."""
+"""The arguments and the expression of each activation of LiteRT's LSTM, which reads tables."""
 
 
 KINDS = {

@@ -61,19 +61,10 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     taken = [site.tensor(i) for i in made.takes]
     data = [t.data for t in taken]
     reads = tuple(t.name for t in taken if t.data is None)
-    count = len(outputs) + len(made.states)
     try:
         direct = _direct(operator, made, data)
     except FAILED as why:
         raise Missing(str(why)) from why
-
-    def call(*arrays: NDArray[Any]) -> Arrays:
-        given = iter(arrays)
-        found = made.run(*(next(given) if constant is None else constant for constant in data), *given)
-        each = found if type(found) is tuple else (found,)
-        if len(each) != count:
-            raise ValueError(f"it has {len(outputs)} results, where the operator gives {len(each) - len(made.states)}")
-        return each
 
     layer = made.layer
     return Op(
@@ -82,7 +73,7 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         inputs,
         outputs,
         reads,
-        call,
+        _call(made, data, len(outputs)),
         real=_in_real_numbers(operator, reads) if row.real or row.moves else None,
         rule=rule if layer is None or layer.requantize is None else layer.requantize.rule,
         layer=layer,
@@ -96,6 +87,20 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         is_threaded=isinstance(made.run, Prepared) and takes_threads(made.run) and all(one is None for one in data),
         by_image=row.by_image(operator) and not getattr(made.run, "depends_on_place", False),
     )
+
+
+def _call(made: Made, data: list[NDArray[Any] | None], results: int) -> Callable[..., Arrays]:
+    """Give what takes codes, and fills in the constants among `data`, to so many results and the states behind them."""
+
+    def call(*arrays: NDArray[Any]) -> Arrays:
+        given = iter(arrays)
+        found = made.run(*(next(given) if constant is None else constant for constant in data), *given)
+        each = found if type(found) is tuple else (found,)
+        if len(each) != results + len(made.states):
+            raise ValueError(f"it has {results} results, where the operator gives {len(each) - len(made.states)}")
+        return each
+
+    return call
 
 
 def _direct(operator: Operator, made: Made, data: list[NDArray[Any] | None]) -> Callable[..., Any] | None:

@@ -19,7 +19,7 @@ from qops.models.target import PortedLayer, Target, call, ending, factors, funct
 from qops.models.tensor import Tensor, Values, zero_of
 from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import Kind, always
+from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import Made, Site
 from qops.tflite.kernels import KERNELS
@@ -36,7 +36,7 @@ def _make_connected(site: Site) -> Made:
         raise Missing("its weights are shuffled")
     keeps = bool(site.options.get("KeepNumDims", False))
     op = tflite.FullyConnected(site.constant(1), site.bias(2), **how, **site.own(), keep_num_dims=keeps)
-    return sums_made(site, op, _connected_sums)
+    return sums_made(site, op, _connected_sums, checks_bias_scale=True)
 
 
 def _connected_sums(op: Operator, x: Values, w: Values) -> Values:
@@ -131,7 +131,7 @@ KINDS = {
     "FULLY_CONNECTED": Kind(
         make=_make_connected,
         real=real_layer(_connected_sums),
-        hybrid=_connected_sums,
+        hybrid=HybridLayer(_connected_sums, is_matrix=True),
         cut=_cut_connected,
         code=c_of_sums,
         schema="FullyConnectedOptions",

@@ -13,7 +13,7 @@ from qops.models.tflite.file import Operator
 from qops.models.tflite.site import PADDINGS
 from qops.tflite.window import UnsizedWindow
 
-__all__ = ["axes_of", "padding_of", "taps_of", "windows_of"]
+__all__ = ["axes_of", "taps_of", "windows_of"]
 
 
 def _window_of(op: Operator) -> UnsizedWindow:
@@ -21,12 +21,6 @@ def _window_of(op: Operator) -> UnsizedWindow:
     o = op.options
     dilation = o.get("DilationHFactor", 1), o.get("DilationWFactor", 1)
     return UnsizedWindow((o["StrideH"], o["StrideW"]), dilation, PADDINGS[o["Padding"]])
-
-
-def padding_of(op: Operator, shape: tuple[int, ...], taps: tuple[int, int]) -> tuple[int, int]:
-    """Give the padding above and to the left of images NHWC of this shape."""
-    (top, _), (left, _) = _window_of(op).over(shape, taps).padding
-    return top, left
 
 
 def windows_of(op: Operator, x: Values, taps: tuple[int, int], fill: float = 0.0) -> Values:
