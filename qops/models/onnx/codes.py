@@ -139,6 +139,7 @@ KINDS = {
         shape=shape_of_data,
     ),
     "DynamicQuantizeLinear": Kind(
+        results=3,
         function=onnx.dynamic_quantize_linear,
         count=1,
         has_runtime=True,
