@@ -116,3 +116,32 @@ def test_quotients_that_are_refused(tmp_path):
         graph.run(np.int32([1, -(2**31)]))
     with pytest.raises(ValueError, match="its types are int32, int32, int64"):
         one(path, "DIV", [Tensor("x", (2,), "int32"), ints("b", [2, 1])], Tensor("y", (2,), "int64"))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize(
+    ("kind", "activation", "wanted"),
+    [
+        ("ADD", 0, [[4, -7, 9]]),
+        ("SUB", 0, [[10, -11, 7]]),
+        ("MUL", 0, [[-21, 18, 8]]),
+        ("ADD", 1, [[4, 0, 9]]),
+        ("SUB", 2, [[1, -1, 1]]),
+        ("MUL", 3, [[0, 6, 6]]),
+    ],
+)
+def test_integers_without_a_scale_are_added_and_multiplied(tmp_path, dtype, kind, activation, wanted):
+    a, b, y = (Tensor(name, (1, 3), dtype) for name in "aby")
+    operator = Operator(kind, [a, b], [y], {"FusedActivationFunction": activation}, [])
+    path = tmp_path / "counts.tflite"
+    path.write_bytes(tflite_bytes([a, b, y], [operator], [a, b], [y]))
+    x = {"a": np.array([[7, -9, 8]], dtype), "b": np.array([[-3, 2, 1]], dtype)}
+    if kind == "MUL":
+        x["b"][0, 1] = -2
+    found = models.load(path).run(x)["y"]
+    assert found.dtype == dtype
+    assert found.tolist() == wanted
+    x["a"][...] = np.iinfo(dtype).max
+    x["b"][...] = -2 if kind == "SUB" else 2
+    with pytest.raises(ValueError, match=f"its result is beyond {dtype}"):
+        models.load(path).run(x)
