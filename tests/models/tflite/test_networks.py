@@ -8,7 +8,7 @@ import pytest
 import qops
 from qops.models import load
 
-FOLDER = Path(__file__).parents[2] / "golden/networks"
+FOLDER = Path(__file__).with_name("networks")
 NETWORKS = [
     ("deeplab", 36, []),
     ("ssd", 47, ["TOPK_V2"]),
