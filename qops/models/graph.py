@@ -201,6 +201,7 @@ class Graph:
         *,
         keep: str | None = None,
         given: Mapping[str, ArrayLike] | None = None,
+        states: dict[str, Any] | None = None,
     ) -> dict[str, NDArray[Any]]:
         """Run all ops in real numbers: the network without any rounding of activations.
 
@@ -212,6 +213,9 @@ class Graph:
             As in `run`.
         given : dict of str to array_like, optional
             Values of results of gaps, by the names of tensors.
+        states : dict of str to ndarray, optional
+            What ops keep from one call to the next, by name, as the call before left it: it is changed. A state that is
+            not in it begins as the file says.
 
         Returns
         -------
@@ -226,7 +230,7 @@ class Graph:
         """
         values = {key: value.astype(np.float64) for key, value in self._named(x, "x").items()}
         known = {key: value.astype(np.float64) for key, value in self._given(given, typed=False).items()}
-        return self._walk(values, known, keep, {}, in_real_numbers)
+        return self._walk(values, known, keep, {} if states is None else states, in_real_numbers)
 
     def inputs_of(self, x: ArrayLike | Mapping[str, ArrayLike], name: str = "x") -> dict[str, NDArray[Any]]:
         """Check codes of the inputs, and give them by name.

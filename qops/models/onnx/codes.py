@@ -155,6 +155,7 @@ KINDS = {
         shape=shape_of_data,
     ),
     "DynamicQuantizeLinear": Kind(
+        results=3,
         function=onnx.dynamic_quantize_linear,
         code=_c_of_dynamic,
         result=lambda node, type_of: ["uint8", "float32", "uint8"],

@@ -19,7 +19,9 @@ from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.products import INTEGERS, OF_WEIGHTS, OF_X, c_of_integers
 from qops.models.onnx.shapes import bounded
+from qops.models.onnx.site import Site
 from qops.models.onnx.windows import grid_of, shape_of_windows
+from qops.models.op import Missing
 from qops.models.tensor import Values
 from qops.onnx.pool_window import taps
 from qops.onnx.window import ConvolutionWindow
@@ -75,12 +77,15 @@ def _transposed(axis: Axis, places: int, grows: int) -> Axis:
     return axis.over(size).placed(places)
 
 
+def _check_conv_transpose(site: Site) -> None:
+    if site.node.get("auto_pad", "NOTSET") != "NOTSET" or site.node.get("output_shape"):
+        raise Missing("ConvTranspose with auto_pad or output_shape is not read")
+
+
 def _real_conv_transpose(node: Node, given: Given) -> Values:
     """Each pixel of the image adds its product with the filter to a part of the result."""
     x, w, bias = (*given, None)[:3]
     group, rank = node.get("group", 1), x.ndim - 2
-    if node.get("auto_pad", "NOTSET") != "NOTSET" or node.get("output_shape"):
-        raise ValueError("ConvTranspose with auto_pad or output_shape is not read")
     strides, dilations = node.get("strides") or [1] * rank, node.get("dilations") or [1] * rank
     pads, more = node.get("pads") or [0] * 2 * rank, node.get("output_padding") or [0] * rank
     if min([0, *pads, *more]) < 0 or min([1, *strides, *dilations]) < 1 or len(x.shape) != len(w.shape):
@@ -137,5 +142,7 @@ KINDS = {
         result="int32",
     ),
     "Conv": Kind(real=_real_conv, code=c_of_codes, least=2, shape=shape_of_windows, quantizes_weights=True),
-    "ConvTranspose": Kind(real=_real_conv_transpose, code=c_of_codes, quantizes_weights=True),
+    "ConvTranspose": Kind(
+        real=_real_conv_transpose, check=_check_conv_transpose, code=c_of_codes, quantizes_weights=True
+    ),
 }

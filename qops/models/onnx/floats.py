@@ -41,6 +41,12 @@ def _real_pair(function: Callable[..., Any]) -> Callable[[Node, Given], Any]:
     return run
 
 
+def _real_power(node: Node, given: Given) -> Any:
+    """The result has the type of the base."""
+    made = _real_pair(np.power)(node, given)
+    return np.trunc(made) if given[0].dtype.kind in "iu" else made
+
+
 def _real_many(function: Callable[[Any, Any], Any]) -> Callable[[Node, Given], Any]:
     def run(node: Node, given: Given) -> Any:
         made = given[0]
@@ -180,7 +186,7 @@ KINDS = {
     "Sub": _kind(_real_pair(np.subtract), cut=cut_floats, shape=shape_of_pair),
     "Mul": _kind(_real_pair(np.multiply), cut=cut_floats, least=2, shape=shape_of_pair),
     "Div": _kind(_real_pair(_divided), cut=cut_floats, shape=shape_of_pair),
-    "Pow": _kind(_real_pair(np.power)),
+    "Pow": _kind(_real_power),
     "PRelu": _kind(_real_prelu),
     "Min": _kind(_real_many(np.minimum)),
     "Max": _kind(_real_many(np.maximum)),

@@ -56,6 +56,10 @@ class Kind(OperatorKind):
         Whether onnxruntime moves it to the other side of a DequantizeLinear or a QuantizeLinear.
     quantizes_weights : bool
         Whether onnxruntime quantizes its constant weights and bias of float32, if its data and its result are codes.
+    results : int
+        How many results it gives at most; 0 if that depends on the node.
+    check : callable or None
+        ``check(site)`` raises `Missing` for a form of the operator that qops does not have.
     rounds_zero_point : bool
         Whether value and zero point are rounded together, so that with another zero point the bits may differ.
     """
@@ -78,6 +82,8 @@ class Kind(OperatorKind):
     shape: Callable[..., tuple[int, ...]] | None = None
     crosses_pairs: bool = False
     quantizes_weights: bool = False
+    results: int = 1
+    check: Callable[..., None] | None = None
     rounds_zero_point: bool = False
 
     @property

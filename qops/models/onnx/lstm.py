@@ -159,6 +159,6 @@ def _no_c(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
 
 
 KINDS = {
-    "LSTM": Kind(make=_make_lstm, real=_real_lstm, rule="float32", code=_no_c),
-    "DynamicQuantizeLSTM": Kind(make=_make_quantized, real=_real_quantized, is_own=True, code=_no_c),
+    "LSTM": Kind(make=_make_lstm, real=_real_lstm, rule="float32", results=3, code=_no_c),
+    "DynamicQuantizeLSTM": Kind(make=_make_quantized, real=_real_quantized, is_own=True, results=3, code=_no_c),
 }

@@ -91,7 +91,7 @@ def as_run(node: Node, runtime: str) -> Node:
 def _with_zero(site: Site, attributes: dict[str, Any]) -> Callable[[int], Any] | None:
     """Give what makes the prepared op of a node that reads the zero point of its data, and no other number."""
     row, spec = kind_of(site.node), spec_of(site.node)
-    place = None if spec is None else spec.of[0].zero_point
+    place = None if spec is None or not spec.of else spec.of[0].zero_point
     others = [i for i in range(row.count) if i not in row.data]
     if row.prepared is None or place is None or not all(site.is_fixed(i) for i in others if i != place):
         return None

@@ -146,7 +146,8 @@ def _depth_to_space(node: Node, given: Given) -> Array:
 def _space_to_depth(node: Node, given: Given) -> Array:
     x, b = given[0], node.get("blocksize")
     n, c, h, w = x.shape
-    parts = x.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
+    order = (0, 3, 5, 1, 2, 4) if node.get("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
+    parts = x.reshape(n, c, h // b, b, w // b, b).transpose(order)
     return np.ascontiguousarray(parts.reshape(n, c * b * b, h // b, w // b))
 
 
@@ -177,6 +178,20 @@ def _where(node: Node, given: Given) -> Array:
 
 def _first(node: Node, given: Given) -> Array:
     return given[0]
+
+
+def _check_dropout(site: Site) -> None:
+    """What drops nothing is read: without a mode of training, which draws numbers."""
+    if site.is_given(2) and (not site.is_fixed(2) or np.any(site.constant(2))):
+        raise Missing("it may train, and then drops values at random")
+
+
+def _dropout(node: Node, given: Given) -> tuple[Array, Array]:
+    return given[0], np.ones(np.shape(given[0]), bool)
+
+
+def _types_of_dropout(node: Node, type_of: Callable[[int, str], str]) -> list[str]:
+    return [type_of(0, "float32"), "bool"]
 
 
 def _kind(moves: Callable[..., Any], code: Callable[..., Any] = c_of_moves, **more: Any) -> Kind:
@@ -244,14 +259,14 @@ KINDS = {
     "Slice": _kind(_slice, folds=True, least=1, crosses_pairs=True),
     "Gather": _kind(_gather),
     "Concat": _kind(_concat, c_of_joined, folds=True, operands=(None,)),
-    "Split": _kind(_split),
+    "Split": _kind(_split, results=0),
     "Expand": _kind(_expand),
     "Tile": _kind(_tile),
     "Pad": _kind(_pad),
     "DepthToSpace": _kind(_depth_to_space),
     "SpaceToDepth": _kind(_space_to_depth),
     "Identity": _kind(_first, folds=True, least=1),
-    "Dropout": _kind(_first),
+    "Dropout": _kind(_dropout, results=2, check=_check_dropout, result=_types_of_dropout),
     "Where": _kind(
         _where,
         c_of_expression("condition ? a : b", ("condition", "a", "b")),

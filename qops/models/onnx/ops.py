@@ -151,6 +151,10 @@ def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]
     reads_codes = site.is_given(0) and site.tensors[node.inputs[0]].dtype in ("uint8", "int8")
     if node.domain != domain and not (row.recodes and node.domain == OWN_DOMAIN):
         raise Missing(f"qops has no such operator of {node.domain!r}")
+    if row.results and any(node.outputs[row.results :]) and node.kind in KINDS:
+        raise Missing(f"it has {len(node.outputs)} results, where qops gives {row.results}")
+    if row.check is not None:
+        row.check(site)
     if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
         made = made_of(site)
         rule = getattr(made.prepared, "rule", "")  # that of two tensors may depend on their scales
@@ -165,13 +169,14 @@ def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]
 
 
 def _in_float32(site: Site, given: Given) -> Any:
-    """Compute in double, and round what is made of floats once, to their type."""
+    """Compute in double, and round what is made of floats once, to their type; data of integers keep theirs."""
     real = kind_of(site.node).real
     assert real is not None
     floats = [x.dtype for x in given if x is not None and x.dtype.kind == "f"]
     wide = [x.astype(np.float64) if x is not None and x.dtype.kind == "f" else x for x in given]
     made = real(site.node, wide)
-    return np.asarray(made).astype(floats[0] if floats else given[0].dtype)
+    is_float = floats and (given[0] is None or given[0].dtype.kind not in "iu")
+    return np.asarray(made).astype(floats[0] if is_float else given[0].dtype)
 
 
 def _real(site: Site) -> Callable[[Given], Any] | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from qops import onnx
+from qops._kernels.arrays.axis import Axis
 from qops.models.cut import Index, inside_window
 from qops.models.graph import Graph
 from qops.models.onnx.code import ENDS, c_of_codes, constant_ends, has_numbers
@@ -44,7 +45,17 @@ def _real_average_pool(node: Node, given: Given) -> Values:
     for of_result, of_image in taps(axes):
         sums[of_result] += x[of_image]
         counts[of_result] += 1
-    return sums / (prod(node.get("kernel_shape")) if node.get("count_include_pad", 0) else counts)
+    return sums / (_all_taps(axes) if node.get("count_include_pad", 0) else counts)
+
+
+def _all_taps(axes: Sequence[Axis]) -> Any:
+    """Count the taps of each window, padding included; but not those beyond it, where `ceil_mode` adds a window."""
+    counts: Any = 1
+    for axis in axes:
+        first = np.arange(axis.positions) * axis.stride
+        most = (axis.size + axis.before + axis.after - first + axis.dilation - 1) // axis.dilation
+        counts = np.multiply.outer(counts, np.clip(most, 1, axis.kernel))
+    return counts
 
 
 def _real_over_space(reduce: Callable[..., Any]) -> Callable[[Node, Given], Values]:

@@ -20,6 +20,7 @@ from qops.models.tflite.elementwise import cut_elementwise, make_of_codes
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, where_constants_repeat
 from qops.models.tflite.site import Made, Maker, Site, activated
+from qops.models.tflite.whole import counts, make_counted
 
 __all__ = ["KINDS"]
 
@@ -28,10 +29,12 @@ Given = Sequence[Any]
 Zeros = tuple[int, int, int]
 
 
-def _make_pair(maker: Callable[..., Any], explained: str = "") -> Maker:
+def _make_pair(maker: Callable[..., Any], of_integers: Callable[..., Any], explained: str = "") -> Maker:
     """An operator of two tensors with a fused activation; `explained` is its kind for `qops.explain`."""
 
     def make(site: Site) -> Made:
+        if counts(site):
+            return make_counted(site, of_integers)
         how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", site.tensor(1)), **site.y}
         more: dict[str, Any] = dict(site.activation)
         if "PotScaleInt16" in site.options:
@@ -183,7 +186,7 @@ def _c_of_div(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
 
 KINDS = {
     "ADD": Kind(
-        make=_make_pair(tflite.Add, "add"),
+        make=_make_pair(tflite.Add, np.add, "add"),
         real=_real_pair(np.add),
         cut=cut_elementwise,
         code=_c_of_total,
@@ -191,7 +194,7 @@ KINDS = {
         by_image=where_constants_repeat,
     ),
     "SUB": Kind(
-        make=_make_pair(tflite.Sub),
+        make=_make_pair(tflite.Sub, np.subtract),
         real=_real_pair(np.subtract),
         cut=cut_elementwise,
         code=_c_of_total,
@@ -199,7 +202,7 @@ KINDS = {
         by_image=where_constants_repeat,
     ),
     "MUL": Kind(
-        make=_make_pair(tflite.Mul, "mul"),
+        make=_make_pair(tflite.Mul, np.multiply, "mul"),
         real=_real_pair(np.multiply),
         cut=cut_elementwise,
         code=c_of_product,

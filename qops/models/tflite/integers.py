@@ -55,11 +55,12 @@ _CASTS = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool")
 
 
 def _make_cast(site: Site) -> Made:
-    """Integers wrap; floats are cut off at the point, and refused where the integer type does not hold them."""
+    """Integers wrap; floats are cut off at the point, and refused where the integer type does not hold them.
+
+    Codes are cast as the numbers that they are: LiteRT does not look at scales.
+    """
     x, y = site.tensor(0), site.outputs[0]
     for tensor in (x, y):
-        if tensor.scale is not None:
-            raise Missing(f"{tensor.name!r} has a scale, which CAST would drop")
         if tensor.dtype not in _CASTS:
             raise Missing(f"{tensor.name!r} is {tensor.dtype}, which qops does not cast")
 
@@ -75,16 +76,20 @@ def _make_cast(site: Site) -> Made:
 
 
 def _make_floor_div(site: Site) -> Made:
-    """Floats are divided in float32; FLOOR of the quotient, which is rounded before."""
+    """Floats are divided in float32; FLOOR of the quotient, which is rounded before. Codes are divided as they are."""
     a, b = site.tensor(0), site.tensor(1)
     for tensor in (a, b, site.outputs[0]):
-        if tensor.dtype != a.dtype or tensor.dtype not in ("int32", "float32") or tensor.scale is not None:
-            raise Missing(f"{tensor.name!r} is {tensor.dtype}, where int32 or float32 without a scale is expected")
+        if tensor.dtype != a.dtype or tensor.dtype not in ("int8", "int16", "int32", "float32"):
+            raise Missing(f"{tensor.name!r} is {tensor.dtype}, where int8, int16, int32 or float32 is expected")
 
     def run(x: Array, y: Array) -> Array:
         if not np.all(y):
             raise ValueError("it divides by 0")
-        return np.asarray(np.floor(x / y) if x.dtype.kind == "f" else np.floor_divide(x, y))
+        if x.dtype.kind == "f":
+            return np.asarray(np.floor(x / y))
+        if x.dtype == np.int32 and ((x == np.iinfo(np.int32).min) & (y == -1)).any():
+            raise ValueError("it divides -2**31 by -1, which int32 does not hold")
+        return np.floor_divide(x.astype(np.int64), y).astype(x.dtype)  # narrower types wrap
 
     return Made((0, 1), run)
 

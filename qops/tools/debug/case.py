@@ -102,7 +102,7 @@ class Smallest(NamedTuple):
 
 
 def apart(got: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
-    """Give how far apart two tensors are; of float32 nothing up to a share of the largest value.
+    """Give how far apart two tensors are; of floats nothing up to a share of the largest value.
 
     Parameters
     ----------
@@ -114,9 +114,10 @@ def apart(got: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
     ndarray of float64
         Not negative; infinite where one of the two is no number.
     """
+    wide = np.complex128 if got.dtype.kind == "c" else np.float64
     with np.errstate(invalid="ignore"):
-        found = np.asarray(np.abs(got.astype(np.float64) - wanted.astype(np.float64)))
-    if got.dtype.kind == "f":
+        found = np.asarray(np.abs(got.astype(wide) - wanted.astype(wide)))
+    if got.dtype.kind in "fc":
         found[(got == wanted) | (np.isnan(got) & np.isnan(wanted))] = 0  # also infinities
         found[np.isnan(found)] = np.inf
         found[found <= _FLOAT * np.abs(wanted[np.isfinite(wanted)]).max(initial=0)] = 0

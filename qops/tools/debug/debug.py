@@ -83,7 +83,7 @@ def debug(
     float_model : str, Path or Graph, optional
         The float network, whose tensors have the same names, or these with what onnxruntime's ``quantize_static`` adds;
         a ReLU that it removed is taken into account, and a note says what has no tensor there. By default the model
-        itself in real numbers, without rounding between its layers. Not with a list of steps.
+        itself in real numbers, without rounding between its layers.
     runtime : str, optional
         The runtime whose bits the model is expected to give, as in `qops.models.load`.
     client : distributed.Client, optional
@@ -123,14 +123,12 @@ def debug(
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):
         raise bad_type("client", f"expected a client of dask, got {shown(client)}")
     steps = _steps(data, device)
-    if twin is not None and len(steps) > 1:
-        raise bad_value("float_model", f"expected none for {len(steps)} steps")
-    states = States({}, {}, {})
+    states, of_twin = States({}, {}, {}), dict[str, Any]()
     with Progress() as progress:
         path = Path(model) if isinstance(model, str | Path) else None
         at = Here() if client is None else Cluster(client)
         for step, (values, dump) in enumerate(steps):
-            found = _Debugger(graph, path, values, dump, progress, states).hunt(twin, at)
+            found = _Debugger(graph, path, values, dump, progress, states).hunt(twin, of_twin, at)
             if found.differs or step == len(steps) - 1:
                 break
     if len(steps) > 1:
@@ -220,13 +218,14 @@ class _Debugger:
                 found[name] = tensor.codes(value)
         return graph.inputs_of(found, "data")
 
-    def hunt(self, twin: Graph | None, at: Here | Cluster) -> Hunt:
-        """Walk the layers."""
+    def hunt(self, twin: Graph | None, of_twin: dict[str, Any], at: Here | Cluster) -> Hunt:
+        """Walk the layers. `of_twin` has the states of the float model, and is changed."""
         graph = self.graph
         real = None
         if twin is not None:
             self.progress("running the float model")
-            real = matched(graph, twin, {name: graph.tensors[name].values(x) for name, x in self.inputs.items()})
+            values = {name: graph.tensors[name].values(x) for name, x in self.inputs.items()}
+            real = matched(graph, twin, values, of_twin)
             self.notes += unmatched(graph, real)
         rows: list[LayerRow] = []
         first, case = self._unlike_inputs(), None

@@ -25,7 +25,7 @@ _ADDED = (  # what onnxruntime's quantizers put behind the name of a tensor
 )
 
 
-def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]]:
+def matched(graph: Graph, twin: Graph, values: Arrays, states: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Run a float model; tensors belong together by their names, or by their places if all ops are the same.
 
     Names may have what `quantize_static` of onnxruntime adds to them. Where it removed a ReLU, the codes before it
@@ -37,6 +37,8 @@ def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]
         The model and the float model.
     values : dict of str to ndarray
         Real values of the model's inputs, in their order.
+    states : dict of str to ndarray
+        What the float model keeps from the step before; it is changed.
 
     Returns
     -------
@@ -50,7 +52,8 @@ def matched(graph: Graph, twin: Graph, values: Arrays) -> dict[str, NDArray[Any]
     """
     if len(twin.inputs) != len(graph.inputs):
         raise bad_value("float_model", f"{twin.name} has {len(twin.inputs)} inputs, {graph.name} {len(graph.inputs)}")
-    run = twin.real(dict(zip(twin.inputs, (values[name] for name in graph.inputs), strict=True)), keep="all")
+    inputs = dict(zip(twin.inputs, (values[name] for name in graph.inputs), strict=True))
+    run = twin.real(inputs, keep="all", states=states)
     found = {}
     for name in graph.tensors:
         other = _name_in(run, name)
@@ -92,7 +95,7 @@ def _name_in(names: Iterable[str] | Arrays, name: str) -> str | None:
 
 def _behind_removed(graph: Graph, twin: Graph, name: str) -> str:
     """Give the tensor behind the activations that read this one alone, and that the quantized model does not have."""
-    names = [op.outputs[0] for op in twin.ops] + list(twin.inputs)
+    names = [name for op in twin.ops for name in op.outputs[:1]] + list(twin.inputs)
     while True:
         readers = [op for op in twin.ops if name in op.reads]
         if len(readers) != 1 or not kind_named(readers[0].kind).clamps or _has(graph, readers[0], names):
@@ -126,7 +129,7 @@ def unmatched(graph: Graph, found: Arrays) -> list[str]:
     list of str
         A note, or nothing.
     """
-    missing = [op.outputs[0] for op in graph.ops if op.outputs[0] not in found]
+    missing = [name for op in graph.ops for name in op.outputs[:1] if name not in found]
     if not missing:
         return []
     few = ", ".join(repr(name) for name in missing[:3])

@@ -50,3 +50,11 @@ def test_alpha_of_a_gemm_is_in_the_numbers_of_its_layer(load, alpha):
     np.testing.assert_array_equal(op.layer.numbers["w_scale"], (scale * F32(alpha)).astype(np.float64))
     got = op.layer.requantize(op.layer.sums(data, op.layer.bias).astype(np.int32))
     np.testing.assert_array_equal(got, op.call(data)[0])
+
+
+def test_the_slope_that_a_leaky_relu_leaves_out_is_a_float32(load, rng):
+    x = rng.normal(0, 100, 1000).astype(F32)
+    net = Network()
+    (found,) = load(net.model(net.node("LeakyRelu", net.input([1000])))).run(x).values()
+    assert np.array_equal(found, np.where(x >= 0, x, x * F32(0.01)))
+    assert not np.array_equal(found, np.where(x >= 0, x, (x.astype(float) * 0.01).astype(F32))), "0.01 in double"

@@ -154,20 +154,19 @@ def test_a_resize_that_qops_lacks_is_named(load, how, text):
         load(one("Resize", [X, [], F32([1, 1, 2, 2])], **how)[0])
 
 
-@pytest.mark.parametrize(
-    ("inputs", "results", "text"),
-    [
-        (["x", ""], 1, r"an input that it needs is left out"),
-        (["x", "x"], 2, r"it has 2 results, where the operator gives 1"),
-    ],
-)
-def test_a_node_that_lacks_an_input_or_has_too_many_results_names_the_file(load, inputs, results, text):
+def test_a_node_that_lacks_an_input_names_the_file(load):
+    net = Network()
+    graph = load(net.model(net.node("Sub", net.input([2]), "")))
+    with pytest.raises(ValueError, match=r"^network\.onnx: Sub_0 \(Sub\): an input that it needs is left out$"):
+        graph.run(F32([1, 2]))
+
+
+def test_a_node_with_too_many_results_is_refused(load):
     net = Network()
     x = net.input([2])
-    made = net.node("Sub", *(x if name else "" for name in inputs), results=results)
-    graph = load(net.model(*np.ravel(made)))
-    with pytest.raises(ValueError, match=rf"^network\.onnx: Sub_0 \(Sub\): {text}$"):
-        graph.run(F32([1, 2]))
+    made = net.node("Sub", x, x, results=2)
+    with pytest.raises(ValueError, match=r"node 0, Sub \(Sub_0\): it has 2 results, where qops gives 1"):
+        load(net.model(*made))
 
 
 def test_an_old_softmax_is_that_of_all_axes_from_one_on(load):

@@ -61,9 +61,28 @@ def test_what_they_refuse(tmp_path):
         graph.run(np.int32([1, 2]))
     with pytest.raises(ValueError, match="its result 'y' is float32, where places are int32 or int64"):
         one(path, "ARG_MAX", [x, ints("axis", 1)], Tensor("y", (2,), "float32"), OutputType=2)
-    scaled = Tensor("x", (2,), "int8", np.float32(1), np.int64(0))
-    with pytest.raises(ValueError, match="'x' has a scale, which CAST would drop"):
-        one(path, "CAST", [scaled], Tensor("y", (2,), "int32"), InDataType=9, OutDataType=2)
+    graph = one(path, "FLOOR_DIV", [Tensor("x", (1,), "int32"), ints("b", [-1])], Tensor("y", (1,), "int32"))
+    with pytest.raises(ValueError, match=r"it divides -2\*\*31 by -1"):
+        graph.run(np.int32([-(2**31)]))
+
+
+def test_codes_are_cast_and_divided_as_the_numbers_that_they_are(tmp_path):
+    """What LiteRT 2.3.0 gives, reference and optimised: it does not look at scales."""
+
+    def scaled(name, dtype, scale=0.5, zero_point=3):
+        return Tensor(name, (4,), dtype, np.float32(scale), np.int64(zero_point))
+
+    path, codes = tmp_path / "m.tflite", np.int8([-5, 3, 100, -128])
+    found = one(path, "CAST", [scaled("x", "int8")], Tensor("y", (4,), "float32")).run(codes)["y"]
+    assert (found.dtype, found.tolist()) == (np.float32, [-5, 3, 100, -128])
+    graph = one(path, "CAST", [scaled("x", "int8")], scaled("y", "int8", 0.25, 1))
+    assert graph.run(codes)["y"].tolist() == codes.tolist()
+    graph = one(path, "CAST", [Tensor("x", (4,), "int32")], scaled("y", "int8"))
+    assert graph.run(np.int32([1, -2, 300, -4]))["y"].tolist() == [1, -2, 44, -4]
+    for dtype in ("int8", "int16"):
+        low, by = np.iinfo(dtype).min, Tensor("b", (4,), dtype, data=np.array([2, 7, 3, -1], dtype))
+        graph = one(path, "FLOOR_DIV", [scaled("x", dtype), by], scaled("y", dtype))
+        assert graph.run(np.array([-5, 100, -7, low], dtype))["y"].tolist() == [-3, 14, -3, low]
 
 
 def test_logarithms_are_rounded_once(tmp_path):
@@ -116,3 +135,32 @@ def test_quotients_that_are_refused(tmp_path):
         graph.run(np.int32([1, -(2**31)]))
     with pytest.raises(ValueError, match="its types are int32, int32, int64"):
         one(path, "DIV", [Tensor("x", (2,), "int32"), ints("b", [2, 1])], Tensor("y", (2,), "int64"))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize(
+    ("kind", "activation", "wanted"),
+    [
+        ("ADD", 0, [[4, -7, 9]]),
+        ("SUB", 0, [[10, -11, 7]]),
+        ("MUL", 0, [[-21, 18, 8]]),
+        ("ADD", 1, [[4, 0, 9]]),
+        ("SUB", 2, [[1, -1, 1]]),
+        ("MUL", 3, [[0, 6, 6]]),
+    ],
+)
+def test_integers_without_a_scale_are_added_and_multiplied(tmp_path, dtype, kind, activation, wanted):
+    a, b, y = (Tensor(name, (1, 3), dtype) for name in "aby")
+    operator = Operator(kind, [a, b], [y], {"FusedActivationFunction": activation}, [])
+    path = tmp_path / "counts.tflite"
+    path.write_bytes(tflite_bytes([a, b, y], [operator], [a, b], [y]))
+    x = {"a": np.array([[7, -9, 8]], dtype), "b": np.array([[-3, 2, 1]], dtype)}
+    if kind == "MUL":
+        x["b"][0, 1] = -2
+    found = models.load(path).run(x)["y"]
+    assert found.dtype == dtype
+    assert found.tolist() == wanted
+    x["a"][...] = np.iinfo(dtype).max
+    x["b"][...] = -2 if kind == "SUB" else 2
+    with pytest.raises(ValueError, match=f"its result is beyond {dtype}"):
+        models.load(path).run(x)

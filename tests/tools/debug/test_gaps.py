@@ -193,5 +193,16 @@ def test_steps_that_do_not_fit_are_refused(steps):
         qops.debug(path, device=[])
     with pytest.raises(ValueError, match=r"^data: expected a list of 6, one for each dump"):
         qops.debug(path, data[0], device=dumps)
-    with pytest.raises(ValueError, match=r"^float_model: expected none for 6 steps$"):
-        qops.debug(path, device=dumps, float_model=path)
+
+
+def test_a_float_model_keeps_its_states_from_step_to_step(steps):
+    path, _, dumps = steps
+
+    def near(**how):
+        found = qops.debug(path, **how)
+        return {row.output: (row.lsb, row.sqnr) for row in found.layers}
+
+    kept = near(device=dumps, float_model=path)
+    assert kept == near(device=dumps)
+    assert kept["held"][0] <= 0.5
+    assert near(device=dumps[-1:], float_model=path)["held"][0] > 2, "the memory of a first step"
