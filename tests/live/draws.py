@@ -91,10 +91,9 @@ def codes(rng, shape, dtype, near=None):
     """
     row = np.iinfo(dtype)
     if rng.random() < 0.1:
+        others = rng.integers(row.min, row.max, shape, dtype, endpoint=True)
         ends = np.where(rng.random(shape) < 0.8, row.min, row.max)
-        return np.where(rng.random(shape) < 0.8, ends, rng.integers(row.min, row.max, shape, endpoint=True)).astype(
-            dtype
-        )
+        return np.asarray(np.where(rng.random(shape) < 0.8, ends, others), dtype)
     if near is None or rng.random() < 0.4:
         return rng.integers(row.min, row.max, shape, dtype, endpoint=True)
     return np.clip(near + rng.integers(-9, 10, shape), row.min, row.max).astype(dtype)

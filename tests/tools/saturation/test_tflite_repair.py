@@ -152,7 +152,7 @@ def test_groups_with_the_lowest_code(kernel, tmp_path):
 
 @pytest.mark.parametrize("kernel", ["xnnpack_arm", "xnnpack_neon"])
 def test_depthwise_layers_of_xnnpack_on_arm(kernel, tmp_path):
-    """Two taps down a column share 16 bits: what the audit counts is what the layer loses, and weights of -127 do not."""
+    """Two taps down a column share 16 bits: the audit counts what the layer loses, and weights of -127 lose nothing."""
     x, y = tensor("x", (1, 4, 4, 3), scale=0.02, zero=-128), tensor("y", (1, 2, 2, 3), scale=20.0, zero=0)
     w = tensor("w", (1, 3, 3, 3), scale=0.01, data=np.full((1, 3, 3, 3), -128, np.int8))
     b = tensor("b", (3,), "int32", 0.0002, data=np.zeros(3, np.int32))
