@@ -16,7 +16,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
-from qops.tflite.losses import MOST_TAPS, Form, Losses, Lossy, losses
+from qops.tflite.losses import MOST_TAPS, LanePairs, Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, scale_of
 from qops.tflite.window import UnsizedWindow, wide_sums
 
@@ -103,7 +103,7 @@ class Convolution(WeightedOp):
             pairs = facts.depthwise_pairs if w[0].size <= MOST_TAPS else ""
         elif self._is_dense and rule in facts.rules_of_pairs:
             pairs = facts.pairs
-        lossy = Lossy(w_zero, (self._dtype, zero), scale, left, Form(pairs, self._size), groups)
+        lossy = Lossy(w_zero, (self._dtype, zero), scale, left, LanePairs(pairs, self._size), groups)
         self._losses = losses(w.reshape(len(w), -1, w.shape[3]), lossy)
         self._lossy = lossy if left or pairs else None
         if self._losses is not None or self._wraps:

@@ -17,7 +17,7 @@ from qops.checks import int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import cast, half_away, wrap
-from qops.tflite.losses import Form, Losses, Lossy, losses
+from qops.tflite.losses import LanePairs, Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
@@ -119,7 +119,7 @@ class FullyConnected(WeightedOp):
             self._single = Rows(one, typenum, zero, keeps=self._keeps)
         pairs = facts.pairs if own.rule in facts.rules_of_pairs else ""
         left = facts.left_shift.get(own.rule, "")
-        lossy = Lossy(w_zero, (self._dtype, zero), own.scale, left, Form(pairs))
+        lossy = Lossy(w_zero, (self._dtype, zero), own.scale, left, LanePairs(pairs))
         self._losses = losses(w[:, np.newaxis], lossy)
         self._lossy = lossy if left or pairs else None
         if self._losses is not None or self._wraps:

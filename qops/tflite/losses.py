@@ -27,7 +27,7 @@ MOST_TAPS = 25
 """Of the depthwise kernels of XNNPACK; convolutions of more taps have another kernel."""
 
 
-class Form(NamedTuple):
+class LanePairs(NamedTuple):
     """Which two codes under a window share a lane of 16 bits."""
 
     pairs: str
@@ -43,7 +43,7 @@ class Losses(NamedTuple):
     """1 for each group, lane and output whose two weights are the lowest code; None if there are none."""
     lanes: NDArray[np.int64]
     """The lanes of `pairs` among those of a window."""
-    form: Form
+    form: LanePairs
     """Which codes share a lane."""
     x: tuple[np.dtype[Any], int]
     """The type of the data, and its zero point, which fills up the last block of a window."""
@@ -74,7 +74,7 @@ class Lossy(NamedTuple):
     x: tuple[np.dtype[Any], int]
     scale: Any
     left_shift: str
-    form: Form
+    form: LanePairs
     groups: int = 1
 
 
@@ -110,7 +110,7 @@ def losses(w: NDArray[Any], how: Lossy) -> Losses | None:
     return Losses(both, lanes, form, x, left, left_shift == "saturates")
 
 
-def _in_lanes(codes: NDArray[Any], form: Form, lowest: int, zero: int) -> NDArray[np.float32]:
+def _in_lanes(codes: NDArray[Any], form: LanePairs, lowest: int, zero: int) -> NDArray[np.float32]:
     """Give 1 for each lane whose two codes are the lowest one, of codes (..., taps, channels)."""
     *first, taps, channels = codes.shape
     in_taps = form.pairs == "tap"
