@@ -12,10 +12,10 @@ from qops.checks import shown
 from qops.onednn import _checks as check
 from qops.onednn.window import DENSE, Window
 
-__all__ = ["ORDERS", "Order", "padded_rows", "rows_of", "weights_in_order"]
+__all__ = ["ORDERS", "PairOrder", "padded_rows", "rows_of", "weights_in_order"]
 
 
-class Order(NamedTuple):
+class PairOrder(NamedTuple):
     """How codes under a window follow each other, and the types whose products saturate in pairs."""
 
     channels_last: bool
@@ -28,9 +28,9 @@ class Order(NamedTuple):
 
 
 ORDERS = {
-    "channels of a tap": Order(True, "uint8", "int8"),
-    "taps, channels": Order(True, "uint8", "int8"),
-    "channels, taps": Order(False, "int8", "uint8"),
+    "channels of a tap": PairOrder(True, "uint8", "int8"),
+    "taps, channels": PairOrder(True, "uint8", "int8"),
+    "channels, taps": PairOrder(False, "int8", "uint8"),
 }
 """The orders of oneDNN; of fbgemm and onnxruntime's QLinearConv; and of its ConvInteger, where weights are unsigned."""
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Conv2D as Kernel
 from qops._kernels.conv.finish import Finish
@@ -17,7 +16,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.checks import as_array, int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
-from qops.tflite.losses import Losses, Lossy, losses
+from qops.tflite.losses import MOST_TAPS, LanePairs, Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, scale_of
 from qops.tflite.window import UnsizedWindow, wide_sums
 
@@ -99,12 +98,14 @@ class Convolution(WeightedOp):
         if other:
             finish = Finish(w_zero, self._bias, self._rounding._replace(rule=other).stage(), typenum)
             self._single = Kernel(self._packed, window, finish, zero, typenum, **rest)
-        pairs, left = facts.pairs if rule in facts.rules_of_pairs else "", self._left_shifts().get(rule, "")
-        lossy = Lossy(w_zero, (self._dtype, zero), scale, left, pairs)
-        self._losses = losses(w.reshape(len(w), -1, w.shape[3]), *lossy)
+        left, pairs = self._left_shifts().get(rule, ""), ""
+        if facts.depthwise_pairs and self._dtype == np.int8 and len(w) == groups and w.shape[3] == 1:
+            pairs = facts.depthwise_pairs if w[0].size <= MOST_TAPS else ""
+        elif self._is_dense and rule in facts.rules_of_pairs:
+            pairs = facts.pairs
+        lossy = Lossy(w_zero, (self._dtype, zero), scale, left, LanePairs(pairs, self._size), groups)
+        self._losses = losses(w.reshape(len(w), -1, w.shape[3]), lossy)
         self._lossy = lossy if left or pairs else None
-        if self._losses is not None and self._losses.pairs is not None and groups > 1:
-            raise bad_value("kernel", f"{given.kernel} has no known result of pairs of -128 in w of {groups} groups")
         if self._losses is not None or self._wraps:
             self._sums = self._sums_kernel(given)
         if other or self._sums is not None:
@@ -172,15 +173,16 @@ class Convolution(WeightedOp):
         x : ndarray
             The data that they are the sums of.
         w : ndarray, optional
-            Other weights that they are the sums of, of the shape of the op's. Groups lose what the op's weights do.
+            Other weights that they are the sums of, of the shape of the op's.
 
         Returns
         -------
         ndarray of int64
         """
         found = self._losses
-        if w is not None and self._lossy is not None and w.shape[-1] == self._channels and self._is_dense:
-            found = losses(w.reshape(len(w), -1, w.shape[3]), *self._lossy)
+        if w is not None and self._lossy is not None:
+            rows = w if self._is_dense else w.transpose(3, 1, 2, 0)
+            found = losses(rows.reshape(len(rows), -1, rows.shape[3]), self._lossy)
         if found is None or self._is_single(x.shape):
             return sums
         return found.of(sums, lambda: self._moves.taps(x, self._size, self._zeros[0]))

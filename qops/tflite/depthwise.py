@@ -186,5 +186,13 @@ def depthwise_conv_2d(
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
     >>> qops.tflite.depthwise_conv_2d(x, w, np.array([0, 0], np.int32), **how).tolist()
     [[[[1, -2], [3, -4]]]]
+
+    **Hazard.** On 64-bit ARM XNNPACK keeps the sum of two taps of a column of the window in 16 bits, for int8 and up to
+    25 taps. Twice -128 by -128 makes it 65536 too small, on cores with dot products too:
+
+    >>> low, zero = np.full((1, 2, 1, 1), -128, np.int8), np.array([0], np.int32)
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 512.0, "y_zero_point": 0}
+    >>> [qops.tflite.depthwise_conv_2d(low, low, zero, **how, kernel=k).item() for k in ("xnnpack", "xnnpack_arm")]
+    [64, -64]
     """
     return DepthwiseConv2D._on(locals(), x, out, num_threads)

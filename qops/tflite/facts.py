@@ -200,6 +200,10 @@ class Kernel(NamedTuple):
     codes wraps: of the whole "window", of each "tap", or "" if they are not."""
     rules_of_pairs: tuple[str, ...]
     """The rules of the layers whose products are added so."""
+    depthwise_pairs: str
+    """"column" if depthwise filters of int8, of up to 25 taps, add the products of two taps in 16 bits, which wraps for
+    two lowest codes: those that follow each other down the columns of the window. CONV_2D with as many groups as
+    channels of data and of results is such a filter too."""
     wraps_below: bool
     """Whether CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV of int8 in float32 cut a scaled sum to int32 and then add the
     zero point, which wraps below: as on x86 with AVX-512; with AVX2 it saturates."""

@@ -17,7 +17,7 @@ from qops.checks import int32, integer, put
 from qops.prepared import direct
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import cast, half_away, wrap
-from qops.tflite.losses import Losses, Lossy, losses
+from qops.tflite.losses import LanePairs, Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, rule_16, scale_of, weights_of
 from qops.tflite.window import finished
 
@@ -119,8 +119,8 @@ class FullyConnected(WeightedOp):
             self._single = Rows(one, typenum, zero, keeps=self._keeps)
         pairs = facts.pairs if own.rule in facts.rules_of_pairs else ""
         left = facts.left_shift.get(own.rule, "")
-        lossy = Lossy(w_zero, (self._dtype, zero), own.scale, left, pairs)
-        self._losses = losses(w[:, np.newaxis], *lossy)
+        lossy = Lossy(w_zero, (self._dtype, zero), own.scale, left, LanePairs(pairs))
+        self._losses = losses(w[:, np.newaxis], lossy)
         self._lossy = lossy if left or pairs else None
         if self._losses is not None or self._wraps:
             self._matrix = MatMul(self._packed, w_zero, None, typenum, self._bias)
@@ -231,7 +231,7 @@ class FullyConnected(WeightedOp):
         """
         found = self._losses
         if w is not None and self._lossy is not None:
-            found = losses(w[:, np.newaxis] * w.dtype.type(self._factor), *self._lossy)
+            found = losses(w[:, np.newaxis] * w.dtype.type(self._factor), self._lossy)
         if found is None or self._is_single(x.shape):
             return sums
         rows = x.reshape(-1, self._depth)

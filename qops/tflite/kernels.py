@@ -127,6 +127,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "shifts_3x3_last":         ((),           (),            (),            ()),
     "pairs":                   ("",           "",            "",            ""),
     "rules_of_pairs":          ((),           (),            (),            ()),
+    "depthwise_pairs":         ("",           "",            "",            ""),
     "wraps_below":             (False,        False,         True,          False),
     "int4_wraps_below":        (False,        False,         False,         False),
     "casts":                   ("lowest",     "lowest",      "lowest",      "lowest"),
@@ -172,6 +173,7 @@ _XNNPACK_ARM: dict[str, Any] = _ONCE_ARM | {
     "mul": _RNDNU,
     "left_shift": {_ONCE: "wraps", _RNDNU: "saturates"},
     "depthwise_left_shift": {_RNDNU: "wraps"},
+    "depthwise_pairs": "column",
 }
 _ON_ARM: dict[str, dict[str, Any]] = {
     "reference_arm": _REFERENCE_ARM,
@@ -183,8 +185,8 @@ _ON_ARM: dict[str, dict[str, Any]] = {
 """Columns of LiteRT on 64-bit ARM by what they have otherwise than on x86.
 
 "_arm" is of cores with dot products, and with i8mm, which give the same bits. "_neon" is of cores without them, as
-Cortex-A53 and A72 (Raspberry Pi 3 and 4), which differ in sums of the lowest codes alone. The reference is one column
-for all cores.
+Cortex-A53 and A72 (Raspberry Pi 3 and 4), which differ in sums of the lowest codes alone. Depthwise kernels of XNNPACK
+lose such sums on all cores. The reference is one column for all cores.
 """
 _COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
 _COLUMNS |= {name: _COLUMNS[OF_CPUS[name]] | facts for name, facts in (_ON_AVX2 | _ON_ARM).items()}

@@ -41,7 +41,9 @@ class Pair(NamedTuple):
 
 
 def like(rng, x):
-    """Other data within the same limits: any codes, or the same values elsewhere, negative, twice or half as large."""
+    """Other data within the same limits: any codes, or the same elsewhere; floats negative, twice or half as large."""
+    if x.dtype.kind in "iu" and rng.random() < 0.5:
+        return rng.permutation(x.ravel()).reshape(x.shape)
     if x.dtype.kind == "f":
         return (rng.permutation(x.ravel()) * x.dtype.type(pick(rng, [1, -1, 2, 0.5]))).reshape(x.shape)
     return rng.integers(x.min(), x.max(), x.shape, x.dtype, endpoint=True) if x.size else x
@@ -83,8 +85,15 @@ def zero_point(rng, dtype):
 
 
 def codes(rng, shape, dtype, near=None):
-    """Codes of the whole type, or few of them, around a zero point."""
+    """Codes of the whole type, or few of them, around a zero point; now and then most are the ends of the type.
+
+    Two lowest codes of data beside two of weights leave 16 bits, two highest ones saturate them.
+    """
     row = np.iinfo(dtype)
+    if rng.random() < 0.1:
+        others = rng.integers(row.min, row.max, shape, dtype, endpoint=True)
+        ends = np.where(rng.random(shape) < 0.8, row.min, row.max)
+        return np.asarray(np.where(rng.random(shape) < 0.8, ends, others), dtype)
     if near is None or rng.random() < 0.4:
         return rng.integers(row.min, row.max, shape, dtype, endpoint=True)
     return np.clip(near + rng.integers(-9, 10, shape), row.min, row.max).astype(dtype)

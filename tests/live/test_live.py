@@ -261,9 +261,11 @@ def test_the_file_says_the_shape_of_a_result_though_no_kernels_take_the_whole_gr
 
 def test_a_call_is_drawn_by_its_seed_op_and_number():
     def make(rng):
-        return [draws.quantized(rng, 9, np.int8), draws.values(rng, 9, 0.5)]
+        drawn = draws.values(rng, 9, 0.5)
+        return Pair(None, None, {"codes": draws.quantized(rng, 9, np.int8)}, fed={"x": drawn})
 
-    assert repr(beside.drawn(make, "a", 1, 2)) == repr(beside.drawn(make, "a", 1, 2))
+    assert repr(beside.drawn(make, "a", 1, 2, 3)) == repr(beside.drawn(make, "a", 1, 2, 3))
+    assert len(beside.drawn(make, "a", 1, 2, 3)[1][0]) == 3
     others = [beside.drawn(make, *which) for which in (("b", 1, 2), ("a", 2, 2), ("a", 1, 3))]
     assert all(repr(other) != repr(beside.drawn(make, "a", 1, 2)) for other in others)
 

@@ -24,7 +24,7 @@ def of_arm():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("op", sorted({*golden.ADAPTORS} - {"LOG"}))  # of int16 it fuses, as EXP; no set has it on ARM
+@pytest.mark.parametrize("op", sorted(golden.ADAPTORS))
 def test_all_other_cases_of_x86_are_those_of_arm(op):
     arrays, others, seen = read_npz(ROOT / f"tflite/{op}.npz"), of_arm(), 0
     for case in json.loads((ROOT / f"tflite/{op}.json").read_text()):
@@ -69,12 +69,46 @@ def test_sums_on_plain_neon_are_those_of_its_instructions(depth, rng):
         np.testing.assert_array_equal(got.kept(x.astype(np.int32) @ w.T.astype(np.int32), x), sums)
 
 
-def test_a_convolution_of_groups_with_pairs_is_refused_on_plain_neon():
-    w, x = np.full((2, 1, 1, 16), -128, np.int8), np.zeros((1, 1, 1, 32), np.int8)
-    with pytest.raises(
-        ValueError, match=r"^kernel: xnnpack_neon has no known result of pairs of -128 in w of 2 groups"
-    ):
-        tflite.conv_2d(x, w, np.zeros(2, np.int32), **UNIT, groups=2, kernel="xnnpack_neon")
+@pytest.mark.parametrize("kernel", ["xnnpack_neon", "xnnpack_arm", "optimized_neon"])
+def test_groups_lose_what_each_loses_alone(kernel, rng):
+    """The library's own kernel of groups, which is not optimised, loses nothing."""
+    x, w = rng.choice(np.int8([-128, -128, 5]), (2, 3, 4, 33)), rng.choice(np.int8([-128, -128, 7]), (6, 2, 2, 11))
+    op = tflite.Conv2D(w, np.zeros(6, np.int32), **UNIT, groups=3, kernel=kernel)
+    parts = [
+        tflite.conv_2d(x[..., 11 * g : 11 * g + 11], w[2 * g : 2 * g + 2], np.zeros(2, np.int32), **UNIT, kernel=kernel)
+        for g in range(3)
+    ]
+    exact = tflite.conv_2d(x, w, np.zeros(6, np.int32), **UNIT, groups=3, kernel="xnnpack_avx2")
+    assert (op(x) != exact).any() == (kernel == "xnnpack_neon")
+    if kernel.startswith("xnnpack"):
+        assert np.array_equal(op(x), np.concatenate(parts, -1))
+    assert op.loses == (kernel == "xnnpack_neon")
+
+
+@pytest.mark.parametrize("kernel", ["xnnpack_neon", "xnnpack_arm"])
+@pytest.mark.parametrize(("size", "lost"), [((3, 3), 4), ((2, 5), 5), ((1, 1), 0), ((5, 5), 12), ((13, 2), 0)])
+def test_depthwise_kernels_of_xnnpack_add_two_taps_of_a_column_in_16_bits(kernel, size, lost):
+    """A window of lowest codes loses 65536 for each pair; more than 25 taps have another kernel."""
+    taps = size[0] * size[1]
+    x, w = np.full((1, *size, 3), -128, np.int8), np.full((1, *size, 3), -128, np.int8)
+    how = UNIT | {"y_scale": 65536.0}
+    op = tflite.DepthwiseConv2D(w, np.zeros(3, np.int32), **how, kernel=kernel)
+    want = np.clip(np.rint(taps / 4 - lost), -128, 127)
+    assert op(x).ravel().tolist() == [want] * 3
+    grouped = tflite.conv_2d(x, w.transpose(3, 1, 2, 0), np.zeros(3, np.int32), **how, groups=3, kernel=kernel)
+    assert np.array_equal(grouped, op(x))
+    narrow = np.maximum(w, -127)
+    assert op.kept(np.full((1, 1, 1, 3), 7), x, narrow).tolist() == [[[[7] * 3]]]
+    assert op.kept(np.full((1, 1, 1, 3), 7), x, w).ravel()[0] == 7 - lost * 65536
+    assert tflite.depthwise_conv_2d(x, narrow, np.zeros(3, np.int32), **how, kernel=kernel).min() >= 0
+
+
+def test_one_channel_of_data_with_two_results_is_no_depthwise_kernel_of_xnnpack():
+    x, w = np.full((1, 2, 2, 1), -128, np.int8), np.full((1, 2, 2, 2), -128, np.int8)
+    for each, want in ((2, 1), (1, -1)):
+        given = (x if each == 2 else x.repeat(2, 3)), w, np.zeros(2, np.int32)
+        how = UNIT | {"y_scale": 65536.0, "depth_multiplier": each}
+        assert tflite.depthwise_conv_2d(*given, **how, kernel="xnnpack_arm").ravel().tolist() == [want] * 2
 
 
 def test_a_shift_to_the_left_before_the_product_is_by_the_exponent_and_one():

@@ -106,6 +106,13 @@ def _sums(op: Op, x: Tensor, runtime: str) -> Sums | None:
     )
 
 
+def has_narrow_lanes(runtime: str) -> bool:
+    """Tell whether some layers of a runtime of models have lanes of 16 bits."""
+    if runtime in COLUMNS:
+        return bool(COLUMNS[runtime].pairs)
+    return bool(KERNELS[runtime].pairs or KERNELS[runtime].depthwise_pairs)
+
+
 def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) -> tuple[str, ...]:
     """Say which layers of a graph may lose sums on a runtime whose lanes are narrow.
 
@@ -123,8 +130,7 @@ def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str)
     tuple of str
         A sentence for each layer that some input makes lose.
     """
-    has_narrow = COLUMNS[runtime].pairs if runtime in COLUMNS else KERNELS[runtime].pairs
-    if not has_narrow:
+    if not has_narrow_lanes(runtime):
         return ()
     place = place_of(runtime, None, "onnx" if runtime in COLUMNS else "tflite")
     said = []

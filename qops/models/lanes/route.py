@@ -18,7 +18,7 @@ from qops.models.lanes.sums import Sums
 if TYPE_CHECKING:
     from qops.rules import SumLayer
 
-__all__ = ["ROUTES", "TFLITE_KERNELS", "Route", "exact", "route"]
+__all__ = ["NEON_TAPS", "ROUTES", "TFLITE_KERNELS", "Route", "exact", "route"]
 
 
 class Route(NamedTuple):
@@ -112,6 +112,8 @@ class Route(NamedTuple):
 
 _WIDE = MACHINES["s32"]
 _IN_64 = _WIDE._replace(name="s64", bits=64, acc_bits=64)
+NEON_TAPS = MACHINES["neon"]._replace(name="neon_taps", distance=1, cpus="64-bit ARM, XNNPACK's depthwise kernels")
+"""Lanes of two taps that follow each other."""
 _VNNI = ("vnni", "amx")
 _ON_X86, _ON_ARM = ("avx2", *_VNNI), {"neon": "ort_neon", "dotprod": "ort_arm", "i8mm": "ort_arm"}
 
@@ -204,14 +206,17 @@ def _layer_of(sums: Sums) -> SumLayer:
 
 
 def _tflite(sums: Sums, machine: Machine, kernel: str = "reference") -> Route:
-    """The kernels of TFLite: they add in 32 bits, of 16-bit data in 64, but for cores of ARM without dot products."""
+    """The kernels of TFLite: they add in 32 bits, of 16-bit data in 64, but for some of those of ARM."""
     from qops.tflite.kernels import KERNELS
+    from qops.tflite.losses import MOST_TAPS
 
-    pairs, both = KERNELS[kernel].pairs, (sums.x_type, sums.w_type)
-    if not pairs or both != ("s8", "s8") or sums.is_depthwise:
+    facts, are_s8 = KERNELS[kernel], (sums.x_type, sums.w_type) == ("s8", "s8")
+    is_alone = sums.is_convolution and sums.weights.shape[1:3] == (1, 1)
+    if facts.depthwise_pairs and are_s8 and is_alone and sums.length <= MOST_TAPS:
+        return Route(NEON_TAPS, "taps by columns")
+    pairs = facts.pairs
+    if not pairs or not are_s8 or is_alone or (len(sums.weights) > 1 and pairs == "window"):
         return exact(sums, "the kernels of TFLite add products in 32 bits or more")
-    if len(sums.weights) > 1 and (sums.weights == codes.TABLE["s8"].lowest).any():
-        raise bad_value("runtime", f"what {kernel} does in more groups than one is not known")
     in_taps = sums.is_convolution and pairs == "tap"
     order = "channels of a tap" if in_taps else "taps, channels" if sums.is_convolution else "k"
     return Route(machine, order)

@@ -54,7 +54,7 @@ def made_hybrid(site: Site, layer: HybridLayer | None) -> Made:
     if layer.channel == 0 and not layer.is_matrix and site.tensor(0).shape[-1:] != w.shape[-1:]:
         raise Missing("it is a hybrid layer with groups, which qops does not model")
     bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
-    kernel = site.kernel.removesuffix("_avx2")  # whose hybrid layers are not known to differ
+    kernel = site.kernel.removesuffix("_avx2")  # whose hybrid layers take the same steps
     by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
     try:
         how, order = hybrid_orders(site.kind, kernel, w.scale.ndim == 1, by_option)

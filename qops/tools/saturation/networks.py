@@ -16,7 +16,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.models.argument import graph_of
 from qops.models.graph import Graph
 from qops.models.lanes.read import layers_of
-from qops.models.lanes.route import route
+from qops.models.lanes.route import NEON_TAPS, route
 from qops.models.lanes.runtimes import Place, place_of
 from qops.models.lanes.sums import Sums
 from qops.models.live import Live
@@ -59,6 +59,8 @@ def of_network(what: Any, data: Any, machine: Any, runtime: str | None) -> Satur
     graph = _exact(what, place.exact)
     layers, unread = layers_of(graph.ops, graph.tensors, graph.runtime)
     layers, unread = _routed(layers, unread, place)
+    taps = {name for name, sums in layers.items() if route(sums, place.machine, place.runtime).machine == NEON_TAPS}
+    graph = replace(graph, ops=tuple(_exact_sums(op) if op.name in taps else op for op in graph.ops)) if taps else graph
     if not layers and not unread:
         raise bad_value("what", f"{graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
     told = Saturation(graph.name, place.machine.name, place.runtime, (), tuple(unread))
@@ -90,7 +92,20 @@ def _routed(layers: dict[str, Sums], unread: list[str], place: Place) -> tuple[d
     return known, said
 
 
-_NARROW = ("ort_avx2", "ort_neon", "optimized_neon", "xnnpack_neon")
+_NARROW = ("ort_avx2", "ort_neon", "optimized_neon", "xnnpack_arm", "xnnpack_neon")
+
+
+def _exact_sums(op: Op) -> Op:
+    """Give a depthwise layer that loses nothing: no runtime has its rule with exact sums on ARM."""
+    layer = op.layer
+    if layer is None or layer.exact is None or layer.requantize is None:
+        return op
+    exact, requantize, bias = layer.exact, layer.requantize, layer.bias
+
+    def call(x: NDArray[Any]) -> tuple[NDArray[Any]]:
+        return (np.asarray(requantize(exact(x, bias).astype(np.int32))),)
+
+    return replace(op, call=call, direct=None)
 
 
 def _exact(what: Any, runtime: str) -> Graph:

@@ -195,7 +195,7 @@ def _is_unsafe_at(sums: Sums, how: Route, steps: NDArray[np.float64]) -> NDArray
 
 def _paired(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Repair:
     """Channels of the data in an order in which no two neighbours can leave the lane, 0 beside those left over."""
-    if (how.machine.group, how.machine.distance) != (2, 1) or how.order == "channels, taps":
+    if (how.machine.group, how.machine.distance) != (2, 1) or how.order in ("channels, taps", "taps by columns"):
         raise bad_value("how", "'pairs' needs lanes of two neighbours, and channels that stand together")
     ends = [end + how.x_shift for end in sums.x_ends]
     if sums.window is not None and not how.is_padding_outside:

@@ -6,7 +6,7 @@ from adaptors.tflite import ADAPTORS as CALLS
 ADAPTORS = {
     name: call
     for name, call in CALLS.items()
-    if name not in ("LOG", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "NEG", "PAD", "PADV2", "REDUCE_MAX", "REDUCE_MIN")
+    if name not in ("MAXIMUM", "MAX_POOL_2D", "MINIMUM", "NEG", "PAD", "PADV2", "REDUCE_MAX", "REDUCE_MIN")
     if name not in ("RELU_0_TO_1", "RELU_N1_TO_1", "RESIZE_NEAREST_NEIGHBOR", "SVDF")
 }
 """The ops that have cases of their own; what ARM makes of the others is in the cases of x86."""
