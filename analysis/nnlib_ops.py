@@ -86,7 +86,7 @@ def _recip(rng: np.random.Generator, ends: Range) -> Tried:
 
 def _div(rng: np.random.Generator, ends: Range) -> Tried:
     x = _images(rng, ends)
-    by = QTensor(np.uint8([50, 90, 130, 255]), 0.0, 5.1)
+    by = QTensor(np.array([50, 90, 130, 255], np.uint8), 0.0, 5.1)
     return tried(nnlib.quantized_div_8(x, by), values(x) / values(by))
 
 
@@ -98,7 +98,7 @@ def _sum(rng: np.random.Generator, ends: Range) -> Tried:
 def _batch_norm(op: Callable[..., QTensor], bias: QTensor) -> Callable[..., Tried]:
     def run(rng: np.random.Generator, ends: Range) -> Tried:
         x, top = _images(rng, ends), 4 * max(map(abs, ends))
-        scale = QTensor(np.uint8([200, 0, 160, 128]), -1.28, 1.27)
+        scale = QTensor(np.array([200, 0, 160, 128], np.uint8), -1.28, 1.27)
         return tried(op(x, scale, bias, -top * 128 / 127, top), values(x) * values(scale) + values(bias))
 
     return run
@@ -123,8 +123,8 @@ def _sigmoid(x: Reals) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-BIAS_8 = QTensor(np.uint8([255, 0, 100, 200]), -1.28, 1.27)
-BIAS_32 = QTensor(np.int32([2**30, -(2**30), -(2**27), 2**29]), -2.0, 2.0)
+BIAS_8 = QTensor(np.array([255, 0, 100, 200], np.uint8), -1.28, 1.27)
+BIAS_32 = QTensor(np.array([2**30, -(2**30), -(2**27), 2**29], np.int32), -2.0, 2.0)
 SHORT = "computes the mean and the spread in floats of 15 bits, and has a whole number as gain"
 RESCALED = "multiplies weights that are 129 codes or more from their zero, and drops a bit of each"
 OPS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Session"]
 
-BATCH_NORMS = quantized_batch_norm_8x8p8to8, quantized_batch_norm_8x8p32to8
+BATCH_NORMS: tuple[Any, ...] = (quantized_batch_norm_8x8p8to8, quantized_batch_norm_8x8p32to8)
 
 
 class Session:
