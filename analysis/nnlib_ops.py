@@ -86,16 +86,22 @@ def _recip(rng: np.random.Generator, ends: Range) -> Tried:
 
 def _div(rng: np.random.Generator, ends: Range) -> Tried:
     x = _images(rng, ends)
-    by = QTensor(np.uint8([50, 90, 130, 255]), 0.0, 5.1)
+    by = QTensor(np.array([50, 90, 130, 255], np.uint8), 0.0, 5.1)
     return tried(nnlib.quantized_div_8(x, by), values(x) / values(by))
 
 
-def _batch_norm(rng: np.random.Generator, ends: Range) -> Tried:
-    x, top = _images(rng, ends), 4 * max(map(abs, ends))
-    scale = QTensor(np.uint8([200, 0, 160, 128]), -1.28, 1.27)
-    bias = QTensor(np.uint8([255, 0, 100, 200]), -1.28, 1.27)
-    t = nnlib.quantized_batch_norm_8x8p8to8(x, scale, bias, -top * 128 / 127, top)
-    return tried(t, values(x) * values(scale) + values(bias))
+def _sum(rng: np.random.Generator, ends: Range) -> Tried:
+    x = _images(rng, ends)
+    return tried(nnlib.quantized_sum_8to32(x, [1, 2]), values(x).sum((1, 2), keepdims=True))
+
+
+def _batch_norm(op: Callable[..., QTensor], bias: QTensor) -> Callable[..., Tried]:
+    def run(rng: np.random.Generator, ends: Range) -> Tried:
+        x, top = _images(rng, ends), 4 * max(map(abs, ends))
+        scale = QTensor(np.array([200, 0, 160, 128], np.uint8), -1.28, 1.27)
+        return tried(op(x, scale, bias, -top * 128 / 127, top), values(x) * values(scale) + values(bias))
+
+    return run
 
 
 def _instance_norm(rng: np.random.Generator, ends: Range) -> Tried:
@@ -117,6 +123,8 @@ def _sigmoid(x: Reals) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+BIAS_8 = QTensor(np.array([255, 0, 100, 200], np.uint8), -1.28, 1.27)
+BIAS_32 = QTensor(np.array([2**30, -(2**30), -(2**27), 2**29], np.int32), -2.0, 2.0)
 SHORT = "computes the mean and the spread in floats of 15 bits, and has a whole number as gain"
 RESCALED = "multiplies weights that are 129 codes or more from their zero, and drops a bit of each"
 OPS = (
@@ -125,6 +133,9 @@ OPS = (
     Op("supernode on a v65, the same", "nnlib_v65", p.convolved("v65", p.POSITIVE, p.NARROW), why=RESCALED),
     Op("depthwise_supernode", "nnlib_depthwise", p.convolved_by_channel),
     Op("input_supernode", "nnlib_input", p.first_layer),
+    Op("supernode3322", "nnlib_3322", p.of_two_channels),
+    Op("transpose_conv2d_8x8p32to8", "nnlib_transposed", p.transposed),
+    Op("depthwise_conv2d_8x8to32, int32", "nnlib_depthwise_sums", p.summed_by_channel),
     Op("super_fc", "nnlib_super_fc", p.connected),
     Op("l2_pool_8", "nnlib_l2_pool", p.pooled),
     Op("tanh_8", "nnlib_tanh", _each(nnlib.quantized_tanh_8, np.tanh)),
@@ -135,9 +146,19 @@ OPS = (
     Op("resize_bilinear_8, three times the size", "nnlib_resize", _resize(3)),
     Op("resize_bilinear_8, twice the size", "nnlib_doubled", _resize(2)),
     Op("mean_8, range of the input", "nnlib_mean", _mean),
+    Op("sum_8to32, int32", "nnlib_sum", _sum),
     Op("sqrt_8", "nnlib_sqrt", _each(nnlib.quantized_sqrt_8, np.sqrt), signed=False),
     Op("recip_8", "nnlib_recip", _recip, signed=False),
     Op("div_8 by channels", "nnlib_div", _div),
-    Op("batch_norm_8x8p8to8, range given", "nnlib_batch_norm", _batch_norm),
+    Op(
+        "batch_norm_8x8p8to8, range given",
+        "nnlib_batch_norm",
+        _batch_norm(nnlib.quantized_batch_norm_8x8p8to8, BIAS_8),
+    ),
+    Op(
+        "batch_norm_8x8p32to8, range given",
+        "nnlib_batch_norm_32",
+        _batch_norm(nnlib.quantized_batch_norm_8x8p32to8, BIAS_32),
+    ),
     Op("instance_norm_8, codes of all sizes", "nnlib_instance_norm", _instance_norm, why=SHORT),
 )

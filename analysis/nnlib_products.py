@@ -19,7 +19,10 @@ __all__ = [
     "convolved",
     "convolved_by_channel",
     "first_layer",
+    "of_two_channels",
     "pooled",
+    "summed_by_channel",
+    "transposed",
 ]
 
 SIDE, DEPTH, OUT = 8, 8, 8
@@ -69,11 +72,37 @@ def first_layer(rng: np.random.Generator, of_x: Range) -> Tried:
     return _run(rng, exact, lambda *of_y: nnlib.input_supernode(x, w, of_y[0], (1, 1), "VALID", *of_y[1:]))
 
 
+def of_two_channels(rng: np.random.Generator, of_x: Range) -> Tried:
+    """Try the node of two channels and two filters."""
+    x, w = drawn(rng, (1, SIDE, SIDE, 2), of_x), drawn(rng, (3, 3, 2, 2), MIDDLE)
+    exact = np.einsum("nyxcij,ijco->nyxo", _windows(values(x), 3), values(w))
+    return _run(rng, exact, lambda *of_y: nnlib.supernode3322(x, w, of_y[0], "VALID", *of_y[1:]))
+
+
+def transposed(rng: np.random.Generator, of_x: Range) -> Tried:
+    """Try a transposed convolution, each pixel of which becomes four."""
+    x, w = drawn(rng, (1, SIDE, SIDE, DEPTH), of_x), drawn(rng, (OUT, 2, 2, DEPTH), MIDDLE)
+    exact = np.einsum("nyxc,oijc->nyixjo", values(x), values(w)).reshape(1, 2 * SIDE, 2 * SIDE, OUT)
+
+    def node(bias: QTensor, *of_y: float) -> QTensor:
+        size = 2 * SIDE, 2 * SIDE
+        return nnlib.quantized_transpose_conv2d_8x8p32to8(x, w, bias, (2, 2), (0, 0, 0, 0), size, *of_y)
+
+    return _run(rng, exact, node)
+
+
 def convolved_by_channel(rng: np.random.Generator, of_x: Range) -> Tried:
     """Try a depthwise supernode."""
     x, w = drawn(rng, (1, SIDE, SIDE, DEPTH), of_x), drawn(rng, (3, 3, DEPTH, 1), MIDDLE)
     exact = np.einsum("nyxcij,ijc->nyxc", _windows(values(x), 3), values(w)[..., 0])
     return _run(rng, exact, lambda *of_y: nnlib.depthwise_supernode(x, w, of_y[0], (1, 1), "VALID", *of_y[1:]))
+
+
+def summed_by_channel(rng: np.random.Generator, of_x: Range) -> Tried:
+    """Try the sums of a depthwise convolution, in int32."""
+    x, w = drawn(rng, (1, SIDE, SIDE, DEPTH), of_x), drawn(rng, (3, 3, DEPTH, 1), MIDDLE)
+    exact = np.einsum("nyxcij,ijc->nyxc", _windows(values(x), 3), values(w)[..., 0])
+    return tried(nnlib.quantized_depthwise_conv2d_8x8to32(x, w, (1, 1), "VALID"), exact)
 
 
 def connected(rng: np.random.Generator, of_x: Range) -> Tried:

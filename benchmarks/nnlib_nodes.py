@@ -1,4 +1,4 @@
-"""Fused nodes of qops.nnlib: a convolution, a bias and a requantization into a given range."""
+"""Fused nodes of qops.nnlib: a convolution, a bias and a requantization into a given range, or one that they find."""
 
 import math
 from collections.abc import Callable
@@ -54,6 +54,20 @@ def qops_node(kind: Any, function: Any, x: Array, w: Array, prepared: bool = Fal
     return Candidate(lambda: function(t, *given, out=out), lambda: out, WITHIN)
 
 
+def qops_finding(kind: Any, function: Any, x: Array, w: Array, prepared: bool = False) -> Candidate:
+    """Call qops without a range: the node begins with a guess, and passes over its sums until they fit."""
+    t, out = (x, *A.range), shared(x.size, np.uint8).reshape(x.shape)
+    given, step = ((w, *B.range), NO_BIAS, (1, 1), "SAME"), A.scale * B.scale
+    op = kind(*given)
+    range_of = op(t, out)
+
+    def result() -> Array:
+        return (range_of.min + out * range_of.scale) / step
+
+    within = WITHIN * float(range_of.scale) / step
+    return Candidate((lambda: op(t, out)) if prepared else (lambda: function(t, *given, out=out)), result, within)
+
+
 NODES = [
     *both(
         Case(
@@ -76,6 +90,30 @@ NODES = [
             lambda n: data.operations(n) // CHANNELS,
             peak.EXACT,
             (14, 56),
+            (14,),
+        )
+    ),
+    *both(
+        Case(
+            "nnlib_supernode_free",
+            data.filtered,
+            data.convolved,
+            partial(qops_finding, nnlib.Supernode, nnlib.supernode),
+            data.operations,
+            peak.EXACT,
+            (4, 14, 56),
+            (14,),
+        )
+    ),
+    *both(
+        Case(
+            "nnlib_depthwise_supernode_free",
+            by_channel,
+            convolved_by_channel,
+            partial(qops_finding, nnlib.DepthwiseSupernode, nnlib.depthwise_supernode),
+            lambda n: data.operations(n) // CHANNELS,
+            peak.EXACT,
+            (4, 14, 56),
             (14,),
         )
     ),

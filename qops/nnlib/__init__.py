@@ -36,8 +36,9 @@ Supernodes
 Not modelled: ``QuantizedConv2d_16x16to32``, ``GroupedConv2d_8x8p32to8``, ``InstanceNormBG_8``; other ops on 16-bit
 codes; input supernodes with a stride of 3 across; groups of a transposed convolution; softmax of 5632 codes or more in
 rows of 1408 or more; LRN over rows or columns; a bilinear resize of at most two channels with ``align_corners`` to four
-times the width, a power of two; the range that a batch norm keeps from run to run; other versions than 0x00021401; the
-blocked ``_d32`` layout (its ops take plain arrays here); the vector paths of matmul and conv2d.
+times the width, a power of two; the range that a batch norm keeps from run to run, and how a graph gets one; other
+versions than 0x00021401; the blocked ``_d32`` layout (its ops take plain arrays here); the vector paths of matmul and
+conv2d.
 """
 
 from typing import TYPE_CHECKING

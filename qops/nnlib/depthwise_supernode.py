@@ -96,9 +96,9 @@ class DepthwiseSupernode(FusedNode):
         self._ready(w.transpose(0, 1, 3, 2), zero, step, bias, groups=groups, scales=scales, period=period)
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        seen = [watched(sums)]
         if self._each is not None:
-            return watched_beside(seen[0], place, self._moves[0], self._moves[1] == "VALID", self._each)
+            return watched_beside(place, sums, self._moves, self._each)
+        seen = [watched(sums)]
         if self._taps[1] == 5 and self._moves[0][1] == 2 and sums.shape[2] % 4 == 1:
             seen.append(Watched(sums[:, :, -1:], is_shifted_twice=True))
         return seen

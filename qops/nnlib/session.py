@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_type
+from qops.nnlib.batch_norm import quantized_batch_norm_8x8p8to8, quantized_batch_norm_8x8p32to8
 from qops.nnlib.fused_node import Node
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Session"]
+
+BATCH_NORMS: tuple[Any, ...] = (quantized_batch_norm_8x8p8to8, quantized_batch_norm_8x8p32to8)
 
 
 class Session:
@@ -51,6 +56,8 @@ class Session:
     """
 
     def __init__(self, op: Node) -> None:
+        if any(op is other for other in BATCH_NORMS):
+            raise bad_type("op", f"{op.__name__} keeps a range in the original, too, but no second call was recorded")
         if not isinstance(op, Node):
             raise bad_type("op", f"expected a prepared op of nnlib that finds its range, got {op!r}")
         self.op, self._ends, self.passes = op, op._fresh(), 0

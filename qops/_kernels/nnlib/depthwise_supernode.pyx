@@ -9,7 +9,6 @@ from qops._kernels.nnlib.node_sums cimport Watched, watched
 
 import numpy as np
 
-
 cnp.import_array()
 
 cdef extern from "nnlib/depthwise_supernode.h":
@@ -39,6 +38,7 @@ cdef struct Seen:  # a column of the image that a tap across of a window reads, 
 
 cdef struct Column:  # a column of windows, of which some taps read the image, and the other ones the zero code
     int count
+    bint leaves  # whether a tap reads another slice
     Seen[TAPS] seen
 
 
@@ -46,12 +46,13 @@ cdef Column column_at(const ImageMemory* m, Py_ssize_t start) noexcept nogil:
     """Give what windows read that begin in a column of the memory. Columns go on in the next slice, or row."""
     cdef Column made
     cdef Py_ssize_t t, column
-    made.count = 0
+    made.count, made.leaves = 0, False
     for t in range(TAPS):
         column = (start + t) % m.line - COLUMNS
         if 0 <= column < m.width:
             made.seen[made.count] = Seen(t, (start + t) // m.line, column)
             made.count += 1
+            made.leaves = made.leaves or start + t >= m.line
     return made
 
 
@@ -59,6 +60,15 @@ cdef Py_ssize_t start_of(const Beside* b, Py_ssize_t i) noexcept nogil:
     """The column of memory where the window of the column beside the result number i begins."""
     cdef Py_ssize_t place = i if i < b.before else i + b.width
     return (place - b.before) * b.across + COLUMNS - b.left
+
+
+cdef Py_ssize_t columns_beside(const ImageMemory* m, const Beside* b, Column* columns) noexcept nogil:
+    """Set the columns of windows beside the result that read the image, and give how many they are."""
+    cdef Py_ssize_t i, count = 0
+    for i in range(b.before + b.after):
+        columns[count] = column_at(m, start_of(b, i))
+        count += columns[count].count > 0
+    return count
 
 
 cdef void window_sums(const uint8_t** codes, const int16_t** w, int taps, int zero, Py_ssize_t n,
@@ -72,9 +82,12 @@ cdef void window_sums(const uint8_t** codes, const int16_t** w, int taps, int ze
 
 
 cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* column, Py_ssize_t row, Py_ssize_t part,
-                     int32_t* sums, int* unset) noexcept nogil:
-    """Set the sums of a window in a slice, and note taps whose last channels are not set; these add nothing."""
-    cdef Py_ssize_t i, t, y, place, known, n = min(<Py_ssize_t>VECTOR, m.channels - part * VECTOR)
+                     Py_ssize_t n, int32_t* sums, int* unset) noexcept nogil:
+    """Set the sums of a window in n channels from the slice `part` on: of this slice, or, if no tap leaves it, of all.
+
+    Note taps whose last channels are not set; these add nothing.
+    """
+    cdef Py_ssize_t i, t, y, place, known
     cdef (const uint8_t*)[TAPS * TAPS] codes
     cdef (const int16_t*)[TAPS * TAPS] weights
     cdef uint8_t[TAPS * TAPS * VECTOR] room  # for taps of which not all channels are set
@@ -100,20 +113,20 @@ cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* colum
 cdef int32_t* add_column(const ImageMemory* m, const Column* column, Py_ssize_t down, const int16_t* w,
                          Py_ssize_t rows, int32_t* sums, int* unset) noexcept nogil:
     """Set the sums (rows, channels) of a column of windows of one image, and give where they end."""
-    cdef Py_ssize_t y, s
+    cdef Py_ssize_t y, i, at_once = <Py_ssize_t>VECTOR if column.leaves else m.channels
     for y in range(rows):
-        for s in range(m.slices):
-            add_window(m, w + s * VECTOR, column, y * down, s, sums + s * VECTOR, unset)
+        for i from 0 <= i < m.channels by at_once:
+            add_window(m, w + i, column, y * down, i // VECTOR, min(at_once, m.channels - i), sums + i, unset)
         sums += m.channels
     return sums
 
 
-cdef Beside beside(place, stride, bint is_valid):
+cdef Beside beside(tuple moves, Py_ssize_t left, Py_ssize_t width) except *:
     """Give the columns left and right of the result that fill up the vectors of its rows."""
     cdef Beside b
-    b.down, b.across = stride
-    b.left, b.width = place.before[1], place.size[1]
-    b.before = COLUMNS // b.across if is_valid else (COLUMNS - b.left) // b.across
+    (b.down, b.across), padding = moves
+    b.left, b.width = left, width
+    b.before = COLUMNS // b.across if padding == "VALID" else (COLUMNS - b.left) // b.across
     b.after = -(b.width + b.before) & (COLUMNS - 1)
     return b
 
@@ -127,25 +140,25 @@ cdef ImageMemory memory_of(cnp.ndarray x, int zero, Py_ssize_t top):
     return m
 
 
-def watched_beside(Watched results, place, stride, bint is_valid, cnp.ndarray w):
+def watched_beside(place, cnp.ndarray results, tuple moves, cnp.ndarray w):
     """Give what is watched: besides the results the columns left and right that fill up the vectors of their rows.
 
     They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
     zero code before the image and up to three after it. What is after a slice is the next one, or the next row. The
     first of the columns only reads the zero code, as others may: their sums are 0.
-    w: int16 (3, 3, C), less their zero.
+    moves: the stride and the padding. w: int16 (3, 3, C), less their zero.
     """
-    cdef Beside b = beside(place, stride, is_valid)
+    top, left = place.before
+    cdef Beside b = beside(moves, left, cnp.PyArray_DIM(results, 2))
     cdef cnp.ndarray x = cnp.PyArray_GETCONTIGUOUS(place.image), sums
-    cdef ImageMemory m = memory_of(x, place.zero, place.before[0])
+    cdef ImageMemory m = memory_of(x, place.zero, top)
     cdef Column[MOST] columns
     cdef int[MOST][TAPS * TAPS] unset
-    cdef Py_ssize_t i, j, rows = place.size[0], images = cnp.PyArray_DIM(x, 0), count = 0
+    cdef Py_ssize_t i, j, rows = cnp.PyArray_DIM(results, 1), images = cnp.PyArray_DIM(x, 0)
+    cdef Py_ssize_t count = columns_beside(&m, &b, columns)
     cdef cnp.npy_intp[4] shape = [1, 1, 1, m.channels]
     cdef int32_t* end
-    for i in range(b.before + b.after):
-        columns[count] = column_at(&m, start_of(&b, i))
-        count += columns[count].count > 0
+    cdef Watched known = watched(results)
     shape[2] += count * images * rows
     sums = cnp.PyArray_EMPTY(4, shape, cnp.NPY_INT32, 0)
     end = <int32_t*>cnp.PyArray_DATA(sums)
@@ -155,12 +168,11 @@ def watched_beside(Watched results, place, stride, bint is_valid, cnp.ndarray w)
             m.image = <const uint8_t*>cnp.PyArray_DATA(x) + j * m.height * m.width * m.channels
             end = add_column(&m, &columns[i], b.down, <const int16_t*>cnp.PyArray_DATA(w), rows, end, unset[i])
     memset(end, 0, 4 * m.channels)
-    for i in range(count):
-        for j in range(TAPS * TAPS):
-            if unset[i][j]:
-                return [results, *parted(sums, np.array(unset, bool)[:count], w, m.zero)]
-    results.add(sums)
-    return [results]
+    for i in range(count * TAPS * TAPS):
+        if (&unset[0][0])[i]:
+            return [known, *parted(sums, np.array(unset, bool)[:count], w, m.zero)]
+    known.add(sums)
+    return [known]
 
 
 cdef list parted(sums, unset, w, int zero):

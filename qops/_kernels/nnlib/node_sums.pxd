@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 from qops._kernels.nnlib.node_range cimport Gain, NodeRange
 from qops._kernels.nnlib.ranges cimport FloatEnds
 
-cdef struct Extremes:  # of sums, or of results in output steps before they saturate
+cdef struct FarSums:  # the extremes of sums, or of results in output steps before they saturate
     int64_t lowest, highest
 
 cdef class Watched:
@@ -14,9 +14,9 @@ cdef class Watched:
     cdef bint is_shifted_twice, needs_shift
 
     cdef int add(self, cnp.ndarray sums) except -1
-    cdef Extremes found(self, cnp.ndarray words, const Gain* gain)
-    cdef Extremes results(self, cnp.ndarray far_sums, cnp.ndarray words, const Gain* gain, int shift)
-    cdef Extremes worded(self, cnp.ndarray words)
+    cdef FarSums found(self, cnp.ndarray words, const Gain* gain)
+    cdef FarSums results(self, cnp.ndarray far_sums, cnp.ndarray words, const Gain* gain, int shift)
+    cdef FarSums worded(self, cnp.ndarray words)
     cdef cnp.ndarray wrapped(self, cnp.ndarray words, int shift)
 
 cpdef Watched watched(cnp.ndarray sums)

@@ -67,24 +67,24 @@ cdef class Watched:
                                  far + n)
         return 0
 
-    cdef Extremes found(self, cnp.ndarray words, const Gain* gain):
+    cdef FarSums found(self, cnp.ndarray words, const Gain* gain):
         """Give the extremes of the results; 0 is among them, as channels that fill up vectors are."""
         cdef int shift = gain.left_shift * (2 if self.is_shifted_twice else 1)
-        cdef Extremes found = self.worded(words)
+        cdef FarSums found = self.worded(words)
         if found.lowest < INT32_MIN >> shift or found.highest > INT32_MAX >> shift:
             found = self.results(self.wrapped(words, shift), None, gain, 0)
         elif gain.count == 1 and self.less is None:
             by = gain.channels[0].multiplier
-            found = Extremes(fraction(found.lowest, by, shift), fraction(found.highest, by, shift))
+            found = FarSums(fraction(found.lowest, by, shift), fraction(found.highest, by, shift))
         else:
             found = self.results(self.far, words, gain, shift)
         if self.needs_shift and gain.left_shift == 0:
             found.highest = 0
         return found
 
-    cdef Extremes results(self, cnp.ndarray far_sums, cnp.ndarray words, const Gain* gain, int shift):
+    cdef FarSums results(self, cnp.ndarray far_sums, cnp.ndarray words, const Gain* gain, int shift):
         """Give the extremes of the results of the lowest and the highest sum of each channel, and of 0."""
-        cdef Extremes found = Extremes(0, 0)
+        cdef FarSums found = FarSums(0, 0)
         cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(far_sums)
         cdef const int32_t* added = <const int32_t*>numbers(words)
         cdef const int64_t* of_words = numbers(self.words)
@@ -103,7 +103,7 @@ cdef class Watched:
             found.highest = max(found.highest, fraction(high, by, shift))
         return found
 
-    cdef Extremes worded(self, cnp.ndarray words):
+    cdef FarSums worded(self, cnp.ndarray words):
         """Give the extremes of the sums with their words, and of 0."""
         cdef const int32_t* far = <const int32_t*>cnp.PyArray_DATA(self.far)
         cdef const int32_t* added = <const int32_t*>cnp.PyArray_DATA(words)
@@ -113,7 +113,7 @@ cdef class Watched:
         for i in range(n):
             word = added[place(of_words, i)]
             lowest, highest = min(lowest, far[i] + word), max(highest, far[n + i] + word)
-        return Extremes(lowest, highest)
+        return FarSums(lowest, highest)
 
     cdef cnp.ndarray wrapped(self, cnp.ndarray words, int shift):
         """Give the extremes of each channel as `far` has them, of sums that wrap: with their words, and shifted."""
@@ -150,9 +150,9 @@ cdef inline int64_t fraction(int64_t x, int64_t multiplier, int left_shift) noex
     return (<int64_t>wrap_s32(x << left_shift) * multiplier + (1 << 30)) >> 31
 
 
-cdef Extremes extremes(list seen, cnp.ndarray words, const Gain* gain, bint possible):
+cdef FarSums extremes(list seen, cnp.ndarray words, const Gain* gain, bint possible):
     """Give the extremes of the results; of sums that are not known, `possible` gives the farthest that they may be."""
-    cdef Extremes all = Extremes(0, 0), found
+    cdef FarSums all = FarSums(0, 0), found
     cdef Watched part
     for part in seen:
         if part.less is None or possible:
@@ -172,7 +172,7 @@ cdef bint has_unknown(list seen):
 cdef bint next_range(NodeRange ends, list seen, cnp.ndarray words, const Gain* gain, bint keeps_given,
                      FloatEnds* found) except -1:
     """Set the range of the next pass; False if there is none. ValueError if it depends on what memory holds."""
-    cdef Extremes known = extremes(seen, words, gain, False), far
+    cdef FarSums known = extremes(seen, words, gain, False), far
     cdef bint is_moved = ends.retried(gain.step, known.lowest, known.highest, keeps_given, found)
     cdef FloatEnds other
     if not has_unknown(seen):

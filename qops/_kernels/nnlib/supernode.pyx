@@ -84,8 +84,8 @@ cdef class Fused:
     way: the stride and the padding. w_zero: subtracted from the packed weights. step: of the weights. bias: steps from
     0, and the step. zeros: the sums of the weights less their zero, which times the zero of images belong to the sums.
     added: what float32 subtracts from the words for them, and factor what integers add; without `added`, integers do
-    all. inverse: 1 / the factors of the channels, or None. rules: the node's `NodeRules`. watches_more: whether the node
-    may watch more than the sums of its results.
+    all. inverse: 1 / the factors of the channels, or None. rules: the node's `NodeRules`. watches_more: whether it may
+    watch more than the sums of its results.
     """
     cdef PackedWeights packed
     cdef tuple taps, stride
