@@ -55,7 +55,7 @@ _ROWS: tuple[tuple[str, str | FittedRule, str], ...] = (
             f"tpu-mlir-cv18xx-{rounding}",
             rule,
             "Sophgo tpu-mlir, MathUtils.cpp: MultiplierShift for CV18xx, acc * multiplier / 2**right_shift in float32, "
-            f"{rounding.replace('-', '_')}; its other modes have no row",
+            f"{rounding.replace('-', '_')} (its other modes have no row)",
         )
         for rounding, rule in (("half-even", "tosa-inexact"), ("half-away", "fp32-away"))
     ),

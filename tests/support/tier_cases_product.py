@@ -79,8 +79,9 @@ def windows_beside(rng):
     """What a depthwise node watches left and right of its results, of each number of channels."""
     for n in range(1, 70):
         x, w = rng.integers(0, 256, (2, 5, 7, n)).astype(np.uint8), rng.integers(-255, 256, (3, 3, n)).astype(np.int16)
+        results = rng.integers(-100, 101, (2, 5, 7, n), np.int32)
         place = SimpleNamespace(image=x, before=(1, 1), size=(5, 7), zero=99)
-        for part in watched_beside(place, (1, 1), False, w):
+        for part in watched_beside(place, results, ((1, 1), False), w):
             yield part.far
 
 
