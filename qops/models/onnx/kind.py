@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import unwrap
 from typing import Any
 
 from qops.models.onnx.inputs import Spec
@@ -89,7 +90,7 @@ class Kind(OperatorKind):
     @property
     def count(self) -> int:
         """How many inputs the function takes, in the order of the node: its arguments by position."""
-        return 0 if self.function is None else self.function.__code__.co_argcount
+        return 0 if self.function is None else unwrap(self.function).__code__.co_argcount
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -105,5 +106,5 @@ class Kind(OperatorKind):
     def _by_name(self) -> tuple[str, ...]:
         if self.function is None:
             return ()
-        code = self.function.__code__
+        code = unwrap(self.function).__code__  # `name_keywords` may have put a function around it
         return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
