@@ -28,7 +28,7 @@ class Kind(OperatorKind):
     is_own : bool
         Whether it is an operator of onnxruntime's own domain.
     rule : str
-        Whose bits a node gives; "" for those of the runtime.
+        Whose bits a node gives; "" for those of the runtime. Where its products share words, they are the runtime's.
     inputs : Spec or None
         Where scales, zero points and a bias stand.
     inputs_of : callable or None

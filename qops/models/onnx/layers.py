@@ -71,7 +71,7 @@ def _sums(
         made = np.rint(product(node, codes.astype(np.float64) - zeros[0], by)).astype(np.int64)
         return made if bias is None else made + _along(bias.astype(np.int64), along)
 
-    lost = lost_of(site, *zeros)
+    lost = lost_of(site, op, zeros[0])
 
     def sums(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
         assert lost is not None

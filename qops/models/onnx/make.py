@@ -17,7 +17,7 @@ from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
 from qops.models.op import Missing, takes_threads
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["as_run", "as_uint8", "made_of"]
+__all__ = ["as_run", "as_uint8", "made_of", "rule_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 
@@ -44,9 +44,7 @@ def made_of(site: Site) -> Made:
         return made
     if len(node.inputs) > row.count:
         raise Missing(f"it has {len(node.inputs)} inputs, where {row.count} are known")
-    attributes = _attributes(node, row.attributes) | (
-        {"runtime": own_runtime(site) if row.is_own else site.runtime} if row.has_runtime else {}
-    )
+    attributes = _attributes(node, row.attributes) | ({"runtime": _runtime(site)} if row.has_runtime else {})
     if row.implied is not None:
         attributes = row.implied(site, attributes)
     flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
@@ -64,6 +62,32 @@ def made_of(site: Site) -> Made:
     if flipped:
         product = partial(_product_on_uint8, product, 0 in flipped, _is_signed(site))
     return Made(lambda given: product(given[0]), op, not flipped, product)
+
+
+def rule_of(site: Site, op: Any) -> str:
+    """Give whose bits a node gives: the rule of its prepared op, that of its kind, or the runtime.
+
+    Parameters
+    ----------
+    site : Site
+    op : Prepared or None
+        The prepared op of the node. Where its products share words of 16 bits, as those of MatMulInteger do on some
+        CPUs, its sums are not exact but the runtime's.
+
+    Returns
+    -------
+    str
+    """
+    row, runtime = kind_of(site.node), _runtime(site)
+    if hasattr(row.prepared, "pairs_of"):
+        loses = COLUMNS[runtime].pairs if op is None else op.pairs_of(site.tensors[site.node.inputs[0]].dtype)
+        return runtime if loses else row.rule or runtime
+    rule: str = getattr(op, "rule", "")  # that of two tensors may depend on their scales
+    return rule or row.rule or runtime
+
+
+def _runtime(site: Site) -> str:
+    return own_runtime(site) if kind_of(site.node).is_own else site.runtime
 
 
 def as_run(node: Node, runtime: str) -> Node:

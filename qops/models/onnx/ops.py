@@ -15,8 +15,8 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec, constant, with_scales
 from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.make import as_run, made_of
-from qops.models.onnx.site import Made, Site, own_runtime
+from qops.models.onnx.make import as_run, made_of, rule_of
+from qops.models.onnx.site import Made, Site
 from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
 from qops.onnx.runtimes import RUNTIMES
@@ -157,9 +157,7 @@ def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]
         row.check(site)
     if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
         made = made_of(site)
-        rule = getattr(made.prepared, "rule", "")  # that of two tensors may depend on their scales
-        runtime = own_runtime(site) if row.is_own else site.runtime
-        return made, _real(site), rule or row.rule or runtime
+        return made, _real(site), rule_of(site, made.prepared)
     if row.moves is not None:
         run = partial(row.moves, node)
         return Made(run), run, row.rule
