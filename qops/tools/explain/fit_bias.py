@@ -55,11 +55,11 @@ def of_given_bias(
             if not _gives(channels[0], structure, first_m, first_n, _rounded(bias[0], first_n)):
                 continue
             every = [v.reshape(-1) for v in map(np.asarray, multiplier_of(rule, scales[rule.scales]))]
-            pairs = list(zip(*(v.tolist() for v in every), strict=True))
-            added = [_rounded(one, shift) for one, (_, shift) in zip(bias.tolist(), pairs, strict=True)]
-            each = [(own_m, own_n, c) for (own_m, own_n), c in zip(pairs, added, strict=True)]
+            factors = list(zip(*(v.tolist() for v in every), strict=True))
+            added = [_rounded(one, shift) for one, (_, shift) in zip(bias.tolist(), factors, strict=True)]
+            each = [(own_m, own_n, c) for (own_m, own_n), c in zip(factors, added, strict=True)]
             if all(_gives(d, structure, *one) for d, one in zip(channels, each, strict=True)):
-                yield _fitted(structure._replace(**own), None, added, pairs)
+                yield _fitted(structure._replace(**own), None, added, factors)
 
 
 def _rounded(bias: float, n: int) -> int:
@@ -70,8 +70,8 @@ def _gives(data: FitData, rule: FittedRule, m: int, n: int, added: int) -> bool:
     return abs(added) < _FAR and data.gives(rule._replace(added=added), m, n)
 
 
-def _fitted(rule: FittedRule, integers: Any, added: list[int], pairs: list[Pair]) -> Fitted:
-    steps = [c / 2**n for c, (_, n) in zip(added, pairs, strict=True)]
+def _fitted(rule: FittedRule, integers: Any, added: list[int], factors: list[Pair]) -> Fitted:
+    steps = [c / 2**n for c, (_, n) in zip(added, factors, strict=True)]
     if len(added) == 1:
         return Fitted(rule._replace(added=added[0]), integers, steps[0])
     return Fitted(rule._replace(added=tuple(added)), integers, np.array(steps))
@@ -138,14 +138,14 @@ def of_any_bias(
         for rule in rules:
             own = {name: getattr(rule, name) for name in ("bits", "source", "made", "scales")}
             every = [v.reshape(-1).tolist() for v in map(np.asarray, multiplier_of(rule, scales[rule.scales]))]
-            pairs = list(zip(*every, strict=True))
-            yield from _of_pairs(channels, structure._replace(**own), pairs, None)
+            factors = list(zip(*every, strict=True))
+            yield from _of_pairs(channels, structure._replace(**own), factors, None)
 
 
-def _of_pairs(channels: list[FitData], rule: FittedRule, pairs: list[Pair], integers: Any) -> Iterator[Fitted]:
+def _of_pairs(channels: list[FitData], rule: FittedRule, factors: list[Pair], integers: Any) -> Iterator[Fitted]:
     """Give the rule with what may be added for a multiplier and a shift of each channel."""
     found = []
-    for data, (m, n) in zip(channels, pairs, strict=True):
+    for data, (m, n) in zip(channels, factors, strict=True):
         if not data.takes(m, n):
             return
         for part in parts_of(data):
@@ -155,7 +155,7 @@ def _of_pairs(channels: list[FitData], rule: FittedRule, pairs: list[Pair], inte
         found.append((low, high))
     for added in ([_short(low, high) for low, high in found], *map(list, zip(*found, strict=True))):
         if max(map(abs, added)) < _FAR:
-            yield _fitted(rule, integers, added, pairs)
+            yield _fitted(rule, integers, added, factors)
 
 
 def of_any_scale_and_bias(
@@ -186,10 +186,10 @@ def of_any_scale_and_bias(
     for structure in _structures(channels[0].zero_point != 0):
         progress(f"a scale and a bias for {structure}")
         found = [_widest(d, structure, by, bits, about) for d, by in zip(channels, scale.tolist(), strict=True)]
-        pairs = [pair for pair in found if pair is not None]
-        if len(pairs) < len(channels):
+        factors = [pair for pair in found if pair is not None]
+        if len(factors) < len(channels):
             continue
-        for some in (_fewest(channels, structure, pairs), pairs):
+        for some in (_fewest(channels, structure, factors), factors):
             m, n = np.array(some, np.int64).T
             integers = some[0] if len(some) == 1 else (m, n)
             own = structure._replace(bits=max(int(m.max()).bit_length(), 1))
@@ -213,10 +213,10 @@ def _widest(data: FitData, rule: FittedRule, scale: float, bits: int, about: flo
     return (low, n) if room(low) >= 0 else None
 
 
-def _fewest(channels: list[FitData], rule: FittedRule, pairs: list[Pair]) -> list[Pair]:
+def _fewest(channels: list[FitData], rule: FittedRule, factors: list[Pair]) -> list[Pair]:
     """Give each channel the multiplier of the fewest bits to which anything can be added that gives all codes."""
     found = []
-    for data, (m, n) in zip(channels, pairs, strict=True):
+    for data, (m, n) in zip(channels, factors, strict=True):
         short = (m, n)
         for k in range(1, min(m.bit_length() - 1, n) + 1):
             near = [(m >> k) + up for up in (0, 1)]
