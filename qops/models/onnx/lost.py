@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import spec_of
 from qops.models.onnx.make import as_uint8
-from qops.models.onnx.site import Site
+from qops.models.onnx.site import PlacedNode
 from qops.onnx.paired_convolution import ConvolutionSums, PairedConv
 from qops.onnx.pairs import sums_of
 from qops.onnx.runtimes import Pairs
@@ -23,12 +23,12 @@ _WINDOW = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
 Loss = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.int64]]
 
 
-def lost_of(site: Site, op: Any, x_zero: int) -> Loss | None:
+def lost_of(site: PlacedNode, op: Any, x_zero: int) -> Loss | None:
     """Give what computes the loss of a layer's sums.
 
     Parameters
     ----------
-    site : Site
+    site : PlacedNode
         QLinearConv, QLinearMatMul or QGemm.
     op : Prepared
         The prepared op of the node, which says what pairs of products do.

@@ -9,7 +9,7 @@ from qops.models.graph import Graph
 from qops.models.op import Missing, Op
 from qops.models.target import WIDE, PortedLayer, Target, function
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 from qops.tflite.kernels import KERNELS
 from qops.tflite.tables import SIGMOIDS
 
@@ -20,7 +20,7 @@ _INNER = 5  # inner tensors of an LSTM; the last is its hidden state
 _HIDDEN, _CELL = 18, 19  # inputs of an LSTM
 
 
-def _make_svdf(site: Site) -> Made:
+def _make_svdf(site: PlacedOperator) -> OperatorRunner:
     scales = {"feature_scale": site.numbers("w", site.tensor(1))["w_scale"]}
     scales["time_scale"] = site.numbers("w", site.tensor(2))["w_scale"]
     how = {**site.x(), **scales, **site.numbers("state", site.tensor(4)), **site.y, "rank": site.options["Rank"]}
@@ -29,10 +29,10 @@ def _make_svdf(site: Site) -> Made:
         if off >= KERNELS[site.kernel].svdf_bias_off:
             raise Missing(f"the scale of its bias, {site.tensor(3).scale}, is not that of its sums")
     op = tflite.Svdf(site.constant(1), site.constant(2), site.bias(3), **how, **site.own())
-    return Made((0,), lambda *given: tuple(op(*given)), prepared=op, states=site.state(4))
+    return OperatorRunner((0,), lambda *given: tuple(op(*given)), prepared=op, states=site.state(4))
 
 
-def _make_lstm(site: Site) -> Made:
+def _make_lstm(site: PlacedOperator) -> OperatorRunner:
     """Inputs 1 to 4 and 5 to 8 are the weights of input, forget, cell and output; 12 to 15 the biases."""
     if any(site.has(i) for i in (*range(9, 12), 16, 17, *range(20, 24))):
         raise Missing("its LSTM has peepholes, a projection or layer norm")
@@ -48,7 +48,7 @@ def _make_lstm(site: Site) -> Made:
     major = bool(site.options.get("TimeMajor"))
     op = tflite.UnidirectionalSequenceLstm(w, r, b, **numbers, **cell, time_major=major, **site.own())
     states = site.state(_HIDDEN) | site.state(_CELL)
-    return Made((0,), lambda *given: tuple(op(*given)), prepared=op, states=states)
+    return OperatorRunner((0,), lambda *given: tuple(op(*given)), prepared=op, states=states)
 
 
 def _c_of_svdf(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:

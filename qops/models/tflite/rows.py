@@ -13,11 +13,11 @@ from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
-from qops.models.tflite.cut import Cut
+from qops.models.tflite.cut import CutOperator
 from qops.models.tflite.elementwise import make_one, real_one
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -35,10 +35,10 @@ _LARGEST = [
 ]
 
 
-def _make_softmax(site: Site) -> Made:
+def _make_softmax(site: PlacedOperator) -> OperatorRunner:
     types = {"dtype": site.tensor(0).dtype, "y_dtype": site.outputs[0].dtype}
     how = {**site.x(), **site.y, **types, "kernel": site.kernel, "beta": site.options["Beta"]}
-    return Made((0,), tflite.Softmax(**how))
+    return OperatorRunner((0,), tflite.Softmax(**how))
 
 
 def _real_softmax(x: Values, beta: float = 1.0) -> Values:
@@ -51,9 +51,11 @@ def _real_log_softmax(x: Values) -> Values:
     return np.asarray(far - np.log(np.exp(far).sum(-1, keepdims=True)))
 
 
-def _cut_row(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_row(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     (x,) = given
-    return Cut(operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes")
+    return CutOperator(
+        operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes"
+    )
 
 
 def _row_code(made: PortedLayer, lines: list[str], rules: list[str], constants: dict[str, Any]) -> PortedLayer:
