@@ -87,3 +87,11 @@ def test_a_class_has_one_definition():
     exported = {name for room in ROOMS_OF_OPS for name in room.__all__}
     several = {name for name, found in modules.items() if len(found) > 1}
     assert several - exported == (OF_FORMATS | OF_OTHER_ROOMS) - exported
+
+
+def test_a_doc_does_not_lean_on_the_one_above_it():
+    """One that begins "The same" or "The one" says nothing to who reads it alone."""
+    leans = re.compile(r'^ *(?:r?"""|/\* )?The (?:same|one)\b.*', re.M)
+    assert leans.findall('x = 1\n"""The same of y."""') == ['"""The same of y."""']
+    found = {path.relative_to(ROOT).as_posix(): leans.findall(path.read_text("utf-8")) for path in SOURCES}
+    assert not {path: lines for path, lines in found.items() if lines}
