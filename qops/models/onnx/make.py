@@ -51,17 +51,25 @@ def made_of(site: PlacedNode) -> NodeRunner:
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
-        run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
+        run: Run = partial(_by_function, function, attributes)
         return NodeRunner(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
     fixed = [as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
     op = row.prepared(*_without_last_nones(fixed), **attributes)
     if row.data != (0,) or not takes_threads(op):
-        run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
+        run = partial(_by_op, op, row.data)
         return NodeRunner(_on_uint8(site, run, flipped), op, False) if flipped else NodeRunner(run, op)
     product: Run = partial(_rows, op) if row.takes_matrices else op
     if flipped:
         product = partial(_product_on_uint8, product, 0 in flipped, _is_signed(site))
     return NodeRunner(lambda given: product(given[0]), op, not flipped, product)
+
+
+def _by_function(function: Callable[..., Any], attributes: dict[str, Any], given: Given) -> Any:
+    return function(*_without_last_nones(given), **attributes)
+
+
+def _by_op(op: Callable[..., Any], data: tuple[int, ...], given: Given) -> Any:
+    return op(*(given[i] for i in data))
 
 
 def rule_of(site: PlacedNode, op: Any) -> str:
