@@ -48,9 +48,8 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     kind, row = operator.kind, KINDS.get(operator.kind, Kind())
     inputs = tuple(t.name for t in operator.inputs if t is not None)
     outputs = tuple(t.name for t in operator.outputs)
-    for tensor in (*operator.inputs, *operator.outputs):
-        if tensor is not None and not has_arrays(tensor.dtype) and not row.is_of_variable:
-            raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
+    if not row.is_of_variable:
+        _check_types(operator)
     try:
         made, rule = _run_and_rule(operator, kernel)
     except FAILED as why:
@@ -87,6 +86,12 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         is_threaded=isinstance(made.run, Prepared) and takes_threads(made.run) and all(one is None for one in data),
         by_image=row.by_image(operator) and not getattr(made.run, "depends_on_place", False),
     )
+
+
+def _check_types(operator: Operator) -> None:
+    for tensor in (*operator.inputs, *operator.outputs):
+        if tensor is not None and not has_arrays(tensor.dtype):
+            raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
 
 
 def _call(made: OperatorRunner, data: list[NDArray[Any] | None], results: int) -> Callable[..., Arrays]:
