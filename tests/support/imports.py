@@ -90,7 +90,7 @@ FLOORS = {
     ),
     "tools": (
         *(("folder", "progress", "where"), ("explain", "params", "sweep")),
-        ("debug", "saturation", "selftest", "vectors"),
+        *(("debug", "saturation", "selftest", "vectors"), ("commands",)),
     ),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""
