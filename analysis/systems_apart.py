@@ -1,4 +1,4 @@
-"""The same data through nnlib's and TensorFlow's form of each op: where results differ, by how much, and why."""
+"""Where nnlib's and TensorFlow's form of each op differ on equal data, by how much, and why."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -45,6 +45,12 @@ def _tensor(name: str, shape: tuple[int, ...], scale: Any, zero: int, data: Arra
     return Tensor(name, shape, dtype, steps, np.full(steps.shape, zero, np.int64), axis, data)
 
 
+def _scale_and_zero(tensor: Tensor) -> tuple[float, int]:
+    assert tensor.scale is not None
+    assert tensor.zero_point is not None
+    return float(tensor.scale), int(tensor.zero_point)
+
+
 def _range(real: Array, relu: bool) -> tuple[float, int]:
     """Give a scale and a zero point for these values."""
     low, high = (0.0 if relu else min(0.0, float(real.min()))), max(float(real.max()), 1e-3)
@@ -85,7 +91,7 @@ def _product(rng: np.random.Generator, i: int, step: NetworkStep, x: Tensor, cod
 def _sum(i: int, a: Tensor, b: Tensor, codes: tuple[Array, Array]) -> tuple[GrownStep, Array]:
     total = sum(t.values(one) for t, one in zip((a, b), codes, strict=True))
     y = _tensor(f"y{i}", a.shape, *_range(np.asarray(total), True))
-    numbers = [(float(t.scale), int(t.zero_point)) for t in (a, b, y)]  # type: ignore[arg-type]
+    numbers = [_scale_and_zero(t) for t in (a, b, y)]
     computed = partial(tiny.added, numbers=numbers)
     operator = Operator("ADD", [a, b], [y], {"FusedActivationFunction": 1, "PotScaleInt16": False}, [])
     return GrownStep([y], operator, lambda *x: computed(*x).astype(np.int8)), computed(*codes).astype(np.int8)
@@ -108,7 +114,7 @@ def _shares(scale: float, x: Array) -> Array:
 
 def _other(i: int, step: NetworkStep, x: Tensor, codes: Array) -> tuple[GrownStep, Array]:
     """Make a pool over the whole image, a RESHAPE or a softmax."""
-    batch, channels, scale = len(codes), codes.shape[-1], float(x.scale)  # type: ignore[arg-type]
+    batch, channels, scale = len(codes), codes.shape[-1], _scale_and_zero(x)[0]
     if step.kind == "softmax":
         y = _tensor(f"y{i}", codes.shape, 1 / 256, -128)
         return _made(Operator("SOFTMAX", [x], [y], {"Beta": 1.0}, []), [y], partial(_shares, scale), codes)

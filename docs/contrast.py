@@ -14,7 +14,7 @@ from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SCRIPT = Path(__file__).with_name("contrast.js")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -57,10 +57,10 @@ class Read(NamedTuple):
 class Handler(SimpleHTTPRequestHandler):
     """Files of a folder, and a page that looks at them in a frame."""
 
-    def __init__(self, *args: object, frame: str, **options: object) -> None:
+    def __init__(self, *args: Any, frame: str, **options: Any) -> None:
         """Keep the page."""
         self.frame = frame.encode()
-        super().__init__(*args, **options)  # type: ignore[arg-type]
+        super().__init__(*args, **options)
 
     def do_GET(self) -> None:
         """Send the page, or a file."""

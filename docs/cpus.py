@@ -1,6 +1,7 @@
 """The page of sums on CPUs: exact, saturates or wraps, by system, CPU and types; its column computes each entry."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,8 +82,8 @@ def table_of_systems() -> list[Row]:
         if name != "exact":
             said = rule.systems.split(";")[0]
             made.append(Row(said, "matrix", name, lambda x, w, n=name: rules.accumulate(x, w, rule=n)))
-            conv = lambda x, w, n=name: convolved(x, w, lambda a, b: rules.accumulate_conv(a, b, rule=n))  # noqa: E731
-            made.append(Row(said, "convolution", name, conv))
+            conv = partial(rules.accumulate_conv, rule=name)
+            made.append(Row(said, "convolution", name, lambda x, w, conv=conv: convolved(x, w, conv)))
     for isa in ("avx2", "avx512", "vnni"):
         made.append(Row(f"oneDNN 3.13, x86 with {isa}", "matrix", isa, lambda x, w, n=isa: gemm(x, w, n)))
     x86, arm = ("optimized", "xnnpack", "xnnpack_avx2"), ("optimized_arm", "xnnpack_arm")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import CO_VARKEYWORDS, Parameter, isclass, signature, unwrap
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from qops._kernels.arrays.nearest import did_you_mean
 from qops._kernels.arrays.refusal import about
@@ -93,7 +93,7 @@ def _naming(op: Op) -> Op:
             raise unknown_keyword(arguments[0] if isclass(arguments[0]) else type(arguments[0]), unknown)
         raise unknown_keyword(op, unknown)
 
-    return naming  # type: ignore[return-value]
+    return cast(Op, naming)
 
 
 def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:

@@ -104,7 +104,7 @@ def shows_fields(kind: Kind) -> Kind:
     def __repr__(self: Any) -> str:
         return in_lines(f"{type(self).__name__}(", [f"{name}={shown(getattr(self, name))}" for name in names(self)])
 
-    kind.__repr__ = __repr__  # type: ignore[assignment]
+    kind.__repr__ = __repr__  # type: ignore[assignment]  # mypy lets no method be set
     return kind
 
 

@@ -210,7 +210,8 @@ class QTensor(_Tensor):
         >>> qops.quantize([[-1.0, 0.0], [0.0, 1.0]], axis=0).reshape(2, 1, 2).min.shape
         (2, 1, 1)
         """
-        codes = self.data.reshape(shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        sizes: Any = shape[0] if len(shape) == 1 else shape
+        codes = self.data.reshape(sizes)
         if isinstance(self.min, float):
             return _tensor(type(self), codes, self.min, self.max, self._own)
         lo, hi = (_reshaped(np.asarray(end), self.data.shape, codes.shape) for end in (self.min, self.max))

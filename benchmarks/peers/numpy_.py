@@ -157,7 +157,7 @@ def product(a, b):
 
 
 def centred_product(a, b):
-    """The same, of codes less their zero points."""
+    """Multiply codes less their zero points, in float64."""
     return product(nnlib.centred(a, nnlib.A), nnlib.centred(b, nnlib.B))
 
 

@@ -69,7 +69,7 @@ def packed_product(a, b, **zero_points):
 
 
 def centred_product(a, b):
-    """The same with a zero point of `a`."""
+    """MatMulInteger with a constant and a zero point of `a`."""
     return packed_product(a, b, a_zero=np.array(onnx.X_ZERO, np.uint8))
 
 

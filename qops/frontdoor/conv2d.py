@@ -23,7 +23,7 @@ __all__ = ["BOUND_CONV2D", "BOUND_CONV2D_8", "Conv2D", "conv2d"]
 BOUND_CONV2D = BOUND_LAYER
 """Largest error of `conv2d` with int32 codes against the exact result, in output LSB."""
 BOUND_CONV2D_8 = BOUND_LAYER_8
-"""The same with 8-bit codes, for results within the range."""
+"""Largest error of `conv2d` with 8-bit codes, for results within the range, in output LSB."""
 
 
 @refusing_unknown

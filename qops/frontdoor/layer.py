@@ -28,7 +28,7 @@ of zero points are at most about 2**31 LSB each. Their relative errors are at mo
 2**-53 of what is added.
 """
 BOUND_LAYER_8 = 0.5 + 2**-13
-"""The same of 8-bit codes, for results within the range.
+"""Largest error of 8-bit codes of `matmul` and `conv2d`, for results within the range, in output LSB.
 
 A range is at least 2**-25 of the sums that the ranges of the operands allow, so float64's error is below 2**-14 LSB.
 The ends of a range that is found are float32, which cuts at most 2**-16 LSB off the farthest result.

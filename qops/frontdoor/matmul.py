@@ -30,7 +30,7 @@ __all__ = ["BOUND_MATMUL", "BOUND_MATMUL_8", "MatMul", "matmul"]
 BOUND_MATMUL = BOUND_LAYER
 """Largest error of `matmul` with int32 codes against the exact result, in output LSB."""
 BOUND_MATMUL_8 = BOUND_LAYER_8
-"""The same with 8-bit codes, for results within the range."""
+"""Largest error of `matmul` with 8-bit codes, for results within the range, in output LSB."""
 
 
 @refusing_unknown

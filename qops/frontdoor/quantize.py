@@ -21,7 +21,7 @@ __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
 BOUND_QUANTIZE = 0.5 + 2**-13
 """Largest error of `quantize` in LSB, for values within the range: 0.5 for the rounding, the rest for float32."""
 BOUND_QUANTIZE_16 = 0.5 + 2**-5
-"""The same with 16-bit codes, where float32 products reach 65535."""
+"""Largest error of `quantize` with 16-bit codes, where float32 products reach 65535, in LSB."""
 
 
 @refusing_unknown

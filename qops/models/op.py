@@ -47,7 +47,7 @@ class Layer:
     channel : int
         Which axis of the weights has the output channels.
     exact : callable or None
-        The same as `sums`, of which nothing is lost; None where `sums` loses nothing.
+        Called as `sums`, gives the sums without loss; None where `sums` loses nothing.
     requantize : Requantize or None
         What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
     """
@@ -123,8 +123,8 @@ class Op:
         Codes of `reads` to a tuple of the codes of `outputs`. An op with `states` takes these behind `reads`, or starts
         where they are left out or None, and gives them as they are afterwards, behind the outputs.
     real : callable or None
-        The same in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the op
-        has no such formula here.
+        The op in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the
+        op has no such formula here.
     rule : str
         The rule or the runtime whose bits the op gives, or in words what it does, for example "moves codes".
     layer : Layer or None

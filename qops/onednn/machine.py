@@ -66,7 +66,7 @@ class Machine(NamedTuple):
     ref_scaling: str
     """The order of scale and bias in the reference kernels of convolution and inner product; see `scaling`."""
     ref_matmul: str
-    """The same for matmul."""
+    """The order of scale and bias in the reference kernels of matmul."""
     ref_divides: bool
     """The reference kernels divide by dst_scale. All other kernels multiply by f32(1/dst_scale)."""
     ref_minus_0: bool

@@ -40,7 +40,7 @@ class Window:
     pad_r: TwoInts = (0, 0)
 
     moves: kernels.Window = field(init=False, repr=False, compare=False)
-    """The same window in the form that the kernels take."""
+    """This window in the form that the kernels take."""
 
     def __post_init__(self) -> None:
         for name, low in (("stride", 1), ("dilation", 0), ("pad_l", 0), ("pad_r", 0)):

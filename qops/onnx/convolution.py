@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.axis import Axis
 from qops._kernels.arrays.refusal import bad_value
@@ -56,7 +56,7 @@ class Convolution(Prepared):
         zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         layer = self._layer(x)
         finish = Finish(layer.w_zero, layer.bias, layer.codes, layer.dtype.num)
-        pairs = COLUMNS[self.runtime].pairs and self._pairs(x, layer.w_zero)
+        pairs = self.pairs_of(x)
         if pairs:
             paired = PairedConv(self._w, zero, self._moves.group, pairs, self._filters_first, layer)
             return ConvolutionKernel(zero, finish, layer.dtype, paired=paired)
@@ -69,8 +69,24 @@ class Convolution(Prepared):
     _filters_first: ClassVar[bool]
     """Whether onnxruntime multiplies filters by the image; else it multiplies the image by filters."""
 
-    def _pairs(self, x: np.dtype[Any], w_zero: int | NDArray[np.int64]) -> Pairs:
-        """Give what pairs of products do with data of type `x`, where the runtime does anything with them."""
+    def pairs_of(self, dtype: DTypeLike = "uint8") -> Pairs:
+        """Give what two products that share a word of 16 bits do in this op, with data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the codes that the op multiplies.
+
+        Returns
+        -------
+        {"", "saturate", "lowest"}
+            See `qops.onnx`: "" where all sums are exact, "saturate" on x86 without VNNI, "lowest" on ARM without dot
+            products.
+        """
+        return self._pairs(np.dtype(dtype)) if COLUMNS[self.runtime].pairs else ""
+
+    def _pairs(self, x: np.dtype[Any]) -> Pairs:
+        """Give that where the runtime does anything with pairs."""
         types = (self._w.dtype, x) if self._filters_first else (x, self._w.dtype)
         return COLUMNS[self.runtime].pairs_of(*types)
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops._kernels.gemm.matmul import MatMul
@@ -82,15 +82,27 @@ class MatrixProduct(Prepared):
         self._b = found[:, np.newaxis] if self._is_vector else found
         each = [self._b[at] for at in _places(self._b.shape[:-2], names[1])]
         self._matrices: dict[Pairs, list[Any]] = {}
-        for pairs in map(self._pairs, () if once else TYPES):
+        for pairs in map(self.pairs_of, () if once else TYPES):
             if pairs in STARTS and pairs not in self._matrices:
                 self._matrices[pairs] = [pack_b(one, pairs=STARTS[pairs]) for one in each]
         self._each = each
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
-    def _pairs(self, a: np.dtype[Any]) -> Pairs:
-        """Give what pairs of products do with data of type `a`."""
-        return COLUMNS[self.runtime].pairs_of(a, self._b.dtype)
+    def pairs_of(self, dtype: DTypeLike = "uint8") -> Pairs:
+        """Give what two products that share a word of 16 bits do in this op, with data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the codes that the op multiplies.
+
+        Returns
+        -------
+        {"", "saturate", "lowest"}
+            See `qops.onnx`: "" where all sums are exact, "saturate" on x86 without VNNI, "lowest" on ARM without dot
+            products.
+        """
+        return COLUMNS[self.runtime].pairs_of(np.dtype(dtype), self._b.dtype)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
         """Make the kernel for data of type `a`; a zero point that is a plain number has that type too."""
@@ -101,7 +113,7 @@ class MatrixProduct(Prepared):
         a_zero = check.zero_point(self.a_zero_point, "a_zero_point", a)
         b_zero = check.zero_point(self.b_zero_point, "b_zero_point", self._b.dtype)
         zeros = check.of_matrices(check.per_row(b_zero, "b_zero_point", self._b.shape, -1), self._b.shape)
-        pairs = self._pairs(a)
+        pairs = self.pairs_of(a)
         matrices = self._matrices.get(pairs, self._each)
         each = zip(matrices, map(check.offset, zeros), stages or [None] * len(zeros), strict=True)
         is_packed = matrices is not self._each

@@ -13,6 +13,7 @@ from qops.onnx import _checks as check
 from qops.onnx.by_type import codes
 from qops.onnx.matmul import MatMulInteger
 from qops.onnx.requantize import requantize, requantizer
+from qops.onnx.runtimes import Pairs
 from qops.prepared import Prepared, argument
 from qops.rules.requantize import Requantize
 
@@ -79,6 +80,21 @@ class QGemm(Prepared):
             raise bad_value("y_zero_point", "None, so the result is float32 and nothing makes codes of it")
         zero = check.result_zero_point(self.y_zero_point, np.dtype(dtype))
         return requantizer(self._factor, zero, "ort", axis=-1)
+
+    def pairs_of(self, dtype: DTypeLike = "uint8") -> Pairs:
+        """Give what two products that share a word of 16 bits do in this op, with data of this type.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The type of the codes that the op multiplies.
+
+        Returns
+        -------
+        {"", "saturate", "lowest"}
+            As `QLinearMatMul.pairs_of` gives it.
+        """
+        return self._product.pairs_of(dtype)
 
     def _prepare(self, once: bool) -> None:
         b = native(self.B, "B", check.CODES_8)

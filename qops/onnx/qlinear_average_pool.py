@@ -215,7 +215,7 @@ def qlinear_average_pool(
     x_scale, x_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
         One value each, the scale above 0; a zero point that is None is 0.
     y_scale, y_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
-        The same for `Y`.
+        One value each for `Y`, the scale above 0.
     channels_last : {0, 1}
         1: the last axis of `X` is that of channels.
     kernel_shape : sequence of int
@@ -286,7 +286,7 @@ def qlinear_global_average_pool(
     x_scale, x_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
         One value each, the scale above 0; a zero point that is None is 0.
     y_scale, y_zero_point : float or ndarray of float32, int or ndarray of the type of `X`
-        The same for `Y`.
+        One value each for `Y`, the scale above 0.
     channels_last : {0, 1}
         1: the last axis of `X` is that of channels.
     out : ndarray of the type of `X`, optional

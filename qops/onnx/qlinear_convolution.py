@@ -97,9 +97,9 @@ class QLinearConv(Convolution):
 
     _filters_first = False
 
-    def _pairs(self, x: np.dtype[Any], w_zero: int | NDArray[np.int64]) -> Pairs:
+    def _pairs(self, x: np.dtype[Any]) -> Pairs:
         is_depthwise = self._w.shape[1] == 1 and len(self._w) == self._moves.group
-        return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, not np.any(w_zero))
+        return COLUMNS[self.runtime].pairs_of_layer(x, self._w.dtype, is_depthwise, not np.any(self._w_zero()))
 
     def _layer(self, x: np.dtype[Any]) -> ConvolutionSums:
         y_zero = check.result_zero_point(self.y_zero_point, x)

@@ -26,7 +26,7 @@ Array = NDArray[Any]
 F32 = np.float32
 
 
-class _Numbers(NamedTuple):
+class _OperandNumbers(NamedTuple):
     """Scales and zero points as float32, the scale of the result also in double."""
 
     a: Any
@@ -38,30 +38,30 @@ class _Numbers(NamedTuple):
     b_zero_point: Any
 
 
-def _fused_product(a: Array, b: Array, n: _Numbers) -> Array:
+def _fused_product(a: Array, b: Array, n: _OperandNumbers) -> Array:
     return np.rint(fma(a * b, n.a * n.b / n.y, n.zero_point))
 
 
-def _real_product(a: Array, b: Array, n: _Numbers) -> Array:
+def _real_product(a: Array, b: Array, n: _OperandNumbers) -> Array:
     return np.asarray(np.rint((a * n.a) * (b * n.b) * F32(1 / n.y_in_double)) + n.zero_point)
 
 
-def _real_sum(a: Array, b: Array, n: _Numbers) -> Array:
+def _real_sum(a: Array, b: Array, n: _OperandNumbers) -> Array:
     return np.asarray(np.rint((a * n.a + b * n.b) * F32(1 / n.y_in_double)) + n.zero_point)
 
 
-def _divided_sum(a: Array, b: Array, n: _Numbers) -> Array:
+def _divided_sum(a: Array, b: Array, n: _OperandNumbers) -> Array:
     return np.rint(fma(a, n.a, n.b * b) / n.y + n.zero_point)
 
 
-def _sum_with_an_offset(a: Array, b: Array, n: _Numbers) -> Array:
+def _sum_with_an_offset(a: Array, b: Array, n: _OperandNumbers) -> Array:
     """Of codes with their zero points, as Arm's Compute Library adds them."""
     left, right = n.a / n.y, n.b / n.y
     offset = fma(-right, n.b_zero_point, n.zero_point - left * n.a_zero_point)
     return np.asarray(np.rint((a + n.a_zero_point) * left + ((b + n.b_zero_point) * right + offset)))
 
 
-def _sum_that_shifts_left(a: Array, b: Array, n: _Numbers) -> Array:
+def _sum_that_shifts_left(a: Array, b: Array, n: _OperandNumbers) -> Array:
     """As XNNPACK adds with multipliers of 21 bits: a shift below 0 goes to the left, in int32."""
     ratios = n.a / n.y, n.b / n.y
     shift = 20 - (int(np.frexp(max(ratios))[1]) - 1)
@@ -71,7 +71,7 @@ def _sum_that_shifts_left(a: Array, b: Array, n: _Numbers) -> Array:
     return np.asarray(np.clip(near, -(2**15), 2**15 - 1) + int(n.zero_point)).astype(np.float64)
 
 
-FORMS: dict[str, Callable[[Array, Array, _Numbers], Array]] = {
+FORMS: dict[str, Callable[[Array, Array, _OperandNumbers], Array]] = {
     "numpy, fused product": _fused_product,
     "numpy, real product": _real_product,
     "numpy, real sum": _real_sum,
@@ -133,7 +133,7 @@ class ArrayBinary:
             says = f"{own.a_scale}, {own.b_scale}, {own.y_scale} are out of the range of {rule}"
             raise bad_value("a_scale, b_scale, y_scale", f"{says}: float32 does not hold what is made of them")
         zeros_of = F32(own.y_zero_point), F32(own.a_zero_point), F32(own.b_zero_point)
-        self._numbers = _Numbers(a, b, y, own.y_scale, *zeros_of)
+        self._numbers = _OperandNumbers(a, b, y, own.y_scale, *zeros_of)
 
     def _has_none(self) -> ValueError:
         return bad_value("integers", f"{self._rule} multiplies by the scales themselves, in float32")

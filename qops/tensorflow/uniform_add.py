@@ -49,7 +49,7 @@ def uniform_quantized_add(
     lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points : number or 1-D array_like
         Real size of one code step, above 0, and code of real 0, any int32; with an axis, one per slice.
     output_scales, output_zero_points : number or 1-D array_like
-        The same of the output.
+        Scale and zero point of the output.
     output_quantization_min_val, output_quantization_max_val : int, optional
         Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, codes below
         min_val become min_val, and all others max_val.

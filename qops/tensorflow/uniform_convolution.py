@@ -65,7 +65,7 @@ def uniform_quantized_convolution(
     lhs_scales, lhs_zero_points : number
         Real size of one code step, above 0, and code of real 0, any int32.
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
-        The same; with an axis, one for each output feature.
+        Real size of one code step and code of real 0; with an axis, one for each output feature.
     padding : {"EXPLICIT", "SAME", "VALID"}
         EXPLICIT takes `explicit_padding`. SAME makes ceil(size / stride) windows; an odd padding is longer at the end.
     output_quantization_min_val, output_quantization_max_val : int, optional

@@ -49,7 +49,7 @@ def uniform_quantized_dot(
     lhs_scales, lhs_zero_points : number
         Real size of one code step, above 0, and code of real 0, any int32.
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
-        The same; with an axis, one per column.
+        Real size of one code step and code of real 0; with an axis, one per column.
     output_quantization_min_val, output_quantization_max_val : int, optional
         Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, all codes are
         min_val.

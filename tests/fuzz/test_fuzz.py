@@ -82,9 +82,12 @@ def another(x, *, out=None):
     return x + np.uint8(1)
 
 
-def history(x, *, out=None, calls=[0]):  # noqa: B006
-    calls[0] += 1
-    return np.add(x, calls[0], out=out, casting="unsafe")
+def history(x, *, out=None):
+    history.calls += 1
+    return np.add(x, history.calls, out=out, casting="unsafe")
+
+
+history.calls = 0
 
 
 FAULTS = {

@@ -37,8 +37,8 @@ ROOMS = {
 """Where these are names; anywhere else they would name something else."""
 IN_SEVERAL_ROOMS = {"Conv2D", "MatMul", "Divided", "code", "value"}
 """Types that mean the same in each room: kernels of prepared ops, ops in parts, the C types of codes and values."""
-OF_FORMATS = {"Cut", "Kind", "Made", "Site"}
-"""Python classes that mean the same of an operator in a .tflite file and of one in an .onnx file."""
+OF_FORMATS = {"Kind"}
+"""The row of an operator of .tflite files and that of .onnx files, which have one base."""
 OF_OTHER_ROOMS = {"Convolution", "Machine", "Node", "Session", "Worst"}
 """Bases of a room's convolutions; lanes of a CPU and a version of oneDNN on them; nodes of nnlib and of an .onnx file;
 calls of a node that keeps its range, and of a graph that keeps its states; the worst element of a report and of a case.
@@ -82,8 +82,16 @@ def test_a_class_has_one_definition():
     """But for ops, which each room exports under the name that they have in its system."""
     modules = defaultdict(set)
     for path in SOURCES:
-        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text("utf-8"), re.M) if path.suffix == ".py" else ():
+        for name in re.findall(r"^class (\w+)", path.read_text("utf-8"), re.M) if path.suffix == ".py" else ():
             modules[name].add(path.relative_to(ROOT).as_posix())
     exported = {name for room in ROOMS_OF_OPS for name in room.__all__}
     several = {name for name, found in modules.items() if len(found) > 1}
     assert several - exported == (OF_FORMATS | OF_OTHER_ROOMS) - exported
+
+
+def test_a_doc_does_not_lean_on_the_one_above_it():
+    """One that begins "The same" or "The one" says nothing to who reads it alone."""
+    leans = re.compile(r'^ *(?:r?"""|/\* )?The (?:same|one)\b.*', re.M)
+    assert leans.findall('x = 1\n"""The same of y."""') == ['"""The same of y."""']
+    found = {path.relative_to(ROOT).as_posix(): leans.findall(path.read_text("utf-8")) for path in SOURCES}
+    assert not {path: lines for path, lines in found.items() if lines}

@@ -25,7 +25,7 @@ __all__ = ["CPUS", "ON_X86", "VARIABLE", "column", "command", "environment", "is
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests/arm64"))
-import run as arm64  # noqa: E402
+import run as arm64  # noqa: E402  # the folder must be on the path first
 
 ROOTS = ROOT / "build/live"
 SITE = ROOTS / "site"

@@ -201,7 +201,10 @@ class Graph:
         """What only moves elements."""
         rank = len(shape)
         kind = str(pick(self.rng, ["Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Identity", "Flatten"]))
-        ints = lambda *values: self.net.constant(np.array(values, np.int64))  # noqa: E731
+
+        def ints(*values):
+            return self.net.constant(np.array(values, np.int64))
+
         if kind == "Transpose":
             perm = [int(i) for i in self.rng.permutation(rank)]
             return self.net.node(kind, x, perm=perm), tuple(shape[i] for i in perm)

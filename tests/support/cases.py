@@ -80,7 +80,7 @@ def case(*words):
 
 
 def lay_out(x, way):
-    """The same values as `x`, lying in memory in another way."""
+    """The values of `x`, lying in memory in another way."""
     if way == "fortran":
         return np.asfortranarray(x)
     if way == "reversed":

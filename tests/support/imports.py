@@ -57,7 +57,7 @@ def imported(source, module, is_package=False):
 
 
 def imported_by_pyx(source):
-    """The same of a Cython module, whose import statements are those of Python, or with a c in front."""
+    """Absolute names that a Cython module imports: its statements are Python's, or have a c in front."""
     for start, names, alone in PYX_IMPORT.findall(source):
         if alone:
             yield alone
@@ -90,7 +90,7 @@ FLOORS = {
     ),
     "tools": (
         *(("folder", "progress", "where"), ("explain", "params", "sweep")),
-        ("debug", "saturation", "selftest", "vectors"),
+        *(("debug", "saturation", "selftest", "vectors"), ("commands",)),
     ),
 }
 """Rooms inside of rooms, the lowest floor first: each may use itself and the floors below it."""

@@ -19,7 +19,7 @@ def at(value, path):
 
 
 def replaced(value, path, x):
-    """The same with `x` there."""
+    """A copy of `value` with `x` at `path`."""
     if not path:
         return x
     if isinstance(value, dict):

@@ -23,7 +23,7 @@ def prepare(function, weights, bias=None, **how):
 
 
 def run(function, *arguments, **how):
-    """The same as the function of these arguments, by a prepared op that serves this call alone."""
+    """The result of the function of these arguments, by a prepared op that serves this call alone."""
     given = signature(function).bind(*arguments, **how).arguments
     x, weights = (given.pop(name) for name in [*signature(function).parameters][:2])
     op, data = prepare(function, weights, **given)

@@ -20,7 +20,7 @@ def exact_line(lo, hi):
 
 @cache
 def line(lo, hi):
-    """The same, but where 0 is within 2**-15 of a step from a code, it is on that code."""
+    """The values of `exact_line`; where 0 is within 2**-15 of a step from a code, it is on that code."""
     values = exact_line(lo, hi)
     base = min(values, key=abs)
     return tuple(v - base for v in values) if 0 < abs(base) * 2**15 <= values[1] - values[0] else values

@@ -170,7 +170,7 @@ def bias_add_32(rng, n):
 
 
 def bias_add_32_far(rng, n):
-    """The same, with a bias so far below 0 that its zero is around 2**23, or beyond, and sums next to integers."""
+    """The float formula of nnlib: a bias whose zero is around 2**23 or beyond, and sums next to integers."""
     lo = -(2.0 ** rng.integers(0, 20))
     x, b = (0, -255 * lo / 2**15), (lo, lo * (1 - rng.uniform(1, 2) * 2.0 ** -rng.integers(13, 20)))
     x, bias, out = (drawn(rng, n, np.uint8), *x), (drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)

@@ -30,7 +30,7 @@ def multiplied(rng, n):
 
 
 def multiplied_8(rng, n):
-    """The same into uint8, in ranges so small that codes wrap at times."""
+    """Products into uint8, in ranges so small that codes wrap at times."""
     small = 2.0 ** -rng.integers(0, 14)
     a, b, out = tensor(rng, n, small), tensor(rng, n, small), tier_cases.unaligned(rng, n, np.uint8)
     return lambda: (out, mul.mul_8x8to8(a, b, out))

@@ -183,7 +183,7 @@ cdef double sum_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept nog
 
 
 cdef double difference_32(Ends a, Ends b, code_flips flips, void* numbers) noexcept nogil:
-    """The same of a - b; kb is negative."""
+    """Prepare a - b as `sum_32` prepares a + b; kb is negative."""
     return sum_32(a, Ends(-b.min, -b.max), flips, numbers)
 
 

@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_unpacke
                         _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
 }
 
-/* The same for 4 rows of row-major B, with the quads in the order of the columns: the dwords of each row are transposed
+/* Quads of 4 rows of row-major B in the order of the columns, as `gemm_unpacked`: the dwords of each row are transposed
  * (4 x 4) beforehand. */
 static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_of(const int8_t *b, ptrdiff_t ldb)
 {

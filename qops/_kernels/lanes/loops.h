@@ -28,7 +28,7 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
     for (int which = 0; which < 3; which++)                                                       \
         for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
             unrolled for (ptrdiff_t i = s.start; i < s.end; i += (width))
-/* The same, unrolled by 4 on 64-bit ARM, for bodies so short that the instructions of the loop itself count. clang
+/* FOR_VECTORS unrolled by 4 on 64-bit ARM, for bodies so short that instructions of the loop itself count. clang
  * unrolls such loops without being told. */
 #define FOR_VECTORS_UNROLLED(i, n, width, p) FOR_PARTS(i, n, width, p, UNROLL_4)
 #if QOPS_ARM && !defined(__clang__)

@@ -32,7 +32,7 @@ cdef int quantize_int(float x, FloatEnds r) noexcept nogil:
 
 
 cdef Level level_of(float lo, float width) noexcept nogil:
-    """The same of a range that begins at lo: step = width / 255, zero = sat_u8(round_half_away(-lo / step))."""
+    """The step and zero of a range that begins at lo: width / 255 and sat_u8(round_half_away(-lo / step))."""
     cdef Level p
     p.step = width / steps()
     p.zero = saturate_u8(plus_half_dsp_s32(-lo / p.step))

@@ -15,7 +15,7 @@ TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_params *p)
                            set1_s32((int32_t)p->first.add), term, term};
 }
 
-/* The same with parameters for each channel; the first element has parameters number `at`. */
+/* Vectors of the parameters of each channel; the first element has parameters number `at`. */
 TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(params_of_lanes r, ptrdiff_t at,
                                                                                      TIER(numbers) k)
 {
@@ -212,7 +212,7 @@ static inline ptrdiff_t integer_codes__simd(int tier, const integer_params *p, c
                           : RUN_TIER(tier, stage_8, b->x, b->c, b->n, once, to, flags);
 }
 
-/* The same of channels; the first element has an even number. p: the parameters of the first channel. */
+/* Runs the loops with parameters for each channel; the first element has an even number. p: those of channel 0. */
 static inline ptrdiff_t integer_each__simd(int tier, const integer_params *p, const integer_lanes *r, const stage_batch *b)
 {
     integer_ends to;

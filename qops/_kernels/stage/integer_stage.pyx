@@ -86,8 +86,7 @@ cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t 
 
 cdef Py_ssize_t integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes,
                              const Batch* b) noexcept nogil:
-    """The same, where element i has the parameters of channel (b.first + i) % count. Lanes begin with an even element.
-    """
+    """Make codes; element i has the parameters of channel (b.first + i) % count. Lanes begin with an even element."""
     cdef Py_ssize_t i = min(b.first % 2, b.n)
     cdef Batch even = part(b, i, b.n - i)
     if b.size < 4:

@@ -29,7 +29,7 @@ TARGET static inline TIER(f32_tables) TIER(tables_of)(const layer_row *r, ptrdif
     return (TIER(f32_tables)){ load_f32(t), load_f32(t + ld), load_f32(t + 2 * ld), load_f32(t + 3 * ld) };
 }
 
-/* The same of 8 bits in float32, of the columns for which that is exact enough. */
+/* A vec of codes of 8 bits, computed in float32 for the columns for which that is exact enough. */
 TARGET static inline vec TIER(f32_vector)(const int32_t *sums, TIER(f32_tables) t)
 {
     const vecf x = add_f32(mul_f32(s32_to_f32(load(sums)), t.of_sum), t.added);

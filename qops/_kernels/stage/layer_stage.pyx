@@ -28,7 +28,7 @@ cdef inline double position(const LayerRow* r, Py_ssize_t j) noexcept nogil:
 
 
 cdef inline double position_f32(const LayerRow* r, Py_ssize_t ld, Py_ssize_t j) noexcept nogil:
-    """The same of 8 bits, in float32."""
+    """Give the clamped position of column j for codes of 8 bits, in float32."""
     cdef float x = <float>r.sums[j] * r.f32[j] + r.f32[ld + j]
     return clamp_f64(x, r.f32[2 * ld + j], r.f32[3 * ld + j])
 

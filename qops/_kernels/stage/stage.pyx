@@ -242,7 +242,7 @@ cdef int type_of_codes(cnp.ndarray out) except -1:
 
 
 cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
-    """The same; TypeError if the dtype of `out` is no code type. The dtype of x must be one that the stage takes."""
+    """Write the codes of x to `out`; TypeError if its dtype is no code type. The stage must take the dtype of x."""
     stage_walk(s, x, typenum_of(x), out, type_of_codes(out))
 
 

@@ -16,7 +16,7 @@ static inline TIER(sum_parts) TIER(parts_of)(weighted_sum p)
     return (TIER(sum_parts)){set1_s32(p.kb), set1_s32(p.ka), set1_s32(p.k), p.right_shift};
 }
 #else
-/* The same in 16-bit lanes. A factor has 23 bits, so it is split into 256 * high + low. */
+/* This sum in 16-bit lanes. A factor has 23 bits, so it is split into 256 * high + low. */
 TARGET static inline vec TIER(wide_sum)(vec codes, const TIER(sum_parts) *p)
 {
     const vec sum = add_s32(add_s32(sll_s32(dot2_s16(codes, p->high), 8), p->k), dot2_s16(codes, p->low));

@@ -11,7 +11,7 @@ from qops import onnx
 from qops.models.cut import Index
 from qops.models.graph import Graph
 from qops.models.onnx.code import ENDS, constant_ends, has_numbers, numbers_of_input
-from qops.models.onnx.cut import Cut
+from qops.models.onnx.cut import CutNode
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -28,11 +28,11 @@ _SCALED, _WHOLE = ("a_ratio", "b_ratio", "constant", *ENDS[1:]), ("scale", *ENDS
 _INPUTS = Spec((QuantizedInput(0, 1, 2), QuantizedInput(3, 4, 5)), (6, 7))
 
 
-def _cut_pair(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _cut_pair(node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """One element of each operand."""
     shape = np.broadcast_shapes(data[0].shape, data[3].shape)
     inputs = {i: np.broadcast_to(data[i], shape)[index].reshape(1) for i in (0, 3)}
-    return Cut(dict(node.attributes), inputs, (1,), "one element")
+    return CutNode(dict(node.attributes), inputs, (1,), "one element")
 
 
 def _numbers_of_pair(op: Op, graph: Graph) -> list[tuple[np.float32, int]] | None:

@@ -15,7 +15,7 @@ from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import shape_of_data
-from qops.models.onnx.site import Made, Site
+from qops.models.onnx.site import NodeRunner, PlacedNode
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
@@ -45,11 +45,11 @@ _TYPED = 23
 """The opset from which QuantizeLinear says in what type it divides."""
 
 
-def _make_cast(site: Site) -> Made:
+def _make_cast(site: PlacedNode) -> NodeRunner:
     number = site.node.get("to")
     if number not in CASTS:
         raise Missing(f"it casts to {name_of_type(number)}")
-    return Made(lambda given: given[0].astype(CASTS[number]))
+    return NodeRunner(lambda given: given[0].astype(CASTS[number]))
 
 
 def _real_cast(node: Node, given: Given) -> Values:
@@ -113,7 +113,7 @@ def _inputs_of_dequantize(node: Node) -> Spec:
     return Spec((QuantizedInput(0, 1, 2, node.get("axis", 1)),))
 
 
-def _implied_by_types(site: Site, attributes: dict[str, Any]) -> dict[str, Any]:
+def _implied_by_types(site: PlacedNode, attributes: dict[str, Any]) -> dict[str, Any]:
     """QuantizeLinear: a zero point gives the type of the codes, and the scale that in which onnxruntime divides."""
     scale = site.tensors[site.node.inputs[1]].dtype
     is_typed = COLUMNS[site.runtime].is_ort and site.node.opset >= _TYPED and scale == "float16"

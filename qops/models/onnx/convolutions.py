@@ -13,13 +13,13 @@ from qops._kernels.arrays.axis import Axis
 from qops.models.code.sums import c_of_sums
 from qops.models.cut import Index, needed, sized, under_window
 from qops.models.onnx.code import c_of_codes
-from qops.models.onnx.cut import Cut, given_at, of_channel, zero_at
+from qops.models.onnx.cut import CutNode, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.products import INTEGERS, OF_WEIGHTS, OF_X, c_of_integers
 from qops.models.onnx.shapes import bounded
-from qops.models.onnx.site import Site
+from qops.models.onnx.site import PlacedNode
 from qops.models.onnx.windows import grid_of, shape_of_windows
 from qops.models.op import Missing
 from qops.models.tensor import Values
@@ -77,7 +77,7 @@ def _transposed(axis: Axis, places: int, grows: int) -> Axis:
     return axis.over(size).placed(places)
 
 
-def _check_conv_transpose(site: Site) -> None:
+def _check_conv_transpose(site: PlacedNode) -> None:
     if site.node.get("auto_pad", "NOTSET") != "NOTSET" or site.node.get("output_shape"):
         raise Missing("ConvTranspose with auto_pad or output_shape is not read")
 
@@ -105,7 +105,7 @@ def _real_conv_transpose(node: Node, given: Given) -> Values:
     return made if bias is None else made + bias.reshape(-1, *[1] * rank)
 
 
-def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """One filter on what is under it, without padding."""
     of_x, of_w = spec.of
     x, w, o = data[of_x.tensor], data[of_w.tensor], index[1]
@@ -119,7 +119,7 @@ def _cut_convolution(spec: Spec, node: Node, data: Sequence[Any], index: Index) 
     kept = needed(seen, zeros[0], w[o], zeros[1])
     few, filters = seen[kept][None], w[o][kept][None]
     inputs = {of_x.tensor: few, of_w.tensor: filters} | of_channel(data, spec.channels, o)
-    return Cut({}, inputs, (1,) * x.ndim, sized("output channel at one place", x.shape[1:], few.shape[1:]))
+    return CutNode({}, inputs, (1,) * x.ndim, sized("output channel at one place", x.shape[1:], few.shape[1:]))
 
 
 _CONV = Spec((OF_X, QuantizedInput(*OF_WEIGHTS, 0)), (6, 7), "Conv", 8)

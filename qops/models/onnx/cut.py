@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from qops.models.cut import Index
 from qops.models.onnx.file import Node
 
-__all__ = ["Cut", "cut_code", "cut_floats", "given_at", "of_channel", "zero_at"]
+__all__ = ["CutNode", "cut_code", "cut_floats", "given_at", "of_channel", "zero_at"]
 
 
-class Cut(NamedTuple):
+class CutNode(NamedTuple):
     """A smaller node: attributes, the inputs that differ from the node's, shape, words, where the element is."""
 
     attributes: dict[str, Any]
@@ -40,15 +40,15 @@ def given_at(data: Sequence[Any], place: int) -> Any:
     return data[place] if place < len(data) else None
 
 
-def cut_code(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def cut_code(node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """One element, by one scale."""
     if any(x is not None and x.size > 1 for x in data[1:]):
         return None
-    return Cut(dict(node.attributes), {0: data[0][index].reshape(1)}, (1,), "one element")
+    return CutNode(dict(node.attributes), {0: data[0][index].reshape(1)}, (1,), "one element")
 
 
-def cut_floats(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def cut_floats(node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """One element of each operand."""
     shape = np.broadcast_shapes(*(x.shape for x in data if x is not None))
     few = {i: np.broadcast_to(x, shape)[index].reshape(1) for i, x in enumerate(data) if x is not None}
-    return Cut(dict(node.attributes), few, (1,), "one element")
+    return CutNode(dict(node.attributes), few, (1,), "one element")

@@ -132,12 +132,12 @@ def read_onnx(path: Path) -> OnnxFile:
     except DecodeError as why:
         raise ValueError(f"{path.name}: damaged protobuf ({why})") from None
     try:
-        return _Reader(model, len(data)).file()
+        return _ModelReader(model, len(data)).file()
     except (ValueError, TypeError, KeyError, OverflowError, UnicodeDecodeError, MemoryError) as why:
         raise ValueError(f"{path.name}: {why}") from None
 
 
-class _Reader:
+class _ModelReader:
     """Reads one model, whose tensors and nodes may say anything."""
 
     def __init__(self, model: Any, size: int) -> None:

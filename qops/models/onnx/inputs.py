@@ -114,7 +114,7 @@ def with_scales(tensor: Tensor, scale: Any, zero: Any, axis: int | None) -> Tens
     Returns
     -------
     Tensor
-        The same one, if it has a scale already, or if there is none that fits.
+        `tensor` itself if it has a scale already, or if there is none that fits.
     """
     if tensor.scale is not None or scale is None or scale.dtype.kind != "f":
         return tensor

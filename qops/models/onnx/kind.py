@@ -28,7 +28,7 @@ class Kind(OperatorKind):
     is_own : bool
         Whether it is an operator of onnxruntime's own domain.
     rule : str
-        Whose bits a node gives; "" for those of the runtime.
+        Whose bits a node gives; "" for those of the runtime. Where its products share words, they are the runtime's.
     inputs : Spec or None
         Where scales, zero points and a bias stand.
     inputs_of : callable or None
@@ -106,5 +106,5 @@ class Kind(OperatorKind):
     def _by_name(self) -> tuple[str, ...]:
         if self.function is None:
             return ()
-        code = unwrap(self.function).__code__
+        code = unwrap(self.function).__code__  # `name_keywords` may have put a function around it
         return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

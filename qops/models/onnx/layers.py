@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from qops.models.onnx.kinds import kind_of, spec_of
 from qops.models.onnx.lost import lost_of
-from qops.models.onnx.site import Site
+from qops.models.onnx.site import PlacedNode
 from qops.models.op import Layer
 from qops.rules import Requantize
 
 __all__ = ["layer_of"]
 
 
-def layer_of(site: Site, op: Any) -> Layer | None:
+def layer_of(site: PlacedNode, op: Any) -> Layer | None:
     """Give the layer of a node, as `qops.explain` and ports read it; what the prepared op has is read off it.
 
     Parameters
     ----------
-    site : Site
+    site : PlacedNode
     op : Prepared or None
         The prepared op of the node; None where more than the data is known at run time only.
 
@@ -52,7 +52,7 @@ def layer_of(site: Site, op: Any) -> Layer | None:
 
 
 def _sums(
-    site: Site, op: Any, zeros: list[int], scales: tuple[NDArray[Any], ...], y_zero: NDArray[Any]
+    site: PlacedNode, op: Any, zeros: list[int], scales: tuple[NDArray[Any], ...], y_zero: NDArray[Any]
 ) -> Layer | None:
     """Give a layer of sums of products, whose channels are axis 1 of images, or the last axis of matrices."""
     node, row, spec = site.node, kind_of(site.node), spec_of(site.node)
@@ -71,7 +71,7 @@ def _sums(
         made = np.rint(product(node, codes.astype(np.float64) - zeros[0], by)).astype(np.int64)
         return made if bias is None else made + _along(bias.astype(np.int64), along)
 
-    lost = lost_of(site, *zeros)
+    lost = lost_of(site, op, zeros[0])
 
     def sums(codes: NDArray[Any], bias: NDArray[Any] | None, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
         assert lost is not None
@@ -99,7 +99,7 @@ def _along(bias: NDArray[Any], shape: list[int]) -> NDArray[Any]:
     return bias.reshape(shape) if bias.ndim == 1 else bias
 
 
-def _zero(site: Site, place: int) -> NDArray[Any]:
+def _zero(site: PlacedNode, place: int) -> NDArray[Any]:
     """A zero point that is left out is 0, of the type of the codes that the node writes."""
     found = site.constant(place)
     return np.zeros(1, site.tensors[site.node.outputs[0]].dtype) if found is None else found

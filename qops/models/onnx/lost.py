@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from qops.models.onnx.file import Node
 from qops.models.onnx.kinds import spec_of
 from qops.models.onnx.make import as_uint8
-from qops.models.onnx.site import Site
+from qops.models.onnx.site import PlacedNode
 from qops.onnx.paired_convolution import ConvolutionSums, PairedConv
 from qops.onnx.pairs import sums_of
-from qops.onnx.runtimes import COLUMNS, Pairs
+from qops.onnx.runtimes import Pairs
 from qops.onnx.window import ConvolutionWindow
 
 __all__ = ["lost_of"]
@@ -23,15 +23,17 @@ _WINDOW = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
 Loss = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.int64]]
 
 
-def lost_of(site: Site, x_zero: int, w_zero: int) -> Loss | None:
+def lost_of(site: PlacedNode, op: Any, x_zero: int) -> Loss | None:
     """Give what computes the loss of a layer's sums.
 
     Parameters
     ----------
-    site : Site
-        QLinearConv, QLinearMatMul or QGemm, with constant weights.
-    x_zero, w_zero : int
-        The zero points of the data, in its own type, and of the weights.
+    site : PlacedNode
+        QLinearConv, QLinearMatMul or QGemm.
+    op : Prepared
+        The prepared op of the node, which says what pairs of products do.
+    x_zero : int
+        The zero point of the data, in its own type.
 
     Returns
     -------
@@ -39,23 +41,13 @@ def lost_of(site: Site, x_zero: int, w_zero: int) -> Loss | None:
         ``lost(x, w)``, of codes of the data and of the weights: the sums as the runtime makes them, less the exact
         ones, int64, of the shape of the result. None where products do not share words.
     """
-    node, column, spec = site.node, COLUMNS[site.runtime], spec_of(site.node)
+    node, spec = site.node, spec_of(site.node)
     assert spec is not None
-    x_place, w_place = (one.tensor for one in spec.of)
-    weights = site.constant(w_place)
-    if not column.pairs or weights is None:
-        return None
-    on_uint8 = bool(node.get("as_uint8"))
-    x_type = np.dtype(np.uint8 if on_uint8 else site.tensors[node.inputs[x_place]].dtype)
-    is_signed = site.tensors[node.inputs[x_place]].dtype == "int8"
-    x_zero += 128 if on_uint8 and is_signed else 0
-    if spec.real == "Conv":
-        is_depthwise = weights.shape[1] == 1 and len(weights) == node.get("group", 1)
-        pairs = column.pairs_of_layer(x_type, weights.dtype, is_depthwise, not w_zero)
-    else:
-        pairs = column.pairs_of(x_type, weights.dtype)
+    on_uint8, x_type = bool(node.get("as_uint8")), site.tensors[node.inputs[spec.of[0].tensor]].dtype
+    pairs = op.pairs_of("uint8" if on_uint8 else x_type)
     if not pairs:
         return None
+    x_zero += 128 if on_uint8 and x_type == "int8" else 0
 
     def lost(x: NDArray[Any], w: NDArray[Any]) -> NDArray[np.int64]:
         seen = as_uint8(x) if on_uint8 else x

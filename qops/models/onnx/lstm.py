@@ -13,7 +13,7 @@ from qops import onnx
 from qops.models.graph import Graph
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
-from qops.models.onnx.site import Made, Site, own_runtime
+from qops.models.onnx.site import NodeRunner, PlacedNode, own_runtime
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target
 
@@ -112,7 +112,7 @@ def _product(runtime: str, codes: Array, scale: Array, zero: Array) -> Product:
     return product
 
 
-def _checked(site: Site) -> None:
+def _checked(site: PlacedNode) -> None:
     """Refuse what qops does not have of a node; each is named."""
     node = site.node
     if node.get("direction", "forward") not in _DIRECTIONS or not isinstance(node.get("hidden_size"), int):
@@ -129,16 +129,16 @@ def _checked(site: Site) -> None:
         raise Missing("it has lengths of sequences")
 
 
-def _make_lstm(site: Site) -> Made:
+def _make_lstm(site: PlacedNode) -> NodeRunner:
     _checked(site)
 
     def run(given: Given) -> tuple[Any, ...]:
         return tuple(y.astype(given[0].dtype) for y in _real_lstm(site.node, given))
 
-    return Made(run)
+    return NodeRunner(run)
 
 
-def _make_quantized(site: Site) -> Made:
+def _make_quantized(site: PlacedNode) -> NodeRunner:
     _checked(site)
     if not all(site.is_given(place) for place in range(8, 12)):
         raise Missing("it lacks scales or zero points of its weights")
@@ -151,7 +151,7 @@ def _make_quantized(site: Site) -> Made:
 
         return _run(site.node, given, products, F32)
 
-    return Made(run)
+    return NodeRunner(run)
 
 
 def _no_c(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:

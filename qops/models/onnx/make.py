@@ -13,25 +13,25 @@ from numpy.typing import NDArray
 from qops.models.onnx.codes import CASTS
 from qops.models.onnx.file import Node, name_of_type
 from qops.models.onnx.kinds import kind_of, spec_of
-from qops.models.onnx.site import Given, Made, Run, Site, own_runtime
+from qops.models.onnx.site import Given, NodeRunner, PlacedNode, Run, own_runtime
 from qops.models.op import Missing, takes_threads
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["as_run", "as_uint8", "made_of"]
+__all__ = ["as_run", "as_uint8", "made_of", "rule_of"]
 
 _MOST_STEPS = 2**20  # of padding, strides and dilations
 
 
-def made_of(site: Site) -> Made:
+def made_of(site: PlacedNode) -> NodeRunner:
     """Make what runs a quantized node.
 
     Parameters
     ----------
-    site : Site
+    site : PlacedNode
 
     Returns
     -------
-    Made
+    NodeRunner
 
     Raises
     ------
@@ -40,30 +40,62 @@ def made_of(site: Site) -> Made:
     """
     node, row = site.node, kind_of(site.node)
     if row.make is not None:
-        made: Made = row.make(site)
+        made: NodeRunner = row.make(site)
         return made
     if len(node.inputs) > row.count:
         raise Missing(f"it has {len(node.inputs)} inputs, where {row.count} are known")
-    attributes = _attributes(node, row.attributes) | (
-        {"runtime": own_runtime(site) if row.is_own else site.runtime} if row.has_runtime else {}
-    )
+    attributes = _attributes(node, row.attributes) | ({"runtime": _runtime(site)} if row.has_runtime else {})
     if row.implied is not None:
         attributes = row.implied(site, attributes)
     flipped = _flipped(node) if node.get("as_uint8") else frozenset[int]()
     function, others = row.function, [i for i in range(row.count) if i not in row.data]
     assert function is not None
     if row.prepared is None or not all(site.is_fixed(i) for i in others):
-        run: Run = lambda given: function(*_without_last_nones(given), **attributes)  # noqa: E731
-        return Made(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
+        run: Run = partial(_by_function, function, attributes)
+        return NodeRunner(_on_uint8(site, run, flipped) if flipped else run, with_zero=_with_zero(site, attributes))
     fixed = [as_uint8(x) if i in flipped and x is not None else x for i in others for x in [site.constant(i)]]
     op = row.prepared(*_without_last_nones(fixed), **attributes)
     if row.data != (0,) or not takes_threads(op):
-        run = lambda given: op(*(given[i] for i in row.data))  # noqa: E731
-        return Made(_on_uint8(site, run, flipped), op, False) if flipped else Made(run, op)
+        run = partial(_by_op, op, row.data)
+        return NodeRunner(_on_uint8(site, run, flipped), op, False) if flipped else NodeRunner(run, op)
     product: Run = partial(_rows, op) if row.takes_matrices else op
     if flipped:
         product = partial(_product_on_uint8, product, 0 in flipped, _is_signed(site))
-    return Made(lambda given: product(given[0]), op, not flipped, product)
+    return NodeRunner(lambda given: product(given[0]), op, not flipped, product)
+
+
+def _by_function(function: Callable[..., Any], attributes: dict[str, Any], given: Given) -> Any:
+    return function(*_without_last_nones(given), **attributes)
+
+
+def _by_op(op: Callable[..., Any], data: tuple[int, ...], given: Given) -> Any:
+    return op(*(given[i] for i in data))
+
+
+def rule_of(site: PlacedNode, op: Any) -> str:
+    """Give whose bits a node gives: the rule of its prepared op, that of its kind, or the runtime.
+
+    Parameters
+    ----------
+    site : PlacedNode
+    op : Prepared or None
+        The prepared op of the node. Where its products share words of 16 bits, as those of MatMulInteger do on some
+        CPUs, its sums are not exact but the runtime's.
+
+    Returns
+    -------
+    str
+    """
+    row, runtime = kind_of(site.node), _runtime(site)
+    if hasattr(row.prepared, "pairs_of"):
+        loses = COLUMNS[runtime].pairs if op is None else op.pairs_of(site.tensors[site.node.inputs[0]].dtype)
+        return runtime if loses else row.rule or runtime
+    rule: str = getattr(op, "rule", "")  # that of two tensors may depend on their scales
+    return rule or row.rule or runtime
+
+
+def _runtime(site: PlacedNode) -> str:
+    return own_runtime(site) if kind_of(site.node).is_own else site.runtime
 
 
 def as_run(node: Node, runtime: str) -> Node:
@@ -88,7 +120,7 @@ def as_run(node: Node, runtime: str) -> Node:
     return replace(node, attributes=attributes)
 
 
-def _with_zero(site: Site, attributes: dict[str, Any]) -> Callable[[int], Any] | None:
+def _with_zero(site: PlacedNode, attributes: dict[str, Any]) -> Callable[[int], Any] | None:
     """Give what makes the prepared op of a node that reads the zero point of its data, and no other number."""
     row, spec = kind_of(site.node), spec_of(site.node)
     place = None if spec is None or not spec.of else spec.of[0].zero_point
@@ -120,7 +152,7 @@ def _product_on_uint8(
     return (made ^ np.uint8(128)).view(np.int8) if is_signed else made
 
 
-def _is_signed(site: Site) -> bool:
+def _is_signed(site: PlacedNode) -> bool:
     return site.tensors[site.node.outputs[0]].dtype == "int8"
 
 
@@ -174,7 +206,7 @@ def as_uint8(x: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128) if x.dtype == np.int8 else x
 
 
-def _on_uint8(site: Site, run: Run, flipped: frozenset[int]) -> Run:
+def _on_uint8(site: PlacedNode, run: Run, flipped: frozenset[int]) -> Run:
     """Run codes of int8 as uint8, as onnxruntime does on x86."""
     is_signed = _is_signed(site)
 

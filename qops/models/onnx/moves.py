@@ -17,7 +17,7 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import bounded, whole
-from qops.models.onnx.site import Made, Site
+from qops.models.onnx.site import NodeRunner, PlacedNode
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import zero_of
@@ -180,7 +180,7 @@ def _first(node: Node, given: Given) -> Array:
     return given[0]
 
 
-def _check_dropout(site: Site) -> None:
+def _check_dropout(site: PlacedNode) -> None:
     """What drops nothing is read: without a mode of training, which draws numbers."""
     if site.is_given(2) and (not site.is_fixed(2) or np.any(site.constant(2))):
         raise Missing("it may train, and then drops values at random")
@@ -201,7 +201,7 @@ def _kind(moves: Callable[..., Any], code: Callable[..., Any] = c_of_moves, **mo
 F32 = np.float32
 
 
-def _make_concat(site: Site) -> Made:
+def _make_concat(site: PlacedNode) -> NodeRunner:
     node = site.node
     if len(node.inputs) < 5 or (len(node.inputs) - 2) % 3:
         raise Missing(f"it has {len(node.inputs)} inputs")
@@ -211,8 +211,8 @@ def _make_concat(site: Site) -> Made:
     if all(site.is_fixed(i) for i in range(len(node.inputs)) if i % 3 != 2):
         fixed: list[Any] = [site.constant(i) for i in range(len(node.inputs)) if i % 3 != 2]
         op = onnx.QLinearConcat(fixed[0], fixed[1], fixed[2::2], fixed[3::2], axis=axis)
-        return Made(lambda given: op(list(given[2::3])), op)
-    return Made(lambda given: onnx.qlinear_concat(*given[:2], *(list(given[i::3]) for i in (2, 3, 4)), axis=axis))
+        return NodeRunner(lambda given: op(list(given[2::3])), op)
+    return NodeRunner(lambda given: onnx.qlinear_concat(*given[:2], *(list(given[i::3]) for i in (2, 3, 4)), axis=axis))
 
 
 def _c_of_qlinear_concat(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:

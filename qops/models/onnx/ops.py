@@ -15,8 +15,8 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec, constant, with_scales
 from qops.models.onnx.kinds import KINDS, OWN_DOMAIN, kind_of, spec_of
 from qops.models.onnx.layers import layer_of
-from qops.models.onnx.make import as_run, made_of
-from qops.models.onnx.site import Made, Site, own_runtime
+from qops.models.onnx.make import as_run, made_of, rule_of
+from qops.models.onnx.site import NodeRunner, PlacedNode
 from qops.models.op import Layer, Missing, Op
 from qops.models.tensor import Tensor
 from qops.onnx.runtimes import RUNTIMES
@@ -58,7 +58,7 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
         raise Missing("it has no result")
     own = {name: tensors[name] for name in (*node.inputs, *outputs) if name in tensors}
     reads = tuple(dict.fromkeys(name for name in node.inputs if name and own[name].data is None))
-    site = Site(as_run(node, runtime), own, runtime)
+    site = PlacedNode(as_run(node, runtime), own, runtime)
     try:
         made, real, rule = _run_and_rule(site)
         layer = layer_of(site, made.prepared)
@@ -96,7 +96,7 @@ def _channels(node: Node, layer: Layer | None) -> int:
 
 
 def _call(
-    site: Site, reads: Sequence[str], run: Callable[[Given], Any], constants: Sequence[Any]
+    site: PlacedNode, reads: Sequence[str], run: Callable[[Given], Any], constants: Sequence[Any]
 ) -> Callable[..., Arrays]:
     """Give a function of the tensors that a node reads, which fills in the constants."""
     fixed = dict(zip((name for name in site.node.inputs if name), constants, strict=True))
@@ -120,7 +120,7 @@ def _call(
     return call
 
 
-def _values(site: Site) -> list[Any]:
+def _values(site: PlacedNode) -> list[Any]:
     """Give the constants in real numbers. A bias of integers has the scale of the sums."""
     spec, found = spec_of(site.node), []
     for place, name in enumerate(site.node.inputs):
@@ -136,7 +136,7 @@ def _values(site: Site) -> list[Any]:
     return found
 
 
-def _scale_of_sums(site: Site, spec: Spec) -> Any:
+def _scale_of_sums(site: PlacedNode, spec: Spec) -> Any:
     scale: Any = np.float64(site.node.get("alpha", 1.0))
     for codes in spec.of:
         part = site.constant(codes.scale)
@@ -144,7 +144,7 @@ def _scale_of_sums(site: Site, spec: Spec) -> Any:
     return np.asarray(scale).reshape(-1) if np.size(scale) > 1 else float(np.ravel(scale)[0])
 
 
-def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]:
+def _run_and_rule(site: PlacedNode) -> tuple[NodeRunner, Callable[[Given], Any] | None, str]:
     """Give what runs a node on codes, what it does in real numbers, and whose bits these are."""
     node, row = site.node, kind_of(site.node)
     domain = OWN_DOMAIN if row.is_own else ""
@@ -157,18 +157,16 @@ def _run_and_rule(site: Site) -> tuple[Made, Callable[[Given], Any] | None, str]
         row.check(site)
     if row.make is not None or (row.function is not None and (row.real is None or reads_codes)):
         made = made_of(site)
-        rule = getattr(made.prepared, "rule", "")  # that of two tensors may depend on their scales
-        runtime = own_runtime(site) if row.is_own else site.runtime
-        return made, _real(site), rule or row.rule or runtime
+        return made, _real(site), rule_of(site, made.prepared)
     if row.moves is not None:
         run = partial(row.moves, node)
-        return Made(run), run, row.rule
+        return NodeRunner(run), run, row.rule
     if row.real is not None:
-        return Made(partial(_in_float32, site)), partial(row.real, node), "float32"
+        return NodeRunner(partial(_in_float32, site)), partial(row.real, node), "float32"
     raise Missing("qops has no such operator")
 
 
-def _in_float32(site: Site, given: Given) -> Any:
+def _in_float32(site: PlacedNode, given: Given) -> Any:
     """Compute in double, and round what is made of floats once, to their type; data of integers keep theirs."""
     real = kind_of(site.node).real
     assert real is not None
@@ -179,7 +177,7 @@ def _in_float32(site: Site, given: Given) -> Any:
     return np.asarray(made).astype(floats[0] if is_float else given[0].dtype)
 
 
-def _real(site: Site) -> Callable[[Given], Any] | None:
+def _real(site: PlacedNode) -> Callable[[Given], Any] | None:
     """Give a quantized node in real numbers. Where real 0 is the lowest code, the quantizer has folded a ReLU in it."""
     node, spec, row = site.node, spec_of(site.node), kind_of(site.node)
     if row.real is not None:
@@ -206,7 +204,7 @@ def _real(site: Site) -> Callable[[Given], Any] | None:
     return real
 
 
-def _floor(site: Site, spec: Spec) -> float | None:
+def _floor(site: PlacedNode, spec: Spec) -> float | None:
     """0 if the zero point of the result is the lowest code."""
     if spec.y is None:
         return None

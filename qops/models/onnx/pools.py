@@ -13,7 +13,7 @@ from qops._kernels.arrays.axis import Axis
 from qops.models.cut import Index, inside_window
 from qops.models.graph import Graph
 from qops.models.onnx.code import ENDS, c_of_codes, constant_ends, has_numbers
-from qops.models.onnx.cut import Cut
+from qops.models.onnx.cut import CutNode
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -62,15 +62,15 @@ def _real_over_space(reduce: Callable[..., Any]) -> Callable[[Node, Given], Valu
     return lambda node, given: np.asarray(reduce(given[0], axis=tuple(range(2, given[0].ndim)), keepdims=True))
 
 
-def _cut_image(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _cut_image(node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """One channel of one image."""
     last = bool(node.get("channels_last", 0))
     one = np.moveaxis(data[0], -1, 1)[index[0], index[-1]] if last else data[0][index[0], index[1]]
     few = one[None, ..., None] if last else one[None, None]
-    return Cut(dict(node.attributes), {0: few}, (1,) * data[0].ndim, f"one channel of one image, {one.size} codes")
+    return CutNode(dict(node.attributes), {0: few}, (1,) * data[0].ndim, f"one channel of one image, {one.size} codes")
 
 
-def _cut_window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _cut_window(node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """The codes of one window that are inside of the image; where padding counts, the node stays whole."""
     if node.get("channels_last", 0) or node.get("count_include_pad", 0):
         return None
@@ -81,7 +81,7 @@ def _cut_window(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
         return None
     few = inside_window(x[index[0], index[1]], axes.axes(x.shape[2:], "X"), index[2:])
     how = f"one channel of one window, {few.size} codes"
-    return Cut({"kernel_shape": list(few.shape)}, {0: few[None, None]}, (1,) * x.ndim, how)
+    return CutNode({"kernel_shape": list(few.shape)}, {0: few[None, None]}, (1,) * x.ndim, how)
 
 
 def _c_of_mean_of_image(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:

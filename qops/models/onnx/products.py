@@ -13,7 +13,7 @@ from qops.models.code.sums import c_of_sums
 from qops.models.cut import Index, needed, sized
 from qops.models.graph import Graph
 from qops.models.onnx.code import c_of_codes
-from qops.models.onnx.cut import Cut, given_at, of_channel, zero_at
+from qops.models.onnx.cut import CutNode, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -85,7 +85,7 @@ def _matmul_sums(node: Node, a: Values, b: Values) -> Values:
     return matmul(a, b)
 
 
-def _cut_product(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _cut_product(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """One row on one column."""
     of_a, of_b = spec.of
     a, b, o = data[of_a.tensor], data[of_b.tensor], index[-1]
@@ -106,7 +106,7 @@ def _cut_product(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> C
         if bias.size > 1 and bias.size != b.shape[0 if transposed else 1]:
             return None  # a bias for each element
         inputs[spec.bias] = bias.reshape(-1)[min(o, bias.size - 1)].reshape(1)
-    return Cut(attributes, inputs, (1, 1), sized("output of one row", row.shape, few.shape))
+    return CutNode(attributes, inputs, (1, 1), sized("output of one row", row.shape, few.shape))
 
 
 def c_of_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:

@@ -21,7 +21,7 @@ __all__ = ["merged", "refuse_around_moves"]
 F32 = np.float32
 
 
-class _Numbers(NamedTuple):
+class _ScaleAndZero(NamedTuple):
     """Scale and zero point of a pair."""
 
     scale: Any
@@ -121,7 +121,7 @@ def _only_reader(net: Net, now: dict[str, Node], node: Node) -> Node | None:
     return reader if reader is not None and reader.inputs[0] == name else None
 
 
-def _numbers(net: Net, quantize: Node, dequantize: Node) -> _Numbers | None:
+def _numbers(net: Net, quantize: Node, dequantize: Node) -> _ScaleAndZero | None:
     """Give the numbers of a pair, if both nodes have the same constants, of 8 or 16 bits, and leave out none."""
     constants = [net.constant(node, place) for node in (quantize, dequantize) for place in (1, 2)]
     found = [x.reshape(-1)[0] for x in constants if x is not None and x.size == 1]
@@ -130,11 +130,11 @@ def _numbers(net: Net, quantize: Node, dequantize: Node) -> _Numbers | None:
     scale, zero, other, other_zero = found
     is_same = scale == other and zero == other_zero and zero.dtype == other_zero.dtype
     is_known = scale.dtype == other.dtype == F32 and zero.dtype in (np.uint8, np.int8, np.uint16, np.int16)
-    return _Numbers(scale, zero) if is_same and is_known else None
+    return _ScaleAndZero(scale, zero) if is_same and is_known else None
 
 
 @np.errstate(all="ignore")
-def _common(a: _Numbers, b: _Numbers, where: str) -> _Numbers:
+def _common(a: _ScaleAndZero, b: _ScaleAndZero, where: str) -> _ScaleAndZero:
     """Give the numbers of the range that both ranges have in common, each step in float32."""
     info = np.iinfo(a.zero.dtype)
     lows, highs = ([F32(int(end) - int(n.zero)) * n.scale for n in (a, b)] for end in (info.min, info.max))
@@ -144,7 +144,7 @@ def _common(a: _Numbers, b: _Numbers, where: str) -> _Numbers:
         raise ValueError(f"{where}: onnxruntime makes one of two pairs, whose ranges have only 0 in common")
     place = F32(info.min) - low / scale
     zero = np.copysign(np.floor(abs(place) + F32(0.5)), place)  # half away from 0
-    return _Numbers(scale, a.zero.dtype.type(zero))
+    return _ScaleAndZero(scale, a.zero.dtype.type(zero))
 
 
 def refuse_around_moves(net: Net, node: Node) -> None:

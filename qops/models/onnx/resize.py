@@ -14,7 +14,7 @@ from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import bounded, whole
-from qops.models.onnx.site import Made, Site
+from qops.models.onnx.site import NodeRunner, PlacedNode
 from qops.models.op import Missing
 from qops.onnx.runtimes import COLUMNS
 
@@ -207,7 +207,7 @@ def _resized(node: Node, given: Given, own_type: Any) -> Any:
     return (_nearest if node.get("mode", "nearest") == "nearest" else _summed)(node, given, own_type)
 
 
-def _make(site: Site) -> Made:
+def _make(site: PlacedNode) -> NodeRunner:
     """Nearest pixels are moved. Weighted sums of floats are rounded once, those of integers toward zero."""
     node, own_type = site.node, F32 if COLUMNS[site.runtime].is_ort else np.float64
     mode, how, near = node.get("mode", "nearest"), _how(node), node.get("nearest_mode", "round_prefer_floor")
@@ -222,7 +222,7 @@ def _make(site: Site) -> Made:
     dtype = site.tensors[node.inputs[0]].dtype
     if mode != "nearest" and not dtype.startswith("float"):
         raise Missing(f"it sums pixels of {dtype}, which runtimes round in their own ways")
-    return Made(lambda given: np.asarray(_resized(node, given, own_type)).astype(given[0].dtype))
+    return NodeRunner(lambda given: np.asarray(_resized(node, given, own_type)).astype(given[0].dtype))
 
 
 _POLICIES = ("stretch", "not_larger", "not_smaller")

@@ -12,7 +12,7 @@ from qops import onnx
 from qops.models.cut import Index
 from qops.models.graph import Graph
 from qops.models.onnx.code import c_of_codes, constant_ends, has_numbers
-from qops.models.onnx.cut import Cut
+from qops.models.onnx.cut import CutNode
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
 from qops.models.onnx.kind import Kind
@@ -48,7 +48,7 @@ def _real_softmax(node: Node, given: Given) -> Values:
     return np.exp(_real_log_softmax(node, given))
 
 
-def _cut_row(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
+def _cut_row(node: Node, data: Sequence[Any], index: Index) -> CutNode | None:
     """Cut out what shares the sum of a softmax: one axis; before version 13, that axis and all behind it."""
     x, is_of_one = data[0], node.get("opset", ONE_AXIS) >= ONE_AXIS
     axis = node.get("axis", -1 if is_of_one else 1) % x.ndim
@@ -57,7 +57,7 @@ def _cut_row(node: Node, data: Sequence[Any], index: Index) -> Cut | None:
     else:
         row, at = x[index[:axis]].reshape(-1), int(np.ravel_multi_index(index[axis:], x.shape[axis:]))
     how = f"one row of {row.size} codes"
-    return Cut({**node.attributes, "axis": 1}, {0: row[None]}, (1, row.size), how, (0, at))
+    return CutNode({**node.attributes, "axis": 1}, {0: row[None]}, (1, row.size), how, (0, at))
 
 
 def _c_of_softmax(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:

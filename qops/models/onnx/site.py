@@ -12,14 +12,14 @@ from qops.models.onnx.inputs import constant
 from qops.models.tensor import Tensor
 from qops.onnx.runtimes import COLUMNS
 
-__all__ = ["Given", "Made", "Run", "Site", "own_runtime"]
+__all__ = ["Given", "NodeRunner", "PlacedNode", "Run", "own_runtime"]
 
 
 Given = Sequence[Any]
 Run = Callable[..., Any]
 
 
-class Made(NamedTuple):
+class NodeRunner(NamedTuple):
     """What is made of a node.
 
     Attributes
@@ -43,7 +43,7 @@ class Made(NamedTuple):
     with_zero: Callable[[int], Any] | None = None
 
 
-class Site(NamedTuple):
+class PlacedNode(NamedTuple):
     """One node in its place: the tensors that it reads, and whose bits it should give."""
 
     node: Node
@@ -63,12 +63,12 @@ class Site(NamedTuple):
         return not self.is_given(place) or self.constant(place) is not None
 
 
-def own_runtime(site: Site) -> str:
+def own_runtime(site: PlacedNode) -> str:
     """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has.
 
     Parameters
     ----------
-    site : Site
+    site : PlacedNode
 
     Returns
     -------

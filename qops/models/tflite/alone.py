@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops.models.cut import Index
 from qops.models.op import Alone
-from qops.models.tflite.cut import Cut
+from qops.models.tflite.cut import CutOperator
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.writer import tflite_bytes
@@ -47,7 +47,7 @@ def alone(
     read = dict(zip(reads, inputs, strict=False))
     given = [None if t is None else read.get(t.name, t.data) for t in operator.inputs]
     if index is None:
-        return _model(reads, Cut(operator, given, [y.shape for y in outputs[: len(operator.outputs)]], (), ""))
+        return _model(reads, CutOperator(operator, given, [y.shape for y in outputs[: len(operator.outputs)]], (), ""))
     kind = KINDS.get(operator.kind)
     if kind is None or kind.cut is None:
         return None
@@ -55,7 +55,7 @@ def alone(
     return None if cut is None else _model(reads, cut)
 
 
-def _model(reads: Sequence[str], cut: Cut) -> Alone:
+def _model(reads: Sequence[str], cut: CutOperator) -> Alone:
     """Write a model; tensors have the shapes that the arrays have."""
     operator = cut.operator
     each = list(zip(operator.inputs, cut.inputs, strict=True))

@@ -15,10 +15,10 @@ from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, call, function
 from qops.models.tensor import Values, zero_of
-from qops.models.tflite.cut import Cut
+from qops.models.tflite.cut import CutOperator
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Maker, Site
+from qops.models.tflite.site import Maker, OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -28,9 +28,9 @@ F32 = np.float32
 
 
 def _make_reduced(maker: Callable[..., Any]) -> Maker:
-    def make(site: Site) -> Made:
+    def make(site: PlacedOperator) -> OperatorRunner:
         keeps = bool(site.options.get("KeepDims", False))
-        return Made((0,), maker(site.constant(1), keep_dims=keeps, **site.x(), **site.y, **site.own()))
+        return OperatorRunner((0,), maker(site.constant(1), keep_dims=keeps, **site.x(), **site.y, **site.own()))
 
     return make
 
@@ -44,7 +44,7 @@ def _real_reduced(reduce: Callable[..., Any]) -> Callable[[Operator, Given], Val
     return run
 
 
-def _cut_along_axes(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_along_axes(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     """MEAN, SUM and their like: the codes that make one element."""
     x, axes = given[0], given[1]
     taken = {int(axis) % x.ndim for axis in np.ravel(axes)}
@@ -53,7 +53,7 @@ def _cut_along_axes(operator: Operator, given: Sequence[Any], index: Index) -> C
     at = dict(zip(left, [index[axis] for axis in left] if keeps else index, strict=True))
     few = x[tuple(slice(at[axis], at[axis] + 1) if axis in at else slice(None) for axis in range(x.ndim))]
     shape = (1,) * len(index)
-    return Cut(operator, [few, axes], [shape], (0,) * len(index), f"one element of {few.size} codes")
+    return CutOperator(operator, [few, axes], [shape], (0,) * len(index), f"one element of {few.size} codes")
 
 
 def _c_of_most(which: str) -> Callable[..., PortedLayer]:

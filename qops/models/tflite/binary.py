@@ -19,7 +19,7 @@ from qops.models.tflite.division import make_quotient
 from qops.models.tflite.elementwise import cut_elementwise, make_of_codes
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, where_constants_repeat
-from qops.models.tflite.site import Made, Maker, Site, activated
+from qops.models.tflite.site import Maker, OperatorRunner, PlacedOperator, activated
 from qops.models.tflite.whole import counts, make_counted
 
 __all__ = ["KINDS"]
@@ -32,7 +32,7 @@ Zeros = tuple[int, int, int]
 def _make_pair(maker: Callable[..., Any], of_integers: Callable[..., Any], explained: str = "") -> Maker:
     """An operator of two tensors with a fused activation; `explained` is its kind for `qops.explain`."""
 
-    def make(site: Site) -> Made:
+    def make(site: PlacedOperator) -> OperatorRunner:
         if counts(site):
             return make_counted(site, of_integers)
         how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", site.tensor(1)), **site.y}
@@ -43,21 +43,21 @@ def _make_pair(maker: Callable[..., Any], of_integers: Callable[..., Any], expla
         requantize = getattr(op, "requantize", None)
         lowest, highest = (op.integers["qmin"], op.integers["qmax"]) if requantize is None else requantize.ends
         layer = Layer(explained, {**how, "qmin": lowest, "qmax": highest}, requantize=requantize)
-        return Made((0, 1), op, layer if explained else None)
+        return OperatorRunner((0, 1), op, layer if explained else None)
 
     return make
 
 
-def _make_difference(site: Site) -> Made:
+def _make_difference(site: PlacedOperator) -> OperatorRunner:
     how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", site.tensor(1)), **site.y}
-    return Made((0, 1), tflite.SquaredDifference(**how, **site.own()))
+    return OperatorRunner((0, 1), tflite.SquaredDifference(**how, **site.own()))
 
 
-def _make_prelu(site: Site) -> Made:
+def _make_prelu(site: PlacedOperator) -> OperatorRunner:
     how = {**site.x(), **site.numbers("alpha", site.tensor(1)), **site.y}
     if site.tensor(1).data is None:
-        return Made((0, 1), partial(tflite.prelu, **how, kernel=site.kernel))
-    return Made((0,), tflite.Prelu(site.constant(1), **how, **site.own()))
+        return OperatorRunner((0, 1), partial(tflite.prelu, **how, kernel=site.kernel))
+    return OperatorRunner((0,), tflite.Prelu(site.constant(1), **how, **site.own()))
 
 
 def _real_pair(function: Callable[..., Any]) -> Callable[[Operator, Given], Values]:

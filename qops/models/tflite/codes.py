@@ -17,7 +17,7 @@ from qops.models.tensor import Values, zero_of
 from qops.models.tflite.elementwise import cut_elementwise, make_of_codes, make_one, real_one
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Maker, Site
+from qops.models.tflite.site import Maker, OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -26,23 +26,23 @@ Given = Sequence[Any]
 F32 = np.float32
 
 
-def _make_gelu(site: Site) -> Made:
+def _make_gelu(site: PlacedOperator) -> OperatorRunner:
     approximate = bool(site.options.get("Approximate", False))
-    return Made((0,), tflite.Gelu(**site.x(), **site.y, **site.own(), approximate=approximate))
+    return OperatorRunner((0,), tflite.Gelu(**site.x(), **site.y, **site.own(), approximate=approximate))
 
 
-def _make_quantize(site: Site) -> Made:
+def _make_quantize(site: PlacedOperator) -> OperatorRunner:
     given = {} if site.tensor(0).dtype == "float32" else site.x()
-    return Made((0,), tflite.Quantize(**site.y, dtype=site.outputs[0].dtype, kernel=site.kernel, **given))
+    return OperatorRunner((0,), tflite.Quantize(**site.y, dtype=site.outputs[0].dtype, kernel=site.kernel, **given))
 
 
-def _make_dequantize(site: Site) -> Made:
+def _make_dequantize(site: PlacedOperator) -> OperatorRunner:
     x, y = site.tensor(0), site.outputs[0]
     if y.dtype != "float32":
         raise Missing(f"its result {y.name!r} is {y.dtype}")
     if x.dtype == "float16":
-        return Made((0,), lambda data: data.astype(F32))
-    return Made((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
+        return OperatorRunner((0,), lambda data: data.astype(F32))
+    return OperatorRunner((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
 
 
 def _real_log(operator: Operator, given: Given) -> Values:

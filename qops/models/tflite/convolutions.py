@@ -17,11 +17,11 @@ from qops.models.code.sums import c_of_sums
 from qops.models.cut import Index, needed, readers, sized
 from qops.models.op import Missing
 from qops.models.tensor import Values, zero_of
-from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
+from qops.models.tflite.cut import CutOperator, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
-from qops.models.tflite.site import MOST, Made, Site, activated
+from qops.models.tflite.site import MOST, OperatorRunner, PlacedOperator, activated
 from qops.models.tflite.windows import axes_of, taps_of, windows_of
 
 __all__ = ["KINDS"]
@@ -33,7 +33,7 @@ _DENSE = {"StrideH": 1, "StrideW": 1, "Padding": 1, "DilationHFactor": 1, "Dilat
 """Options of a window that is as large as its image."""
 
 
-def _channels(site: Site, w: NDArray[Any]) -> int:
+def _channels(site: PlacedOperator, w: NDArray[Any]) -> int:
     """Give the channels of the data; each group of filters takes a share of them."""
     channels = site.tensor(0).shape[-1:]
     if not channels or not channels[0] or w.ndim != _IMAGES or not w.shape[3]:
@@ -41,7 +41,7 @@ def _channels(site: Site, w: NDArray[Any]) -> int:
     return channels[0]
 
 
-def _make_conv(site: Site) -> Made:
+def _make_conv(site: PlacedOperator) -> OperatorRunner:
     w, how = site.constant(1), {**site.x(), **site.weights(1, 0), **site.y, **site.activation}
     groups, rest = divmod(_channels(site, w), w.shape[3])
     if rest or not groups:
@@ -50,7 +50,7 @@ def _make_conv(site: Site) -> Made:
     return sums_made(site, tflite.Conv2D(w, site.bias(2), **how, **more), _conv_sums, tells_bias_type=True)
 
 
-def _make_depthwise(site: Site) -> Made:
+def _make_depthwise(site: PlacedOperator) -> OperatorRunner:
     w, how = site.constant(1), {**site.x(), **site.weights(1, 3), **site.y, **site.activation}
     multiplier, rest = divmod(w.shape[-1], _channels(site, w))
     if rest:
@@ -60,7 +60,7 @@ def _make_depthwise(site: Site) -> Made:
     return sums_made(site, op, _depthwise_sums, channel=3)
 
 
-def _make_transposed(site: Site) -> Made:
+def _make_transposed(site: PlacedOperator) -> OperatorRunner:
     shape = site.size(0) if site.tensor(0).data is not None else _announced(site)
     how = {**site.x(2), **site.weights(1, 0), **site.y, **site.activation}
     if how["w_type"] == "int4":
@@ -76,10 +76,10 @@ def _make_transposed(site: Site) -> Made:
             raise ValueError(f"its first input tells a result of shape {told.tolist()}, the file one of {shape}")
         return np.asarray(op(x))
 
-    return Made((2, 0), run, made.layer, op)
+    return OperatorRunner((2, 0), run, made.layer, op)
 
 
-def _announced(site: Site) -> list[int]:
+def _announced(site: PlacedOperator) -> list[int]:
     """Give the shape that the file announces for the result, where its first input, which tells it, is computed."""
     shape = [n or (0 if i else 1) for i, n in enumerate(site.outputs[0].shape)]
     if not all(shape) or prod(shape) > MOST:
@@ -124,7 +124,7 @@ def _real_transpose_conv(operator: Operator, given: Given) -> Values:
     return activated(operator, y if bias is None else y + bias)
 
 
-def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     """One filter on the pixels under it, VALID."""
     x, w = given[:2]
     deep, o = operator.kind == "DEPTHWISE_CONV_2D", index[3]
@@ -138,10 +138,10 @@ def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> 
     options = {**operator.options, **_DENSE, **({"DepthMultiplier": 1} if deep else {})}
     how = sized("output channel at one place", x.shape[1:], image.shape[1:])
     made = replace(operator, inputs=of_channel(operator, small, given[2:], o), options=options)
-    return Cut(made, arrays_of(made, image), [(1, 1, 1, 1)], (0, 0, 0, 0), how)
+    return CutOperator(made, arrays_of(made, image), [(1, 1, 1, 1)], (0, 0, 0, 0), how)
 
 
-def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     """TRANSPOSE_CONV: the pixels that an element is made of, with their weights, as the channels of one pixel."""
     size, w, x = given[:3]
     o, (down, across) = index[3], _scattering(operator, tuple(np.ravel(size).tolist()), x, w)
@@ -161,7 +161,7 @@ def _cut_transposed(operator: Operator, given: Sequence[Any], index: Index) -> C
     made = replace(operator, inputs=inputs, options=options)
     arrays = [one.data, small, image, *(None if t is None else t.data for t in rest)]
     how = f"one output channel at one place, its {image.size} products that are not 0 as channels of one pixel"
-    return Cut(made, arrays, [(1, 1, 1, 1)], (0, 0, 0, 0), how)
+    return CutOperator(made, arrays, [(1, 1, 1, 1)], (0, 0, 0, 0), how)
 
 
 KINDS = {

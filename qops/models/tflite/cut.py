@@ -12,10 +12,10 @@ from qops.models.cut import Index
 from qops.models.tensor import Tensor
 from qops.models.tflite.file import Operator
 
-__all__ = ["Cut", "arrays_of", "of_channel", "with_data"]
+__all__ = ["CutOperator", "arrays_of", "of_channel", "with_data"]
 
 
-class Cut(NamedTuple):
+class CutOperator(NamedTuple):
     """A smaller operator, what it reads, and where in its result the element is."""
 
     operator: Operator

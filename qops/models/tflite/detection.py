@@ -15,7 +15,7 @@ from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target
 from qops.models.tensor import Tensor, zero_of
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import MOST, Made, Site
+from qops.models.tflite.site import MOST, OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -25,7 +25,7 @@ Places = NDArray[np.int64]
 _MICRO = ("tflm", "tflm_until_2026_06", "single_rounding")
 
 
-class _Numbers(NamedTuple):
+class _DetectionNumbers(NamedTuple):
     """The options of the operator, by their names in its map."""
 
     max_detections: int
@@ -39,14 +39,14 @@ class _Numbers(NamedTuple):
     use_regular_nms: bool
 
 
-def _numbers(raw: bytes) -> _Numbers:
+def _numbers(raw: bytes) -> _DetectionNumbers:
     from flatbuffers import flexbuffers
 
     try:
         held = flexbuffers.GetRoot(bytearray(raw)).AsMap
         names = {key.AsString for key in held.Keys}
         y, x, height, width = (float(F32(held[f"{axis}_scale"].AsFloat)) for axis in "yxhw")
-        return _Numbers(
+        return _DetectionNumbers(
             int(held["max_detections"].AsInt),
             int(held["max_classes_per_detection"].AsInt),
             int(held["num_classes"].AsInt),
@@ -110,7 +110,7 @@ def _overlaps(boxes: Floats, one: int, others: Places) -> Floats:
         return np.where((area <= 0) | (areas <= 0), F32(0), found)
 
 
-def _chosen(boxes: Floats, scores: Floats, numbers: _Numbers, most: int) -> list[int]:
+def _chosen(boxes: Floats, scores: Floats, numbers: _DetectionNumbers, most: int) -> list[int]:
     """Give boxes from the highest score on, but none that overlaps a chosen one; the first of equal scores first."""
     kept = np.flatnonzero(scores >= numbers.nms_score_threshold)
     left = kept[np.argsort(-scores[kept], kind="stable")]
@@ -156,7 +156,7 @@ def _sink(heap: list[int], top: int, size: int, place: int, row: list[float]) ->
     heap[hole] = place
 
 
-def _fast(boxes: Floats, scores: Floats, numbers: _Numbers, is_micro: bool) -> list[tuple[int, int]]:
+def _fast(boxes: Floats, scores: Floats, numbers: _DetectionNumbers, is_micro: bool) -> list[tuple[int, int]]:
     """Give pairs of box and class: boxes are chosen by their highest score, with some classes each."""
     count = min(numbers.max_classes_per_detection, numbers.num_classes)
     classes = np.array([_largest(row.tolist(), count, is_micro) for row in scores]).reshape(-1, count)
@@ -164,7 +164,7 @@ def _fast(boxes: Floats, scores: Floats, numbers: _Numbers, is_micro: bool) -> l
     return [(box, int(each)) for box in chosen for each in classes[box]]
 
 
-def _regular(boxes: Floats, scores: Floats, numbers: _Numbers) -> list[tuple[int, int]]:
+def _regular(boxes: Floats, scores: Floats, numbers: _DetectionNumbers) -> list[tuple[int, int]]:
     """Give pairs of box and class: boxes are chosen for each class, then the highest scores of all are kept."""
     found: list[tuple[int, int]] = []
     for each in range(numbers.num_classes):
@@ -173,7 +173,7 @@ def _regular(boxes: Floats, scores: Floats, numbers: _Numbers) -> list[tuple[int
     return found
 
 
-def _run(site: Site, numbers: _Numbers, *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def _run(site: PlacedOperator, numbers: _DetectionNumbers, *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     encodings, scores, anchors = arrays
     tensors = [site.tensor(i) for i in range(3)]
     is_micro = site.kernel in _MICRO
@@ -197,7 +197,7 @@ def _run(site: Site, numbers: _Numbers, *arrays: NDArray[Any]) -> tuple[NDArray[
     return (*(part[None] for part in made), np.array([len(chosen) // count], F32))
 
 
-def _make(site: Site) -> Made:
+def _make(site: PlacedOperator) -> OperatorRunner:
     """Boxes are float32 operations but for one ``exp`` in double, whose last bit is that of the host's library."""
     numbers = _numbers(site.options.get("CustomOptions", b""))
     boxes, scores, anchors = (site.tensor(i) for i in range(3))
@@ -217,7 +217,7 @@ def _make(site: Site) -> Made:
     if min(*wanted, numbers.detections_per_class) < 1 or not 0 < numbers.nms_iou_threshold <= 1 or size > MOST:
         raise Missing(f"its options are {numbers}")
     _check_shapes(boxes, scores, anchors, numbers.num_classes)
-    return Made((0, 1, 2), partial(_run, site, numbers))
+    return OperatorRunner((0, 1, 2), partial(_run, site, numbers))
 
 
 def _check_shapes(boxes: Tensor, scores: Tensor, anchors: Tensor, classes: int) -> None:

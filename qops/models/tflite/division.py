@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.op import Missing
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 from qops.tflite.arithmetic import F32, half_away
 from qops.tflite.fixed_point import quotient
 from qops.tflite.kernels import KERNELS
@@ -19,7 +19,7 @@ __all__ = ["make_quotient"]
 Array = NDArray[Any]
 
 
-def make_quotient(site: Site) -> Made:
+def make_quotient(site: PlacedOperator) -> OperatorRunner:
     """Make DIV of uint8, int8 or int16 codes, or of int32 without a scale, which is cut off at the point."""
     a, b, y = site.tensor(0), site.tensor(1), site.outputs[0]
     if not a.dtype == b.dtype == y.dtype:
@@ -28,7 +28,7 @@ def make_quotient(site: Site) -> Made:
     if a.dtype == "int32" and a.scale is b.scale is y.scale is None:
         if site.activation["activation"] != "NONE":
             raise Missing("it is of int32 and has a fused activation")
-        return Made((0, 1), _whole)
+        return OperatorRunner((0, 1), _whole)
     if a.dtype not in (("int8",) if is_micro else ("uint8", "int8", "int16")):
         raise Missing(f"its data are {a.dtype}, which qops does not divide")
     given = {**site.numbers("a", a), **site.numbers("b", b), **site.y}
@@ -42,7 +42,7 @@ def make_quotient(site: Site) -> Made:
     high = min([int(info.max), *codes[1:]])
     sa, sb, sy = (KERNELS[site.kernel].ratio(F32(given[f"{name}_scale"])) for name in "aby")
     zeros = given["a_zero_point"], given["b_zero_point"], given["y_zero_point"]
-    return Made((0, 1), partial(_quotients, zeros, float(sa / (sb * sy)), (low, high)))
+    return OperatorRunner((0, 1), partial(_quotients, zeros, float(sa / (sb * sy)), (low, high)))
 
 
 def _whole(a: Array, b: Array) -> Array:

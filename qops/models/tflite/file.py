@@ -125,12 +125,12 @@ def read_tflite(path: Path) -> TfliteFile:
     if data[4:8] != b"TFL3":
         raise ValueError(f"{path.name}: not a TFLite flatbuffer, which has TFL3 at its bytes 4 to 7")
     try:
-        return _Reader(data, known).file()
+        return _FlatbufferReader(data, known).file()
     except _DAMAGE as why:
         raise ValueError(f"{path.name}: damaged flatbuffer ({why})") from None
 
 
-class _Reader:
+class _FlatbufferReader:
     """Follows the offsets of one file.
 
     A damaged file may let many vectors lie on each other, so that little data describe a graph that is huge. So the

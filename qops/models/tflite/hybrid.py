@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from qops.models.op import Missing
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import HybridLayer
-from qops.models.tflite.site import Made, Site, activated
+from qops.models.tflite.site import OperatorRunner, PlacedOperator, activated
 from qops.tflite.hybrid import finished_floats, hybrid_orders, quantized_row
 
 __all__ = ["is_hybrid", "made_hybrid"]
@@ -22,19 +22,19 @@ def is_hybrid(operator: Operator) -> bool:
     return any(t is not None and t.scale is not None and t.dtype in _CODES for t in operator.inputs[1:])
 
 
-def made_hybrid(site: Site, layer: HybridLayer | None) -> Made:
+def made_hybrid(site: PlacedOperator, layer: HybridLayer | None) -> OperatorRunner:
     """Give what runs a hybrid layer.
 
     Parameters
     ----------
-    site : Site
+    site : PlacedOperator
         The operator in its place.
     layer : HybridLayer or None
         What its kind says; None for an operator that is no such layer here.
 
     Returns
     -------
-    Made
+    OperatorRunner
 
     Raises
     ------
@@ -78,10 +78,10 @@ def made_hybrid(site: Site, layer: HybridLayer | None) -> Made:
         y = finished_floats(made, shaped, np.asarray(w.scale, F32), bias, order)
         return np.asarray(activated(site.operator, y.astype(np.float64)), F32)
 
-    return Made((0,), run)
+    return OperatorRunner((0,), run)
 
 
-def _is_by_pixel(site: Site) -> bool:
+def _is_by_pixel(site: PlacedOperator) -> bool:
     """Whether XNNPACK runs a convolution as a product of matrices, whose rows are pixels."""
     strides = site.options["StrideH"], site.options["StrideW"]
     return site.tensor(1).shape[1:3] == (1, 1) and strides == (1, 1)

@@ -17,7 +17,7 @@ from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Maker, Site
+from qops.models.tflite.site import Maker, OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -26,10 +26,10 @@ Given = Sequence[Any]
 
 
 def _make_resized(maker: Callable[..., Any]) -> Maker:
-    def make(site: Site) -> Made:
+    def make(site: PlacedOperator) -> OperatorRunner:
         flags = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
         given = {name: bool(site.options.get(field, False)) for name, field in flags.items()}
-        return Made((0,), maker(site.size(1), **given, **site.own()))
+        return OperatorRunner((0,), maker(site.size(1), **given, **site.own()))
 
     return make
 

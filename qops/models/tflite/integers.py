@@ -15,7 +15,7 @@ from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import MOST, Made, Maker, Site
+from qops.models.tflite.site import MOST, Maker, OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 def _make_place(find: Callable[..., Any]) -> Maker:
     """ARG_MAX or ARG_MIN: the first place of the largest or smallest along one axis."""
 
-    def make(site: Site) -> Made:
+    def make(site: PlacedOperator) -> OperatorRunner:
         axis, dtype = int(site.constant(1).reshape(-1)[0]), _integer(site)
 
         def run(x: Array) -> Array:
@@ -33,12 +33,12 @@ def _make_place(find: Callable[..., Any]) -> Maker:
                 raise ValueError("its data hold a NaN, which has no place in an order")
             return np.asarray(find(x, axis), dtype)
 
-        return Made((0,), run)
+        return OperatorRunner((0,), run)
 
     return make
 
 
-def _integer(site: Site) -> str:
+def _integer(site: PlacedOperator) -> str:
     """Give the type of the result, which has places or sizes."""
     dtype = site.outputs[0].dtype
     if dtype not in ("int32", "int64"):
@@ -46,15 +46,15 @@ def _integer(site: Site) -> str:
     return dtype
 
 
-def _make_shape(site: Site) -> Made:
+def _make_shape(site: PlacedOperator) -> OperatorRunner:
     dtype = _integer(site)
-    return Made((0,), lambda x: np.array(x.shape, dtype))
+    return OperatorRunner((0,), lambda x: np.array(x.shape, dtype))
 
 
 _CASTS = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool")
 
 
-def _make_cast(site: Site) -> Made:
+def _make_cast(site: PlacedOperator) -> OperatorRunner:
     """Integers wrap; floats are cut off at the point, and refused where the integer type does not hold them.
 
     Codes are cast as the numbers that they are: LiteRT does not look at scales.
@@ -72,10 +72,10 @@ def _make_cast(site: Site) -> Made:
             return whole.astype(y.dtype)
         return data.astype(y.dtype)
 
-    return Made((0,), run)
+    return OperatorRunner((0,), run)
 
 
-def _make_floor_div(site: Site) -> Made:
+def _make_floor_div(site: PlacedOperator) -> OperatorRunner:
     """Floats are divided in float32; FLOOR of the quotient, which is rounded before. Codes are divided as they are."""
     a, b = site.tensor(0), site.tensor(1)
     for tensor in (a, b, site.outputs[0]):
@@ -91,7 +91,7 @@ def _make_floor_div(site: Site) -> Made:
             raise ValueError("it divides -2**31 by -1, which int32 does not hold")
         return np.floor_divide(x.astype(np.int64), y).astype(x.dtype)  # narrower types wrap
 
-    return Made((0, 1), run)
+    return OperatorRunner((0, 1), run)
 
 
 def _gather_nd(op: Operator, given: Sequence[Any]) -> tuple[Array]:

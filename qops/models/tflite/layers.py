@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops.models.op import Layer, Missing
 from qops.models.tensor import Values
 from qops.models.tflite.file import Operator
-from qops.models.tflite.site import Made, Site, activated
+from qops.models.tflite.site import OperatorRunner, PlacedOperator, activated
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["real_layer", "sums_made"]
@@ -24,7 +24,7 @@ _OFF = 0.02  # steps of the result that a step of the bias may be away from one 
 
 
 def sums_made(
-    site: Site,
+    site: PlacedOperator,
     op: Any,
     sums: Callable[..., Values],
     places: tuple[int, int] = (0, 1),
@@ -32,12 +32,12 @@ def sums_made(
     *,
     tells_bias_type: bool = False,
     checks_bias_scale: bool = False,
-) -> Made:
+) -> OperatorRunner:
     """Give what is made of an operator that sums up products; what the prepared op has is read off it.
 
     Parameters
     ----------
-    site : Site
+    site : PlacedOperator
         The operator in its place.
     op : Prepared
         The prepared op, whose last axis has the channels.
@@ -54,7 +54,7 @@ def sums_made(
 
     Returns
     -------
-    Made
+    OperatorRunner
         With the layer as `qops.explain` and ports read it.
 
     Raises
@@ -81,10 +81,10 @@ def sums_made(
     numbers = {**scales, "zero_point": op.y_zero_point, **ends}
     bias = site.bias(max(places) + 1)
     layer = Layer("requantize", numbers, site.constant(w), bias, exact, zero, w_zero, requantize, channel)
-    return Made((x,), op, replace(layer, sums=kept, exact=exact) if op.loses else layer)
+    return OperatorRunner((x,), op, replace(layer, sums=kept, exact=exact) if op.loses else layer)
 
 
-def _check_bias(site: Site, op: Any, places: tuple[int, int], tells_type: bool, checks_scale: bool) -> None:
+def _check_bias(site: PlacedOperator, op: Any, places: tuple[int, int], tells_type: bool, checks_scale: bool) -> None:
     """Refuse what LiteRT refuses of a bias, or would read past its end."""
     facts, tensor, dtype = KERNELS[site.kernel], site.tensor(max(places) + 1), site.tensor(places[0]).dtype
     if (

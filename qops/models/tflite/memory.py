@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qops import tflite
@@ -9,7 +11,7 @@ from qops.models.graph import Graph
 from qops.models.op import Missing, Op
 from qops.models.target import WIDE, PortedLayer, Target, function
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 from qops.tflite.kernels import KERNELS
 from qops.tflite.tables import SIGMOIDS
 
@@ -20,7 +22,7 @@ _INNER = 5  # inner tensors of an LSTM; the last is its hidden state
 _HIDDEN, _CELL = 18, 19  # inputs of an LSTM
 
 
-def _make_svdf(site: Site) -> Made:
+def _make_svdf(site: PlacedOperator) -> OperatorRunner:
     scales = {"feature_scale": site.numbers("w", site.tensor(1))["w_scale"]}
     scales["time_scale"] = site.numbers("w", site.tensor(2))["w_scale"]
     how = {**site.x(), **scales, **site.numbers("state", site.tensor(4)), **site.y, "rank": site.options["Rank"]}
@@ -29,10 +31,10 @@ def _make_svdf(site: Site) -> Made:
         if off >= KERNELS[site.kernel].svdf_bias_off:
             raise Missing(f"the scale of its bias, {site.tensor(3).scale}, is not that of its sums")
     op = tflite.Svdf(site.constant(1), site.constant(2), site.bias(3), **how, **site.own())
-    return Made((0,), lambda *given: tuple(op(*given)), prepared=op, states=site.state(4))
+    return OperatorRunner((0,), lambda *given: tuple(op(*given)), prepared=op, states=site.state(4))
 
 
-def _make_lstm(site: Site) -> Made:
+def _make_lstm(site: PlacedOperator) -> OperatorRunner:
     """Inputs 1 to 4 and 5 to 8 are the weights of input, forget, cell and output; 12 to 15 the biases."""
     if any(site.has(i) for i in (*range(9, 12), 16, 17, *range(20, 24))):
         raise Missing("its LSTM has peepholes, a projection or layer norm")
@@ -48,7 +50,7 @@ def _make_lstm(site: Site) -> Made:
     major = bool(site.options.get("TimeMajor"))
     op = tflite.UnidirectionalSequenceLstm(w, r, b, **numbers, **cell, time_major=major, **site.own())
     states = site.state(_HIDDEN) | site.state(_CELL)
-    return Made((0,), lambda *given: tuple(op(*given)), prepared=op, states=states)
+    return OperatorRunner((0,), lambda *given: tuple(op(*given)), prepared=op, states=states)
 
 
 def _c_of_svdf(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
@@ -83,22 +85,34 @@ def _c_of_svdf(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Porte
 
 
 def _c_of_lstm(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
-    """Four gates of each cell, with 12 bits behind the point, then the state of the cell, and its result."""
+    """Give the constants of the cells, the functions of their activations, and one step of time."""
     n, found, bends = made.name, op.prepared.integers, op.prepared.bends
     y = np.iinfo(graph.tensors[op.outputs[0]].dtype)
     constants = {**found, "cells": found["bias"].shape[1], "inputs": found["input_weights"].shape[2]}
     constants |= {key: found[key].astype(np.int8) for key in ("input_weights", "recurrent_weights")}
     constants |= {key: found[key].astype(np.int32) for key in _ARRAYS}
-    rule, sum_of = ("tflite-double", "(int32_t)") if y.bits == 8 else (WIDE, "")
-    by = f"{rule.replace('-', '_')}({sum_of}{{0}}, {n}_{{1}}_multiplier[g], 31 - {n}_{{1}}_shift[g], 0, {{2}})"
-    all_of_16, all_of_32 = "-32768, 32767", "INT32_MIN, INT32_MAX"
     if bends is None:
         constants["sigmoids"] = SIGMOIDS.astype(np.int32)
-        bodies, ends, text = _BY_SIGMOIDS, all_of_16, "16 bits"
+        bodies, ends, text = _BY_SIGMOIDS, _ALL_OF_16, "16 bits"
     else:
         constants |= {f"{name}_table": table.astype(np.int16) for name, table in bends.items()}
-        bodies, ends, text = _BY_TABLES, all_of_32, "fixed point"
-    lines = [
+        bodies, ends, text = _BY_TABLES, "INT32_MIN, INT32_MAX", "fixed point"
+    parts = [
+        function(n, arguments, [f"    return {body.format(n=n)};"], what=what)
+        for what, (arguments, body) in bodies.items()
+    ]
+    rule = "tflite-double" if y.bits == 8 else WIDE
+    lines = _step_of_lstm(n, rule, ends, y)
+    parts.append(function(n, "const int32_t *x, int32_t *hidden, int32_t *cell", lines, "void", "step"))
+    rules = [*dict.fromkeys(["tflite-double", rule]), text, "clipped"]
+    return made._replace(rules=rules, constants=constants, code="\n".join(parts), arguments=("hidden", "cell"))
+
+
+def _step_of_lstm(n: str, rule: str, ends: str, y: np.iinfo[Any]) -> list[str]:
+    """Give the lines of four gates of each cell, with 12 bits behind the point, its state and its result."""
+    sum_of = "" if rule == WIDE else "(int32_t)"
+    by = f"{rule.replace('-', '_')}({sum_of}{{0}}, {n}_{{1}}_multiplier[g], 31 - {n}_{{1}}_shift[g], 0, {{2}})"
+    return [
         f"    int32_t before[{n}_cells];",
         f"    for (int c = 0; c < {n}_cells; c++)",
         "        before[c] = hidden[c];",
@@ -111,7 +125,7 @@ def _c_of_lstm(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Porte
         f"                first += (x[i] - {n}_x_zero_point) * {n}_input_weights[at * {n}_inputs + i];",
         f"            for (int i = 0; i < {n}_cells; i++)",
         f"                second += (before[i] - {n}_hidden_zero_point) * {n}_recurrent_weights[at * {n}_cells + i];",
-        f"            first = {by.format('first', 'input', all_of_16)};",
+        f"            first = {by.format('first', 'input', _ALL_OF_16)};",
         f"            gate[g] = clipped_16(first + {by.format('second', 'recurrent', ends)});",
         "        }",
         f"        const int32_t kept = {n}_shifted({n}_logistic(gate[1]) * cell[c], 15);",
@@ -123,15 +137,9 @@ def _c_of_lstm(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Porte
         f"            31 - {n}_output_shift, {n}_hidden_zero_point, {y.min}, {y.max});",
         "    }",
     ]
-    parts = [
-        function(n, arguments, [f"    return {body.format(n=n)};"], what=what)
-        for what, (arguments, body) in bodies.items()
-    ]
-    parts.append(function(n, "const int32_t *x, int32_t *hidden, int32_t *cell", lines, "void", "step"))
-    rules = [*dict.fromkeys(["tflite-double", rule]), text, "clipped"]
-    return made._replace(rules=rules, constants=constants, code="\n".join(parts), arguments=("hidden", "cell"))
 
 
+_ALL_OF_16 = "-32768, 32767"
 _ARRAYS = ("input_multiplier", "input_shift", "recurrent_multiplier", "recurrent_shift")
 
 

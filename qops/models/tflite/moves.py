@@ -17,10 +17,10 @@ from qops.models.graph import Graph
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Tensor, Values, zero_of
-from qops.models.tflite.cut import Cut, with_data
+from qops.models.tflite.cut import CutOperator, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
-from qops.models.tflite.site import MOST, Made, Site, activated
+from qops.models.tflite.site import MOST, OperatorRunner, PlacedOperator, activated
 
 __all__ = ["KINDS"]
 
@@ -146,13 +146,13 @@ def _mirror_pad(op: Operator, given: Arrays) -> Moved:
     return (np.pad(given[0], np.asarray(given[1], np.int64), mode=mode),)
 
 
-def _make_concatenated(site: Site) -> Made:
+def _make_concatenated(site: PlacedOperator) -> OperatorRunner:
     parts = range(len(site.operator.inputs))
     tensors = [*(site.tensor(i) for i in parts), site.outputs[0]]
     if all(t.scale is None and t.dtype == site.outputs[0].dtype for t in tensors) and not site.options.get(
         "FusedActivationFunction"
     ):
-        return Made(tuple(parts), lambda *arrays: np.concatenate(arrays, site.options["Axis"]))
+        return OperatorRunner(tuple(parts), lambda *arrays: np.concatenate(arrays, site.options["Axis"]))
     each = [site.x(i) for i in parts]
     scales, zeros = ([numbers[f"x_{word}"] for numbers in each] for word in ("scale", "zero_point"))
     how = {**site.y, **site.activation, "axis": site.options["Axis"]}
@@ -160,10 +160,10 @@ def _make_concatenated(site: Site) -> Made:
         how |= site.own(i)  # each has the type of the result
     op = tflite.Concatenation(**how, x_scale=scales, x_zero_point=zeros)
     op.shape_of([(0,) * len(site.tensor(i).shape) for i in parts])  # refuses before it runs
-    return Made(tuple(parts), lambda *arrays: op(arrays), prepared=op)
+    return OperatorRunner(tuple(parts), lambda *arrays: op(arrays), prepared=op)
 
 
-def _make_padded(site: Site) -> Made:
+def _make_padded(site: PlacedOperator) -> OperatorRunner:
     x, pads = site.tensor(0), site.constant(1)
     if prod(n or 1 for n in site.outputs[0].shape) > MOST or np.abs(pads.astype(np.float64)).max(initial=0) > MOST:
         raise Missing("its result is too large")
@@ -171,9 +171,9 @@ def _make_padded(site: Site) -> Made:
         tensors = (x, site.tensor(2), site.outputs[0])
         if len({site.numbers("t", tensor)["t_zero_point"] for tensor in tensors}) > 1:
             raise Missing("its data, its value and its result have several zero points")
-        return Made((0,), tflite.PadV2(pads, int(site.constant(2).reshape(-1)[0]), **site.own()))
+        return OperatorRunner((0,), tflite.PadV2(pads, int(site.constant(2).reshape(-1)[0]), **site.own()))
     zeros = {"x_zero_point": site.x()["x_zero_point"], "y_zero_point": site.y["y_zero_point"]}
-    return Made((0,), tflite.Pad(pads, **zeros, dtype=x.dtype, kernel=site.kernel))
+    return OperatorRunner((0,), tflite.Pad(pads, **zeros, dtype=x.dtype, kernel=site.kernel))
 
 
 def _real_padded(op: Operator, given: Arrays) -> Values:
@@ -185,7 +185,7 @@ def _real_concatenated(op: Operator, given: Arrays) -> Values:
     return activated(op, np.concatenate(list(given), op.options["Axis"]))
 
 
-def _cut_concatenated(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_concatenated(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     """CONCATENATION: one element of the input that it stands in."""
     axis, at = operator.options.get("Axis", 0) % given[0].ndim, list(index)
     ends = np.cumsum([x.shape[axis] for x in given])
@@ -194,7 +194,9 @@ def _cut_concatenated(operator: Operator, given: Sequence[Any], index: Index) ->
     at[axis] -= int(ends[which]) - x.shape[axis]
     one = x[tuple(slice(n, n + 1) for n in at)]
     held = tensor if tensor is None or tensor.data is None else with_data(tensor, one)
-    return Cut(replace(operator, inputs=[held]), [one], [one.shape], (0,) * one.ndim, "one element of one input")
+    return CutOperator(
+        replace(operator, inputs=[held]), [one], [one.shape], (0,) * one.ndim, "one element of one input"
+    )
 
 
 def _scale_of(tensor: Tensor) -> float:

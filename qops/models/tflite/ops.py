@@ -16,7 +16,7 @@ from qops.models.tflite.file import Operator, has_arrays
 from qops.models.tflite.hybrid import is_hybrid, made_hybrid
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.kinds import KINDS
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 from qops.prepared import Prepared
 
 __all__ = ["op_of"]
@@ -48,16 +48,15 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     kind, row = operator.kind, KINDS.get(operator.kind, Kind())
     inputs = tuple(t.name for t in operator.inputs if t is not None)
     outputs = tuple(t.name for t in operator.outputs)
-    for tensor in (*operator.inputs, *operator.outputs):
-        if tensor is not None and not has_arrays(tensor.dtype) and not row.is_of_variable:
-            raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
+    if not row.is_of_variable:
+        _check_types(operator)
     try:
         made, rule = _run_and_rule(operator, kernel)
     except FAILED as why:
         raise Missing(str(why)) from why
     if not outputs and not made.states:
         raise Missing("it has no result")
-    site = Site(operator, kernel)
+    site = PlacedOperator(operator, kernel)
     taken = [site.tensor(i) for i in made.takes]
     data = [t.data for t in taken]
     reads = tuple(t.name for t in taken if t.data is None)
@@ -89,7 +88,13 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
     )
 
 
-def _call(made: Made, data: list[NDArray[Any] | None], results: int) -> Callable[..., Arrays]:
+def _check_types(operator: Operator) -> None:
+    for tensor in (*operator.inputs, *operator.outputs):
+        if tensor is not None and not has_arrays(tensor.dtype):
+            raise Missing(f"its tensor {tensor.name!r} is of type {tensor.dtype}, of which qops has no arrays")
+
+
+def _call(made: OperatorRunner, data: list[NDArray[Any] | None], results: int) -> Callable[..., Arrays]:
     """Give what takes codes, and fills in the constants among `data`, to so many results and the states behind them."""
 
     def call(*arrays: NDArray[Any]) -> Arrays:
@@ -103,7 +108,7 @@ def _call(made: Made, data: list[NDArray[Any] | None], results: int) -> Callable
     return call
 
 
-def _direct(operator: Operator, made: Made, data: list[NDArray[Any] | None]) -> Callable[..., Any] | None:
+def _direct(operator: Operator, made: OperatorRunner, data: list[NDArray[Any] | None]) -> Callable[..., Any] | None:
     """Give what takes codes to the only result; None for operators of floats, and those that move codes or have states.
 
     Of a prepared op without constants among its inputs that is its kernel.
@@ -125,16 +130,16 @@ def _with_constants(run: Callable[..., Any], data: list[NDArray[Any] | None], *a
     return run(*[next(given) if constant is None else constant for constant in data])
 
 
-def _run_and_rule(operator: Operator, kernel: str) -> tuple[Made, str]:
+def _run_and_rule(operator: Operator, kernel: str) -> tuple[OperatorRunner, str]:
     """Give the op and whose bits it gives: what moves codes, an operator of floats, or one of `qops.tflite`."""
     kind = KINDS.get(operator.kind, Kind())
     if kind.moves is not None:
         moves = kind.moves
         takes = tuple(i for i, t in enumerate(operator.inputs) if t is not None)
-        return Made(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
+        return OperatorRunner(takes, lambda *arrays: moves(operator, arrays)), "moves codes"
     ends = [t for t in (*operator.inputs[:1], *operator.outputs[:1]) if t is not None]
     if all(t.dtype == "float32" and t.scale is None for t in ends) and kind.real is not None:
-        site = Site(operator, kernel)
+        site = PlacedOperator(operator, kernel)
         for i in range(1 + max(kind.sums or (0,))):
             site.tensor(i)
         if is_hybrid(operator):
@@ -142,10 +147,10 @@ def _run_and_rule(operator: Operator, kernel: str) -> tuple[Made, str]:
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
         takes = tuple(i for i, _ in fed)
-        return Made(takes, lambda *arrays: tuple(y.astype(np.float32) for y in real(*arrays))), "float32"
+        return OperatorRunner(takes, lambda *arrays: tuple(y.astype(np.float32) for y in real(*arrays))), "float32"
     if kind.make is None:
         raise Missing("qops has no such operator")
-    made: Made = kind.make(Site(operator, kernel))
+    made: OperatorRunner = kind.make(PlacedOperator(operator, kernel))
     return made, kernel
 
 

@@ -15,20 +15,20 @@ from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
-from qops.models.tflite.cut import Cut
+from qops.models.tflite.cut import CutOperator
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind, always
-from qops.models.tflite.site import Made, Maker, Site, activated
+from qops.models.tflite.site import Maker, OperatorRunner, PlacedOperator, activated
 from qops.models.tflite.windows import axes_of, windows_of
 
 __all__ = ["KINDS"]
 
 
 def _make_pool(maker: Callable[..., Any]) -> Maker:
-    def make(site: Site) -> Made:
+    def make(site: PlacedOperator) -> OperatorRunner:
         window = site.options["FilterHeight"], site.options["FilterWidth"]
         how = {**site.x(), **site.y, **site.moves, **site.activation, **site.own()}
-        return Made((0,), maker(window=window, **how))
+        return OperatorRunner((0,), maker(window=window, **how))
 
     return make
 
@@ -38,14 +38,14 @@ def _real_pool(op: Operator, x: Values, reduce: Callable[..., Values], fill: flo
     return activated(op, reduce(windows_of(op, x, taps, fill), axis=(-1, -2)))
 
 
-def _cut_pooled(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_pooled(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     """The pixels of a window that are inside of the image."""
     (x,), o = given, operator.options
     axes = axes_of(operator, x.shape, (o["FilterHeight"], o["FilterWidth"]))
     image = inside_window(x[index[0], ..., index[3]], axes, index[1:3])[None, ..., None]
     fits = {"FilterHeight": image.shape[1], "FilterWidth": image.shape[2], "StrideH": 1, "StrideW": 1, "Padding": 1}
     how = f"one channel of one window, {image.shape[1]} x {image.shape[2]} codes"
-    return Cut(replace(operator, options={**o, **fits}), [image], [(1, 1, 1, 1)], (0, 0, 0, 0), how)
+    return CutOperator(replace(operator, options={**o, **fits}), [image], [(1, 1, 1, 1)], (0, 0, 0, 0), how)
 
 
 def _c_of_average(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:

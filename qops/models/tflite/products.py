@@ -17,11 +17,11 @@ from qops.models.graph import Graph
 from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, call, ending, factors, function
 from qops.models.tensor import Tensor, Values, zero_of
-from qops.models.tflite.cut import Cut, arrays_of, of_channel, with_data
+from qops.models.tflite.cut import CutOperator, arrays_of, of_channel, with_data
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["KINDS"]
@@ -30,7 +30,7 @@ __all__ = ["KINDS"]
 Given = Sequence[Any]
 
 
-def _make_connected(site: Site) -> Made:
+def _make_connected(site: PlacedOperator) -> OperatorRunner:
     how = {**site.x(), **site.weights(1, 0), **site.y, **site.activation}
     if site.options.get("WeightsFormat"):
         raise Missing("its weights are shuffled")
@@ -45,7 +45,7 @@ def _connected_sums(op: Operator, x: Values, w: Values) -> Values:
     return rows @ w.T
 
 
-def _cut_connected(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_connected(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     """One row of weights on one row of data."""
     x, w, o = given[0], given[1], index[-1]
     keeps = operator.options.get("KeepNumDims", False)
@@ -53,21 +53,21 @@ def _cut_connected(operator: Operator, given: Sequence[Any], index: Index) -> Cu
     (kept,) = needed(row, zero_of(operator.inputs[0]), w[o], zero_of(operator.inputs[1]))
     made = replace(operator, inputs=of_channel(operator, w[o, kept][None], given[2:], o))
     how = sized("output of one row", row.shape, kept.shape)
-    return Cut(made, arrays_of(made, row[kept][None]), [(1, 1)], (0, 0), how)
+    return CutOperator(made, arrays_of(made, row[kept][None]), [(1, 1)], (0, 0), how)
 
 
-def _make_matmul(site: Site) -> Made:
+def _make_matmul(site: PlacedOperator) -> OperatorRunner:
     b = site.tensor(1)
     if b.scale is not None and b.scale.ndim:
         return _make_matmul_of_channels(site)
     how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", b), **site.y, "kernel": site.kernel}
     how |= {"adj_x": bool(site.options.get("AdjX")), "adj_y": bool(site.options.get("AdjY"))}
     if site.tensor(1).data is None:
-        return Made((0, 1), partial(tflite.batch_matmul, **how))
-    return Made((0,), tflite.BatchMatmul(site.constant(1), **how, dtype=site.tensor(0).dtype))
+        return OperatorRunner((0, 1), partial(tflite.batch_matmul, **how))
+    return OperatorRunner((0,), tflite.BatchMatmul(site.constant(1), **how, dtype=site.tensor(0).dtype))
 
 
-def _make_matmul_of_channels(site: Site) -> Made:
+def _make_matmul_of_channels(site: PlacedOperator) -> OperatorRunner:
     """A scale for each channel of b: TFLM takes the first for all, LiteRT takes 0, so that all codes are those of 0."""
     b, y = site.tensor(1), site.outputs[0]
     assert b.scale is not None
@@ -76,11 +76,11 @@ def _make_matmul_of_channels(site: Site) -> Made:
         raise Missing(f"{b.name!r} has a scale for each channel, and is no constant of int8 without zero points")
     first = replace(b, scale=b.scale.reshape(-1)[0], zero_point=np.zeros((), np.int64), axis=None)
     inputs = [site.tensor(0), first, *site.operator.inputs[2:]]
-    made = _make_matmul(Site(replace(site.operator, inputs=inputs), site.kernel))
+    made = _make_matmul(PlacedOperator(replace(site.operator, inputs=inputs), site.kernel))
     if KERNELS[site.kernel].ratio is np.float64:
         return made
     run, zero = made.run, zero_of(y)
-    return Made((0,), lambda a: np.full_like(run(a), zero))
+    return OperatorRunner((0,), lambda a: np.full_like(run(a), zero))
 
 
 def _real_matmul(op: Operator, given: Given) -> Values:
@@ -89,7 +89,7 @@ def _real_matmul(op: Operator, given: Given) -> Values:
     return a @ (b.swapaxes(-1, -2) if op.options.get("AdjY") else b)
 
 
-def _cut_matrices(operator: Operator, given: Sequence[Any], index: Index) -> Cut | None:
+def _cut_matrices(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator | None:
     """One row on one column."""
     a, b = given
     transposes = [bool(operator.options.get(name)) for name in ("AdjX", "AdjY")]
@@ -102,7 +102,7 @@ def _cut_matrices(operator: Operator, given: Sequence[Any], index: Index) -> Cut
     few = [x.T.copy() if transposed else x for x, transposed in zip(few, transposes, strict=True)]
     tensors = [t if t is None or t.data is None else with_data(t, x) for t, x in zip(operator.inputs, few, strict=True)]
     how = sized("output of one row", row.shape, kept.shape)
-    return Cut(replace(operator, inputs=tensors), list(few), [(1, 1)], (0, 0), how)
+    return CutOperator(replace(operator, inputs=tensors), list(few), [(1, 1)], (0, 0), how)
 
 
 def _scale_of(tensor: Tensor) -> float:

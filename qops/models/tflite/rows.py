@@ -13,11 +13,11 @@ from qops.models.graph import Graph
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tensor import Values
-from qops.models.tflite.cut import Cut
+from qops.models.tflite.cut import CutOperator
 from qops.models.tflite.elementwise import make_one, real_one
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS"]
 
@@ -35,10 +35,10 @@ _LARGEST = [
 ]
 
 
-def _make_softmax(site: Site) -> Made:
+def _make_softmax(site: PlacedOperator) -> OperatorRunner:
     types = {"dtype": site.tensor(0).dtype, "y_dtype": site.outputs[0].dtype}
     how = {**site.x(), **site.y, **types, "kernel": site.kernel, "beta": site.options["Beta"]}
-    return Made((0,), tflite.Softmax(**how))
+    return OperatorRunner((0,), tflite.Softmax(**how))
 
 
 def _real_softmax(x: Values, beta: float = 1.0) -> Values:
@@ -51,9 +51,11 @@ def _real_log_softmax(x: Values) -> Values:
     return np.asarray(far - np.log(np.exp(far).sum(-1, keepdims=True)))
 
 
-def _cut_row(operator: Operator, given: Sequence[Any], index: Index) -> Cut:
+def _cut_row(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
     (x,) = given
-    return Cut(operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes")
+    return CutOperator(
+        operator, [x[index[:-1]][None]], [(1, x.shape[-1])], (0, index[-1]), f"one row of {x.shape[-1]} codes"
+    )
 
 
 def _row_code(made: PortedLayer, lines: list[str], rules: list[str], constants: dict[str, Any]) -> PortedLayer:
@@ -127,30 +129,35 @@ def _c_of_softmax_16(made: PortedLayer, constants: dict[str, Any]) -> PortedLaye
 def _c_of_log_softmax(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
     n, integers = made.name, op.prepared.integers
     high = int(np.iinfo(graph.tensors[op.outputs[0]].dtype).max)
-    constants = {**integers, "output_zero_point": high}
     clamped = [
         f"        y[i] = code < {n}_output_zero_point - 255 ? {n}_output_zero_point - 255",
         f"            : code > {n}_output_zero_point ? {n}_output_zero_point : (int32_t)code;",
         "    }",
     ]
-    if "table" in integers:
-        lines = [
-            *_LARGEST,
-            "    float total = 0;",
-            "    for (int i = 0; i < count; i++)",
-            f"        total += {n}_table[most - x[i]];",
-            "    const float near = (float)log((double)total);",
-            f"    const volatile float largest = (float)most * {n}_x_scale; /* never fused */",
-            "    for (int i = 0; i < count; i++) {",
-            f"        const volatile float value = (float)x[i] * {n}_x_scale; /* never fused */",
-            f"        const float made = rintf((value - (largest + near)) * 16) + (float){n}_output_zero_point;",
-            "        const float code = made == made ? made : 0; /* NaN, of scales near the end of float32 */",
-            *clamped,
-        ]
-        return _row_code(made, lines, ["tflite-double"], constants)
+    lines, rules = _logarithm_by_table(n) if "table" in integers else _logarithm_in_fixed_point(n)
+    return _row_code(made, [*_LARGEST, *lines, *clamped], rules, {**integers, "output_zero_point": high})
+
+
+def _logarithm_by_table(n: str) -> tuple[list[str], list[str]]:
+    """Give the lines that make `code` of LiteRT's LOG_SOFTMAX, in float32 with a table of exp, and their rules."""
+    lines = [
+        "    float total = 0;",
+        "    for (int i = 0; i < count; i++)",
+        f"        total += {n}_table[most - x[i]];",
+        "    const float near = (float)log((double)total);",
+        f"    const volatile float largest = (float)most * {n}_x_scale; /* never fused */",
+        "    for (int i = 0; i < count; i++) {",
+        f"        const volatile float value = (float)x[i] * {n}_x_scale; /* never fused */",
+        f"        const float made = rintf((value - (largest + near)) * 16) + (float){n}_output_zero_point;",
+        "        const float code = made == made ? made : 0; /* NaN, of scales near the end of float32 */",
+    ]
+    return lines, ["tflite-double"]
+
+
+def _logarithm_in_fixed_point(n: str) -> tuple[list[str], list[str]]:
+    """Give the lines that make `code` of TFLite Micro's LOG_SOFTMAX, in integers, and their rules."""
     steps = f"tflite_double(x[i] - most, {n}_multiplier, 31 - {n}_shift, 0, INT32_MIN, INT32_MAX)"
     lines = [
-        *_LARGEST,
         "    int64_t total = 0;",
         "    for (int i = 0; i < count; i++)",
         f"        if (x[i] - most >= {n}_least)",
@@ -163,9 +170,8 @@ def _c_of_log_softmax(made: PortedLayer, op: Op, graph: Graph, target: Target) -
         f"        int64_t code = {n}_output_zero_point - 255;",
         "        if (x[i] - most > least)",
         f"            code = fixed_away((int64_t){steps} - log_of, 22) + {n}_output_zero_point;",
-        *clamped,
     ]
-    return _row_code(made, lines, ["tflite-double", "fixed point", "fixed log"], constants)
+    return lines, ["tflite-double", "fixed point", "fixed log"]
 
 
 def _c_of_normalization(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:

@@ -14,7 +14,7 @@ from qops.models.op import Layer, Missing
 from qops.models.tensor import Tensor, Values, zero_of
 from qops.models.tflite.file import Operator
 
-__all__ = ["MOST", "PADDINGS", "Made", "Maker", "Site", "activated"]
+__all__ = ["MOST", "PADDINGS", "Maker", "OperatorRunner", "PlacedOperator", "activated"]
 
 PADDINGS = {0: "SAME", 1: "VALID"}
 _ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
@@ -27,7 +27,7 @@ MOST = 2**28
 """Elements of the largest result whose size a constant may tell."""
 
 
-class Made(NamedTuple):
+class OperatorRunner(NamedTuple):
     """What runs an operator.
 
     Attributes
@@ -49,7 +49,7 @@ class Made(NamedTuple):
     states: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
 
-class Site:
+class PlacedOperator:
     """One operator in its place."""
 
     def __init__(self, operator: Operator, kernel: str) -> None:
@@ -157,7 +157,7 @@ class Site:
         }
 
 
-Maker = Callable[[Site], Made]
+Maker = Callable[[PlacedOperator], OperatorRunner]
 """Makes the prepared op of an operator in its place."""
 
 

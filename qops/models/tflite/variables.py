@@ -14,7 +14,7 @@ from qops.models.op import Missing, Op
 from qops.models.target import PortedLayer, Target, function
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 
 __all__ = ["KINDS", "PLACES", "started", "with_variables"]
 
@@ -93,7 +93,7 @@ def _name(op: Operator, handles: Mapping[str, str]) -> str:
     return "" if handle is None else handles.get(handle.name, "")
 
 
-def _variable(site: Site) -> tuple[str, NDArray[Any]]:
+def _variable(site: PlacedOperator) -> tuple[str, NDArray[Any]]:
     """Give the name of a variable and its first value."""
     variable, start = site.options["Variable"], site.options["Start"]
     if not variable:
@@ -103,17 +103,17 @@ def _variable(site: Site) -> tuple[str, NDArray[Any]]:
     return variable, start
 
 
-def _make_read(site: Site) -> Made:
+def _make_read(site: PlacedOperator) -> OperatorRunner:
     name, start = _variable(site)
 
     def run(state: NDArray[Any] | None = None) -> tuple[NDArray[Any], ...]:
         held = start if state is None else state
         return np.array(held), held
 
-    return Made((), run, states={name: start})
+    return OperatorRunner((), run, states={name: start})
 
 
-def _make_assign(site: Site) -> Made:
+def _make_assign(site: PlacedOperator) -> OperatorRunner:
     name, start = _variable(site)
 
     def run(value: NDArray[Any], state: NDArray[Any] | None = None) -> tuple[NDArray[Any]]:
@@ -121,7 +121,7 @@ def _make_assign(site: Site) -> Made:
             raise ValueError(f"{name!r} holds {start.dtype} of shape {start.shape}, not {value.dtype} of {value.shape}")
         return (np.array(value),)
 
-    return Made((1,), run, states={name: start})
+    return OperatorRunner((1,), run, states={name: start})
 
 
 def _c_of_read(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.op import Missing
-from qops.models.tflite.site import Made, Site
+from qops.models.tflite.site import OperatorRunner, PlacedOperator
 
 __all__ = ["counts", "make_counted"]
 
@@ -19,13 +19,13 @@ _MOST = 2.0**52
 _ENDS = {"NONE": (), "RELU": (0,), "RELU_N1_TO_1": (-1, 1), "RELU6": (0, 6)}
 
 
-def counts(site: Site) -> bool:
+def counts(site: PlacedOperator) -> bool:
     """Whether an operator of two tensors is of int32 or int64 without a scale."""
     tensors = site.tensor(0), site.tensor(1), site.outputs[0]
     return all(t.dtype in ("int32", "int64") and t.scale is None for t in tensors)
 
 
-def make_counted(site: Site, function: Callable[[Array, Array], Array]) -> Made:
+def make_counted(site: PlacedOperator, function: Callable[[Array, Array], Array]) -> OperatorRunner:
     """Make such an operator. What its type does not hold is refused, as C leaves open what it gives."""
     a, b, y = site.tensor(0), site.tensor(1), site.outputs[0]
     if not a.dtype == b.dtype == y.dtype:
@@ -39,4 +39,4 @@ def make_counted(site: Site, function: Callable[[Array, Array], Array]) -> Made:
         found = function(a, b)
         return np.asarray(np.clip(found, ends[0], ends[-1] if len(ends) > 1 else None) if ends else found)
 
-    return Made((0, 1), run)
+    return OperatorRunner((0, 1), run)

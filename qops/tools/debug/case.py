@@ -81,7 +81,7 @@ class Smallest(NamedTuple):
     file : bytes
         The model.
     graph : Graph
-        The same, read.
+        What is read of `file`.
     reads : dict of str to ndarray
         What it reads.
     got, wanted : ndarray

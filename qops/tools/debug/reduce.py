@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qops.tools.debug.c_test import test_program
 from qops.tools.debug.case import Case, Smallest, smallest_of
@@ -70,7 +69,7 @@ def _of_smallest(small: Smallest | None, suffix: str, output: str) -> dict[str, 
     return {f"smallest{suffix}": small.file, "smallest_device.npz": device}
 
 
-def _npz(arrays: dict[str, NDArray[Any]]) -> bytes:
+def _npz(arrays: dict[str, Any]) -> bytes:
     file = io.BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]
+    np.savez(file, **arrays)
     return file.getvalue()

@@ -86,7 +86,7 @@ def walk(
     inputs : dict of str to ndarray
         Codes of the inputs of the whole network.
     fed : dict of str to ndarray
-        The same as the device had them.
+        Codes of these inputs as the device had them.
     dumped : dict of str to ndarray
         What the device gave, by the names of tensors.
     real : dict of str to ndarray, or None

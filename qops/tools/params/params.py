@@ -157,8 +157,8 @@ class Params:
         if form == "json":
             return write_new(folder, {"params.json": json.dumps(self.as_dict(), indent=1)})
         if form == "npz":
-            file = io.BytesIO()
-            np.savez(file, **self.arrays())  # type: ignore[arg-type]
+            file, arrays = io.BytesIO(), dict[str, Any](self.arrays())
+            np.savez(file, **arrays)
             return write_new(folder, {"params.npz": file.getvalue()})
         rules = c_text.inline_rules(c_text.rules_text(self.rules))
         guarded = f"#ifndef QOPS_RULES_H\n#define QOPS_RULES_H\n{rules}\n#endif\n"

@@ -115,7 +115,7 @@ def _left(sums: Sums, made: Repair, how: Route, runtime: str) -> NDArray[np.bool
 
 
 def _signed(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Repair:
-    """The same real values of data as codes of int8."""
+    """Data of int8, whose codes are 128 less; their real values stay."""
     if sums.x_type != "u8":
         raise bad_value("how", f"'data' makes int8 of uint8, and the data of {sums.name!r} are {sums.x_type}")
     return _other_data(sums, "data", data_shift=-128)
@@ -134,7 +134,7 @@ def _other_data(sums: Sums, how: str, **more: Any) -> Repair:
 
 
 def _types(sums: Sums, how: Route, unsafe: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Repair:
-    """The same real values as codes of the other type, which differ by 128."""
+    """Weights of the other type, whose codes differ by 128; their real values stay."""
     other = np.dtype(np.int8 if sums.w_type == "u8" else np.uint8)
     shift = 128 if other == np.uint8 else -128
     codes = (sums.weights.astype(np.int64) + shift).astype(other)

@@ -24,7 +24,7 @@ class Seen(NamedTuple):
     lanes : int
         How often a lane was left.
     per_channel : ndarray of int64, (outputs,)
-        The same for each output channel.
+        How often a lane was left in each output channel.
     sums, wrong : int
         How many sums there were, and how many of them are not exact.
     largest : int
@@ -137,7 +137,7 @@ def _into(
 
 
 def _whole(lost: NDArray[np.int64], x: NDArray[np.int64], w: NDArray[np.int64], how: Route) -> NDArray[np.int64]:
-    """The same where the accumulator is its own lane: one sum at a time, as the machine adds it."""
+    """Add up losses where the accumulator is its own lane: one sum at a time, as the machine adds it."""
     machine, counts = how.machine, np.zeros(len(w), np.int64)
     for o, row in enumerate(w):
         lanes = machine.groups(machine.products(x, row)).sum(-1)

@@ -216,9 +216,9 @@ def pool_vectors(
         raise bad_value("rule", f"{rule} {WHY_NO_POOL_C[rule]}; make vectors of these two")
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
-    given = {"kernel": kernel, "zero_point": zero_point, "x_scale": x_scale, "y_scale": y_scale}
+    given: dict[str, Any] = {"kernel": kernel, "zero_point": zero_point, "x_scale": x_scale, "y_scale": y_scale}
     given |= {"y_zero_point": y_zero_point, "dtype": codes.dtype, "qmin": lo, "qmax": hi}
-    op: Any = AveragePool(rule, **given)  # type: ignore[arg-type]
+    op: Any = AveragePool(rule, **given)
     (height, width), x_scale = op.kernel, op.x_scale
     given |= {name: getattr(op, name) for name in ("kernel", "zero_point", "x_scale", "y_scale", "y_zero_point")}
     given["stride"] = op.kernel

@@ -218,8 +218,9 @@ def quantize_vectors(
         raise bad_value("rule", f"{rule} {WHY_NO_QUANTIZE_C[rule]}; make vectors of these two")
     if codes.dtype.itemsize > 2:
         raise bad_type("dtype", f"expected codes of 8 or 16 bits, got {codes.dtype}")
-    given = {"scale": scale, "zero_point": zero_point, "dtype": codes.dtype, "qmin": qmin, "qmax": qmax, "range": range}
-    op: Any = Quantize(str(rule), **given)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"scale": scale, "zero_point": zero_point, "dtype": codes.dtype}
+    given |= {"qmin": qmin, "qmax": qmax, "range": range}
+    op: Any = Quantize(str(rule), **given)
     rule = op.rule
     if op.scale is not None and np.ndim(op.scale):
         raise bad_value("scale", f"expected one number, got shape {np.shape(op.scale)}")

@@ -18,7 +18,7 @@ def row(attrs):
 
 
 def named(call):
-    """The same with the name of the row in place of the rule of the set."""
+    """`call` with the name of the row in place of the rule of the set."""
     return lambda i, attrs: call(i, attrs | {"rule": row(attrs)})
 
 

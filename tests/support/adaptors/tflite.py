@@ -229,7 +229,7 @@ REASONS = {
     r"^SVDF ": "time",
     r"^UNI.*cell state": "cell_scale",
 }
-"""The same of what one kernel library refuses, by "OP id: reason"; all else is no type that it has."""
+"""Arguments that the refusal of a single kernel library names, by "OP id: reason"; all else is no type that it has."""
 NOT_ASKED = "quantized_bias_type not set"
 """A reason that no argument can ask for: the type of the bias is that of its array."""
 
