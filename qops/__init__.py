@@ -85,7 +85,8 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.explain.explanation import Explanation
     from qops.tools.params.params import Params, params
     from qops.tools.saturation.repairs import Repairs, RepairTried
-    from qops.tools.saturation.report import Saturation, SaturationLayer
+    from qops.tools.saturation.report import Saturation
+    from qops.tools.saturation.report_layer import SaturationLayer
     from qops.tools.saturation.safe_products import SafeProducts, safe_products
     from qops.tools.saturation.saturation import saturation
     from qops.tools.sweep.sweep import Sweep, SweepRow, sweep
@@ -127,7 +128,8 @@ _HOMES = {
     "tools.debug.hunt": ("Hunt",),
     "tools.params.params": ("Params", "params"),
     "tools.saturation.repairs": ("RepairTried", "Repairs"),
-    "tools.saturation.report": ("Saturation", "SaturationLayer"),
+    "tools.saturation.report": ("Saturation",),
+    "tools.saturation.report_layer": ("SaturationLayer",),
     "tools.saturation.safe_products": ("SafeProducts", "safe_products"),
     "tools.saturation.saturation": ("saturation",),
     "tools.sweep.sweep": ("Sweep", "SweepRow", "sweep"),

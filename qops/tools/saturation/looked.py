@@ -13,7 +13,7 @@ from qops.models.lanes.route import Route, route
 from qops.models.lanes.runtimes import Place
 from qops.models.lanes.sums import Sums, type_of
 from qops.models.lanes.worst import accumulator, worst
-from qops.tools.saturation.report import SaturationLayer
+from qops.tools.saturation.report_layer import SaturationLayer
 from qops.tools.saturation.seen import Found, measured
 
 __all__ = ["looked_at"]

@@ -24,7 +24,8 @@ from qops.models.op import Op
 from qops.onnx.runtimes import COLUMNS
 from qops.tools.saturation.file_found import FileFound
 from qops.tools.saturation.looked import looked_at
-from qops.tools.saturation.report import Saturation, SaturationLayer
+from qops.tools.saturation.report import Saturation
+from qops.tools.saturation.report_layer import SaturationLayer
 from qops.tools.saturation.result import result_there
 
 __all__ = ["of_network"]

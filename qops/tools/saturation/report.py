@@ -13,14 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.refusal import bad_value
 from qops._pages.html import table, whole_page
 from qops._pages.svg import bars
-from qops._readable import fitted, shows_fields
+from qops._readable import fitted
 from qops.checks import choice
-from qops.models.lanes.route import Route
-from qops.models.lanes.sums import Sums
-from qops.models.lanes.worst import Accumulator, SaturatingInput
 from qops.tools.saturation.file_found import FileFound
 from qops.tools.saturation.repair import REPAIRS, Repair, repaired
-from qops.tools.saturation.seen import Seen
+from qops.tools.saturation.report_layer import SaturationLayer, cells_of, plain, share
 
 if TYPE_CHECKING:
     from qops.tools.saturation.repairs import Repairs
@@ -28,89 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Saturation", "SaturationLayer"]
 
 _ROWS = 19
-_NAME, _HOW = 22, 34
 _BARS = 64
-
-
-@shows_fields
-@dataclass(frozen=True, eq=False)
-class SaturationLayer:
-    """What the lanes of one layer do with its sums.
-
-    Attributes
-    ----------
-    name, kind : str
-        The layer and its operator.
-    lanes : str
-        How its products are added: the order of codes along k, or why its lanes are wide.
-    groups, unsafe_groups : int
-        How many groups of products share a lane, over all output channels, and how many of them can leave it.
-    channels : ndarray of int64
-        The output channels that have such groups.
-    loss : ndarray of int64, (outputs,)
-        The most that one sum of each output channel can lose, over all inputs.
-    witness : SaturatingInput or None
-        An input that saturates; None if no input does.
-    accumulator : Accumulator
-        What the sums need, and what there is.
-    seen : Seen or None
-        What the data showed; None without data.
-    unsafe : ndarray of bool, (outputs, groups)
-        Which groups can leave their lane, in the order along k.
-    """
-
-    name: str
-    kind: str
-    lanes: str
-    groups: int
-    unsafe_groups: int
-    channels: NDArray[np.int64]
-    loss: NDArray[np.int64] = field(repr=False)
-    witness: SaturatingInput | None
-    accumulator: Accumulator
-    seen: Seen | None = None
-    unsafe: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_), repr=False)
-    _sums: Sums | None = field(default=None, repr=False)
-    _route: Route | None = field(default=None, repr=False)
-
-    @property
-    def safe(self) -> bool:
-        """Whether every input gives the exact sums, in lanes and in the accumulator, and the bias fits its type."""
-        return not (self.unsafe_groups or self.accumulator.channels.size or self.accumulator.bias_channels.size)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be said of its bias: that it does not fit its type, or that its codes are not known."""
-        acc = self.accumulator
-        if acc.bias_channels.size:
-            which = f"{acc.bias_channels.size} of {self.loss.size} channels, the first {acc.bias_channels[0]}"
-            return (f"the bias needs {acc.bias_bits} bits and is stored in {acc.has}: {which}",)
-        if acc.bias_bits is None:
-            return ("the bias is real values; data with their range, a QTensor, say whether its codes fit",)
-        return ()
-
-    @property
-    def min_bits(self) -> int:
-        """The fewest bits of a signed accumulator that holds the sums of every input, with the bias."""
-        return self.accumulator.bits
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give all of it as plain numbers, lists and words.
-
-        Returns
-        -------
-        dict
-        """
-        named = {name: getattr(self, name) for name in ("name", "kind", "lanes", "groups", "unsafe_groups", "safe")}
-        parts = {"witness": self.witness, "accumulator": self.accumulator, "seen": self.seen}
-        told = {name: None if part is None else _plain(part._asdict()) for name, part in parts.items()}
-        return {
-            **named,
-            "channels": self.channels.tolist(),
-            "largest_loss": int(self.loss.max(initial=0)),
-            **told,
-            "notes": list(self.notes),
-        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +79,7 @@ class Saturation:
         """
         head = {name: getattr(self, name) for name in ("name", "machine", "runtime", "safe")}
         layers = [layer.as_dict() for layer in self.layers]
-        return {**head, "layers": layers, "unread": list(self.unread), "errors": _plain(self.errors)}
+        return {**head, "layers": layers, "unread": list(self.unread), "errors": plain(self.errors)}
 
     def repair(self, how: str, layer: str | None = None, *, seen: bool = False) -> Repair:
         """Give weights of a layer that no input can saturate. The lanes of the result are checked.
@@ -172,9 +87,9 @@ class Saturation:
         Parameters
         ----------
         how : {"types", "data", "pairs", "widen", "reduce_range", "data_7_bits"}
-            "types": weights of the other type of 8 bits, exact; onnxruntime has wide lanes for them. "data": the same
-            of the data, where onnxruntime runs nodes on codes. "pairs": channels of the data in another order, and
-            channels of zeros, exact. "widen": a scale that is as much wider as it takes, for unsafe output channels
+            "types": weights of the other type of 8 bits, exact; onnxruntime has wide lanes for them. "data": data
+            of the other type, where onnxruntime runs nodes on codes. "pairs": channels of the data in another order,
+            and channels of zeros, exact. "widen": a scale that is as much wider as it takes, for unsafe output channels
             alone. "reduce_range": 7 bits in all weights. "data_7_bits": 7 bits in the data.
         layer : str, optional
             The name of the layer; not needed if there is one.
@@ -317,7 +232,7 @@ class Saturation:
         if len(shown) > most:
             worst = sorted(shown, key=lambda layer: (layer.safe, -int(layer.loss.max(initial=0))))[:most]
             shown = [layer for layer in shown if layer in worst]
-        rows = [_cells(layer, has_data) for layer in shown]
+        rows = [cells_of(layer, has_data) for layer in shown]
         return (*heads, *(("wrong", "lost", "codes") if has_data else ())), rows
 
     def plot(self, ax: Any = None) -> Any:
@@ -341,10 +256,10 @@ class Saturation:
         """
         from qops import plot  # here, because it is only needed to draw
 
-        parts = {"groups that can leave their lane": [_share(x.unsafe_groups, x.groups) for x in self.layers]}
+        parts = {"groups that can leave their lane": [share(x.unsafe_groups, x.groups) for x in self.layers]}
         seen = [layer.seen for layer in self.layers if layer.seen is not None]
         if seen:
-            parts["sums that data made wrong"] = [_share(x.wrong, x.sums) for x in seen]
+            parts["sums that data made wrong"] = [share(x.wrong, x.sums) for x in seen]
         drawn = plot.shares([layer.name for layer in self.layers], parts, ax=ax)
         drawn.set_title(self._verdict())
         return drawn
@@ -379,28 +294,3 @@ class Saturation:
 def _check_seen(report: Saturation, how: str) -> None:
     if how not in ("widen", "reduce_range") or any(layer.seen is None for layer in report.layers):
         raise bad_value("seen", "only for 'widen' and 'reduce_range', and it needs a report with data")
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
-
-
-def _cells(layer: SaturationLayer, has_data: bool) -> tuple[str, ...]:
-    acc = layer.accumulator
-    bits = f"{acc.bits}>{acc.has}" if acc.channels.size else f"{acc.bits}"
-    unsafe = f"{layer.unsafe_groups}/{layer.groups}" if layer.unsafe_groups else "0"
-    found = [_cut(layer.name, _NAME), _cut(layer.lanes, 20 if has_data else _HOW), unsafe]
-    found += [str(layer.channels.size), str(int(layer.loss.max(initial=0))), bits]
-    if layer.seen is not None:
-        seen = layer.seen
-        found += [f"{_share(seen.wrong, seen.sums):.2%}" if seen.wrong else "0", str(seen.largest)]
-        found.append("" if seen.codes is None else str(seen.codes))
-    return tuple(found)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _plain(given: dict[str, Any]) -> dict[str, Any]:
-    return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in given.items()}
