@@ -6,6 +6,7 @@ from libc.string cimport memcpy, memset
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.nnlib.node_sums cimport Watched, watched
+from qops._kernels.nnlib.supernode cimport Place
 
 import numpy as np
 
@@ -140,7 +141,7 @@ cdef ImageMemory memory_of(cnp.ndarray x, int zero, Py_ssize_t top):
     return m
 
 
-def watched_beside(place, cnp.ndarray results, tuple moves, cnp.ndarray w):
+def watched_beside(Place place, cnp.ndarray results, tuple moves, cnp.ndarray w):
     """Give what is watched: besides the results the columns left and right that fill up the vectors of their rows.
 
     They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
@@ -148,10 +149,9 @@ def watched_beside(place, cnp.ndarray results, tuple moves, cnp.ndarray w):
     first of the columns only reads the zero code, as others may: their sums are 0.
     moves: the stride and the padding. w: int16 (3, 3, C), less their zero.
     """
-    top, left = place.before
-    cdef Beside b = beside(moves, left, cnp.PyArray_DIM(results, 2))
+    cdef Beside b = beside(moves, place.window.across.before, cnp.PyArray_DIM(results, 2))
     cdef cnp.ndarray x = cnp.PyArray_GETCONTIGUOUS(place.image), sums
-    cdef ImageMemory m = memory_of(x, place.zero, top)
+    cdef ImageMemory m = memory_of(x, place.zero, place.window.down.before)
     cdef Column[MOST] columns
     cdef int[MOST][TAPS * TAPS] unset
     cdef Py_ssize_t i, j, rows = cnp.PyArray_DIM(results, 1), images = cnp.PyArray_DIM(x, 0)
