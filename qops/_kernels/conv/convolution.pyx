@@ -83,7 +83,7 @@ cdef void set_image(Image *image, Images given) noexcept:
 
 
 cdef cnp.ndarray result_array(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
-    """Give the array to write to: `out`, checked, if it is aligned, else a new one; many of int32 begin at a cache line."""
+    """Give the array to write to: `out`, checked, if it is aligned, else a new one: much int32 begins at a line."""
     if out is not None:
         writable(out, typenum, 4, shape)
         apart(out, x, None)

@@ -46,14 +46,16 @@ cdef struct Column:  # a column of windows, of which some taps read the image, a
 cdef Column column_at(const ImageMemory* m, Py_ssize_t start) noexcept nogil:
     """Give what windows read that begin in a column of the memory. Columns go on in the next slice, or row."""
     cdef Column made
-    cdef Py_ssize_t t, column
+    cdef Py_ssize_t t, column = start - COLUMNS, slices = 0
     made.count, made.leaves = 0, False
     for t in range(TAPS):
-        column = (start + t) % m.line - COLUMNS
+        while column >= m.line - COLUMNS:  # rarely more than once, which is faster than to divide
+            column, slices = column - m.line, slices + 1
         if 0 <= column < m.width:
-            made.seen[made.count] = Seen(t, (start + t) // m.line, column)
+            made.seen[made.count] = Seen(t, slices, column)
             made.count += 1
-            made.leaves = made.leaves or start + t >= m.line
+            made.leaves = made.leaves or slices > 0
+        column += 1
     return made
 
 
@@ -94,8 +96,9 @@ cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* colum
     cdef uint8_t[TAPS * TAPS * VECTOR] room  # for taps of which not all channels are set
     cdef int taps = 0
     for i in range(column.count):
-        place = part + column.seen[i].slices
-        y, place = row - m.top + place // m.slices, place % m.slices
+        y, place = row - m.top, part + column.seen[i].slices
+        while place >= m.slices:
+            y, place = y + 1, place - m.slices
         known = m.channels - place * VECTOR
         for t from column.seen[i].tap <= t < TAPS * TAPS by TAPS:
             if 0 <= y < m.height:
