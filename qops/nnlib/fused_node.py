@@ -17,7 +17,7 @@ from qops._kernels.nnlib.pooling import moving
 from qops._kernels.nnlib.ranges import level
 from qops._kernels.nnlib.supernode import Fused, Place
 from qops.checks import U8, operand
-from qops.nnlib.node_arguments import Bias, Moves, bias_of, filters_of, moves_of, scales_of
+from qops.nnlib.node_arguments import Bias, Moves, bias_of, filters_of, kept, moves_of, scales_of
 from qops.nnlib.node_range import Ends, Given, given_ends
 from qops.prepared import Prepared
 from qops.qtensor import QTensor, TensorLike
@@ -93,16 +93,16 @@ class FusedNode(Node):
         given: dict[str, Any] = {"stride": (1, 1), "padding": "VALID", "channel_scale": None}
         given |= {name: self._arguments[name] for name in self._argument_names}
         self._given, self._moves = self._ends(), moves_of(given["stride"], given["padding"])
-        w, codes, lo, hi = filters_of(self.w, self._axes)
+        codes, lo, hi = filters_of(self.w, self._axes)
         channels = self._check(codes.shape)
         bias, added = bias_of(self.bias, channels, *self._bias_types)
         scales = scales_of(given["channel_scale"], channels)
         operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         self._take(codes, lo, hi, added, scales)
         if not once:
-            kept = {**given, "w": w, "bias": bias, "channel_scale": scales, **self._words()}
-            kept["stride"], kept["padding"] = self._moves
-            self._keep(kept)
+            own = {**given, "w": kept(codes, lo, hi), "bias": bias, "channel_scale": scales, **self._words()}
+            own["stride"], own["padding"] = self._moves
+            self._keep(own)
 
     def _ends(self) -> Given:
         return given_ends(self.guess_min, self.guess_max)
@@ -141,7 +141,7 @@ class FusedNode(Node):
         self._w_zero, packs = zero, w
         if w.dtype == np.int8:
             self._w_zero = 0
-        elif int(w.min()) - zero >= -MIDDLE and int(w.max()) - zero < MIDDLE:
+        elif zero == MIDDLE or (int(w.min()) - zero >= -MIDDLE and int(w.max()) - zero < MIDDLE):
             self._w_zero, packs = 0, (w - np.uint8(zero)).view(np.int8)
         self._packed = pack_weights(packs.transpose(3, 2, 0, 1), groups=groups, neighbours=True)
         self._taps = w.shape[:2]

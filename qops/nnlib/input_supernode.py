@@ -73,16 +73,15 @@ class InputSupernode(FusedNode):
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
         """Give the sums of whole vectors of four columns; without a left shift, a kernel forgets each third maximum."""
-        more = -place.size[1] % DEPTH
-        parts = [sums, self._columns(place, place.size[1], more)] if more else [sums]
-        (down, across), taps = self._moves[0], self._taps[1]
+        width, (down, across), taps = place.size[1], self._moves[0], self._taps[1]
+        parts = [sums, self._columns(place, width, -width % DEPTH)] if width % DEPTH else [sums]
         if across == 1 or (down, across, taps) == (2, 2, 3):
-            return [watched(part) for part in parts]
+            return list(map(watched, parts))
         found, first = [], 0  # the place of the first column in its vector
         for part in parts:
             for column in range(min(DEPTH, part.shape[2])):
                 found.append(Watched(part[:, :, column::DEPTH], needs_shift=(first + column) % DEPTH == 2))
-            first = place.size[1] % DEPTH
+            first = width % DEPTH
         return found
 
 

@@ -12,7 +12,7 @@ from qops._kernels.nnlib.ranges import level, quantized, step_32
 from qops.checks import S32, U8, as_array, choice, integers, operand, shown
 from qops.qtensor import QTensor, TensorLike, tensor
 
-__all__ = ["Arch", "Bias", "Moves", "bias_of", "filters_of", "moves_of", "scales_of"]
+__all__ = ["Arch", "Bias", "Moves", "bias_of", "filters_of", "kept", "moves_of", "scales_of"]
 
 Arch: TypeAlias = Literal["v65", "v60"]
 Moves: TypeAlias = tuple[tuple[int, int], str]
@@ -38,15 +38,15 @@ def bias_of(bias: TensorLike, channels: int, *also: int) -> tuple[QTensor, Bias]
         raise bad_value("bias", f"expected shape {(channels,)}, one for each output channel, got {codes.shape}")
     wide = codes.dtype.itemsize == 4
     zero, step = (0, step_32(lo, hi)) if wide else (max(quantized(0.0, lo, hi), 0), level(lo, hi)[1])
-    return _kept(codes, lo, hi), Bias((codes.astype(np.int64) - zero).astype(np.float32), step)
+    return kept(codes, lo, hi), Bias((codes.astype(np.int64) - zero).astype(np.float32), step)
 
 
-def filters_of(w: TensorLike, axes: str) -> tuple[QTensor, NDArray[np.uint8], float, float]:
-    """Check filters of four axes, which `axes` names; give a copy, the codes and the range."""
+def filters_of(w: TensorLike, axes: str) -> tuple[NDArray[np.uint8], float, float]:
+    """Check filters of four axes, which `axes` names; give the codes and the range."""
     codes, lo, hi = operand(w, "w", U8)
     if codes.ndim != 4 or codes.size == 0:
         raise bad_value("w", f"expected {axes}, each at least 1, got shape {codes.shape}")
-    return _kept(codes, lo, hi), codes, lo, hi
+    return codes, lo, hi
 
 
 def scales_of(scales: Any, channels: int) -> NDArray[np.float32] | None:
@@ -67,7 +67,8 @@ def scales_of(scales: Any, channels: int) -> NDArray[np.float32] | None:
     return found
 
 
-def _kept(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
+def kept(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
+    """Give a tensor of a copy of the codes, which nobody else changes."""
     copy = np.array(codes)
     copy.flags.writeable = False
     return tensor(copy, lo, hi)

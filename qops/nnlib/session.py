@@ -57,8 +57,8 @@ class Session:
     """
 
     def __init__(self, op: Node) -> None:
-        given: Any = op
-        if any(unwrap(given) is other for other in BATCH_NORMS):
+        called: Any = op
+        if any(unwrap(called) is other for other in BATCH_NORMS):
             raise bad_type("op", f"{op.__name__} keeps a range in the original, too, but no second call was recorded")
         if not isinstance(op, Node):
             raise bad_type("op", f"expected a prepared op of nnlib that finds its range, got {op!r}")

@@ -24,7 +24,7 @@ VECTOR = 32  # channels
 VTCM = 1 << 18  # bytes of a V65's memory for weights
 HIGHEST = 255
 COLUMNS = 4  # of a vector of an image
-SIXES = (12, 36)  # widths in whole vectors of images that are convolved six columns at a time
+SIXES = frozenset((9, 10, 11, 12, 33, 34, 35, 36))  # widths that are convolved six columns at a time
 
 
 class Supernode(FusedNode):
@@ -104,9 +104,8 @@ class Supernode(FusedNode):
         self._rescaled.flags.writeable = False
 
     def _watched(self, place: Place, sums: NDArray[np.int32]) -> list[Watched]:
-        width, channels = sums.shape[2:]
-        is_six = -(-width // COLUMNS) * COLUMNS in SIXES
-        if is_six or (width % 8 in (1, 2) and channels > VECTOR):
+        width = place.size[1]
+        if (is_six := width in SIXES) or (1 <= width % 8 <= 2 and sums.shape[3] > VECTOR):
             return [watched(sums), *self._beside(place, sums, is_six)]
         return [watched(sums)]
 

@@ -12,7 +12,7 @@ from qops._kernels.nnlib.ranges import level
 from qops.checks import U8, check_out, integers, operand, put, unshared
 from qops.nnlib.chosen_node import convolution_node
 from qops.nnlib.fused_node import Node, Run
-from qops.nnlib.node_arguments import Arch, bias_of, filters_of
+from qops.nnlib.node_arguments import Arch, bias_of, filters_of, kept
 from qops.nnlib.node_range import given_ends
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import QTensor, TensorLike, tensor
@@ -68,7 +68,7 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
         top, bottom, left, right = integers(pads, "pads", 4, 0)
         self._size = integers(out_size, "out_size", 2, 1)
         ends = given_ends(guess_min, guess_max)
-        kept, codes, lo, hi = filters_of(w, "(O, KH, KW, C)")
+        codes, lo, hi = filters_of(w, "(O, KH, KW, C)")
         kept_bias, _ = bias_of(bias, len(codes))
         operand((codes, lo, hi), "w", U8)  # again: reading the numbers may have changed the type
         filters = _phases(codes, (down, across), quantize_uint8(0.0, lo, hi))
@@ -86,7 +86,7 @@ class QuantizedTransposeConv2d8x8p32to8(Node):
         self._node = convolution_node((filters, lo, hi), repeated, (1, 1), "VALID", ends, None, arch)
         if not once:
             stride, pads, out_size = (down, across), (top, bottom, left, right), self._size
-            w, bias, (guess_min, guess_max), arch = kept, kept_bias, ends, str(arch)
+            w, bias, (guess_min, guess_max), arch = kept(codes, lo, hi), kept_bias, ends, str(arch)
             self._keep(locals())
 
     def _fresh(self) -> Any:

@@ -75,5 +75,6 @@ def test_one_scale_and_one_bias_serve_all_channels():
 
 
 def test_a_session_refuses_it_as_no_second_call_is_known():
-    with pytest.raises(TypeError, match=r"^op: expected a prepared op of nnlib that finds its range"):
-        nnlib.Session(nnlib.quantized_batch_norm_8x8p8to8)
+    for op in (nnlib.quantized_batch_norm_8x8p8to8, nnlib.quantized_batch_norm_8x8p32to8):
+        with pytest.raises(TypeError, match=rf"^op: {op.__name__} keeps a range .* no second call was recorded"):
+            nnlib.Session(op)

@@ -18,7 +18,7 @@ from qops._kernels.arrays.numbers cimport int32
 from qops._kernels.arrays.steps cimport Kernel
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport wrap_s32
-from qops._kernels.arrays.walk cimport at_a_line
+from qops._kernels.arrays.walk cimport WORTH_A_LINE, at_a_line
 from qops._kernels.conv.finish cimport Finish
 from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.matmul cimport Coded, run_coded
@@ -83,7 +83,7 @@ cdef void set_image(Image *image, Images given) noexcept:
 
 
 cdef cnp.ndarray result_array(out, int typenum, cnp.ndarray x, cnp.npy_intp *shape):
-    """Give the array to write to: `out`, checked, if it is aligned, else a new one; int32 begins at a cache line."""
+    """Give the array to write to: `out`, checked, if it is aligned, else a new one: much int32 begins at a line."""
     if out is not None:
         writable(out, typenum, 4, shape)
         apart(out, x, None)
@@ -91,7 +91,7 @@ cdef cnp.ndarray result_array(out, int typenum, cnp.ndarray x, cnp.npy_intp *sha
             return out
     if 4.0 * shape[0] * shape[1] * shape[2] * shape[3] >= <double>PY_SSIZE_T_MAX:
         raise MemoryError
-    if typenum != cnp.NPY_INT32:
+    if typenum != cnp.NPY_INT32 or cnp.PyArray_MultiplyList(shape, 4) < WORTH_A_LINE:
         return cnp.PyArray_EMPTY(4, shape, typenum, 0)
     return at_a_line(4, shape, cnp.NPY_INT32)
 

@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.checks cimport apart, array, writable
-from qops._kernels.arrays.walk cimport at_a_line
+from qops._kernels.arrays.walk cimport WORTH_A_LINE, at_a_line
 from qops._kernels.gemm.blocks cimport Product
 from qops._kernels.gemm.offsets cimport numbers, row_sums, subtract_offsets, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
@@ -30,9 +30,6 @@ from qops._kernels.arrays.refusal import bad_value
 
 cnp.import_array()
 
-cdef enum:
-    MANY = 1 << 15  # from so many numbers on, it is faster to begin new memory at a cache line
-
 
 cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b):
     """Give `out`, checked, or a new m x n matrix of int32. b may be None."""
@@ -40,7 +37,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     cdef cnp.ndarray c
     if 4.0 * m * n >= <double>PY_SSIZE_T_MAX:
         raise MemoryError
-    if out is None and m * n >= MANY:
+    if out is None and m * n >= WORTH_A_LINE:
         return at_a_line(2, shape, cnp.NPY_INT32)
     if out is None:
         return cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)

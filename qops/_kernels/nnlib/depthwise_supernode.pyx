@@ -6,6 +6,7 @@ from libc.string cimport memcpy, memset
 
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.nnlib.node_sums cimport Watched, watched
+from qops._kernels.nnlib.supernode cimport Place
 
 import numpy as np
 
@@ -45,14 +46,16 @@ cdef struct Column:  # a column of windows, of which some taps read the image, a
 cdef Column column_at(const ImageMemory* m, Py_ssize_t start) noexcept nogil:
     """Give what windows read that begin in a column of the memory. Columns go on in the next slice, or row."""
     cdef Column made
-    cdef Py_ssize_t t, column
+    cdef Py_ssize_t t, column = start - COLUMNS, slices = 0
     made.count, made.leaves = 0, False
     for t in range(TAPS):
-        column = (start + t) % m.line - COLUMNS
+        while column >= m.line - COLUMNS:  # rarely more than once, which is faster than to divide
+            column, slices = column - m.line, slices + 1
         if 0 <= column < m.width:
-            made.seen[made.count] = Seen(t, (start + t) // m.line, column)
+            made.seen[made.count] = Seen(t, slices, column)
             made.count += 1
-            made.leaves = made.leaves or start + t >= m.line
+            made.leaves = made.leaves or slices > 0
+        column += 1
     return made
 
 
@@ -93,8 +96,9 @@ cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* colum
     cdef uint8_t[TAPS * TAPS * VECTOR] room  # for taps of which not all channels are set
     cdef int taps = 0
     for i in range(column.count):
-        place = part + column.seen[i].slices
-        y, place = row - m.top + place // m.slices, place % m.slices
+        y, place = row - m.top, part + column.seen[i].slices
+        while place >= m.slices:
+            y, place = y + 1, place - m.slices
         known = m.channels - place * VECTOR
         for t from column.seen[i].tap <= t < TAPS * TAPS by TAPS:
             if 0 <= y < m.height:
@@ -140,7 +144,7 @@ cdef ImageMemory memory_of(cnp.ndarray x, int zero, Py_ssize_t top):
     return m
 
 
-def watched_beside(place, cnp.ndarray results, tuple moves, cnp.ndarray w):
+def watched_beside(Place place, cnp.ndarray results, tuple moves, cnp.ndarray w):
     """Give what is watched: besides the results the columns left and right that fill up the vectors of their rows.
 
     They read the memory of the image as it lies: rows of slices of 32 channels, each slice with four columns of the
@@ -148,10 +152,9 @@ def watched_beside(place, cnp.ndarray results, tuple moves, cnp.ndarray w):
     first of the columns only reads the zero code, as others may: their sums are 0.
     moves: the stride and the padding. w: int16 (3, 3, C), less their zero.
     """
-    top, left = place.before
-    cdef Beside b = beside(moves, left, cnp.PyArray_DIM(results, 2))
+    cdef Beside b = beside(moves, place.window.across.before, cnp.PyArray_DIM(results, 2))
     cdef cnp.ndarray x = cnp.PyArray_GETCONTIGUOUS(place.image), sums
-    cdef ImageMemory m = memory_of(x, place.zero, top)
+    cdef ImageMemory m = memory_of(x, place.zero, place.window.down.before)
     cdef Column[MOST] columns
     cdef int[MOST][TAPS * TAPS] unset
     cdef Py_ssize_t i, j, rows = cnp.PyArray_DIM(results, 1), images = cnp.PyArray_DIM(x, 0)

@@ -10,10 +10,10 @@ cimport numpy as cnp
 from libc.math cimport rintf
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
 
-from qops._kernels.arrays.checks cimport Ends, apart, operand_of, writable
+from qops._kernels.arrays.checks cimport apart, operand_of, writable
 from qops._kernels.arrays.codes cimport tensor
 from qops._kernels.arrays.numbers cimport int32
-from qops._kernels.arrays.window cimport Window, moving
+from qops._kernels.arrays.window cimport moving
 from qops._kernels.conv.convolution cimport Images, convolved, images_of
 from qops._kernels.conv.finish cimport Finish, finish_of
 from qops._kernels.conv.weights cimport PackedWeights
@@ -41,13 +41,6 @@ cdef class Place:
 
     size: rows and columns of the result. before: pixels of padding above and to the left of the image.
     """
-    cdef readonly cnp.ndarray image
-    cdef readonly int zero
-    cdef Window window
-    cdef cnp.npy_intp[4] shape
-    cdef float product  # the step of the sums
-    cdef Ends ends
-    cdef Py_ssize_t threads
 
     @property
     def size(self):
@@ -110,7 +103,7 @@ cdef class Fused:
         self.saturates, self.beyond = rules.saturates, rules.beyond_int32
         self.counts_steps, self.is_rows, self.watches_more = rules.counts_steps, rules.is_rows, watches_more
 
-    def placed(self, x, num_threads=1):
+    cdef Place placed(self, x, num_threads):
         """Check images and place the windows."""
         cdef Place p = Place.__new__(Place)
         cdef Py_ssize_t channels = self.packed.ic * self.packed.groups, height, width, oh, ow
@@ -133,7 +126,7 @@ cdef class Fused:
 
     def shape_of(self, tuple shape):
         """Give the shape of the result for images of this shape."""
-        cdef Place p = self.placed((np.broadcast_to(np.uint8(0), shape), 0.0, 1.0))
+        cdef Place p = self.placed((np.broadcast_to(np.uint8(0), shape), 0.0, 1.0), 1)
         return tuple([length for length in p.shape])
 
     cdef int set_level(self, Place p) except -1:
@@ -207,7 +200,7 @@ cdef class Fused:
 
         The sums are int64 (N, OH, OW, O).
         """
-        cdef Place p = self.placed(x)
+        cdef Place p = self.placed(x, 1)
         inverse = 1 if self.inverse is None else (<object>self.inverse).astype(np.float64)
         bias = np.rint((<object>self.bias).astype(np.float64) * (self.bias_step / <double>p.product) * inverse)
         return (<object>self.products(p)) + bias.astype(np.int64), p.product / inverse
