@@ -112,6 +112,11 @@ class UnidirectionalSequenceLstm(PreparedOp):
             self._last = quantized(2.0**-30 / hidden_scale)
 
     @property
+    def has_unsafe_weights(self) -> bool:
+        """Whether sums of these weights and of some data lose something."""
+        return any(lost is not None for lost in self._lost)
+
+    @property
     def integers(self) -> dict[str, Any]:
         """Factors of the gates (input, forget, cell, output) and the result, weights, biases; 2**15 is no clip."""
         found: dict[str, Any] = dict(zip(("x_zero_point", "hidden_zero_point"), self._zeros, strict=True))

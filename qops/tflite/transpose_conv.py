@@ -158,6 +158,11 @@ class TransposeConv(WeightedOp):
         """Whether sums of some data and weights lose something."""
         return bool(self._pairs)
 
+    @property
+    def has_unsafe_weights(self) -> bool:
+        """Whether sums of these weights and of some data lose something."""
+        return self._losses is not None
+
     def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give what is left of exact sums, as `Conv2D.kept` does.
 
