@@ -204,6 +204,12 @@ class Kernel(NamedTuple):
     """"column" if depthwise filters of int8, of up to 25 taps, add the products of two taps in 16 bits, which wraps for
     two lowest codes: those that follow each other down the columns of the window. CONV_2D with as many groups as
     channels of data and of results is such a filter too."""
+    transpose_pairs: str
+    """Where TRANSPOSE_CONV of int8 adds such products of the channels of a tap in 16 bits: "pixels" of the data alone,
+    or "grid", also of the zero point beyond their image, and between them where a stride is larger than the window;
+    "" if it does not."""
+    lstm_pairs: str
+    """"whole" if the LSTM adds such products of whole blocks of 16 codes in 16 bits; "" if it does not."""
     wraps_below: bool
     """Whether CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV of int8 in float32 cut a scaled sum to int32 and then add the
     zero point, which wraps below: as on x86 with AVX-512; with AVX2 it saturates."""

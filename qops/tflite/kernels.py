@@ -128,6 +128,8 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "pairs":                   ("",           "",            "",            ""),
     "rules_of_pairs":          ((),           (),            (),            ()),
     "depthwise_pairs":         ("",           "",            "",            ""),
+    "transpose_pairs":         ("",           "",            "",            ""),
+    "lstm_pairs":              ("",           "",            "",            ""),
     "wraps_below":             (False,        False,         True,          False),
     "int4_wraps_below":        (False,        False,         False,         False),
     "casts":                   ("lowest",     "lowest",      "lowest",      "lowest"),
@@ -155,7 +157,7 @@ _ON_AVX2: dict[str, dict[str, Any]] = {
 }
 """Columns of LiteRT on x86 without AVX-512, by what they have otherwise: XNNPACK's layers beyond int32."""
 _RNDNU = "rndnu"
-_REFERENCE_ARM: dict[str, Any] = {"casts": "saturates", "fuses": True, "wraps_below": False}
+_REFERENCE_ARM: dict[str, Any] = {"casts": "saturates", "fuses": True, "wraps_below": False, "lstm_pairs": "whole"}
 _ONCE_ARM: dict[str, Any] = _REFERENCE_ARM | {
     **{fact: _ONCE for fact in ("conv_int4", "conv_bias32", "connected_odd_int4", "connected_bias32")},
     "connected_no_bias": _ONCE,
@@ -178,15 +180,15 @@ _XNNPACK_ARM: dict[str, Any] = _ONCE_ARM | {
 _ON_ARM: dict[str, dict[str, Any]] = {
     "reference_arm": _REFERENCE_ARM,
     "optimized_arm": _OPTIMIZED_ARM,
-    "optimized_neon": _OPTIMIZED_ARM | {"pairs": "window", "rules_of_pairs": (_ONCE,)},
+    "optimized_neon": _OPTIMIZED_ARM | {"pairs": "window", "rules_of_pairs": (_ONCE,), "transpose_pairs": "pixels"},
     "xnnpack_arm": _XNNPACK_ARM,
-    "xnnpack_neon": _XNNPACK_ARM | {"pairs": "tap", "rules_of_pairs": (_EVEN,)},
+    "xnnpack_neon": _XNNPACK_ARM | {"pairs": "tap", "rules_of_pairs": (_EVEN,), "transpose_pairs": "grid"},
 }
 """Columns of LiteRT on 64-bit ARM by what they have otherwise than on x86.
 
 "_arm" is of cores with dot products, and with i8mm, which give the same bits. "_neon" is of cores without them, as
 Cortex-A53 and A72 (Raspberry Pi 3 and 4), which differ in sums of the lowest codes alone. Depthwise kernels of XNNPACK
-lose such sums on all cores. The reference is one column for all cores.
+and the LSTM of all kernels lose such sums on all cores. The reference is one column for all cores.
 """
 _COLUMNS = {name: {fact: cells[i] for fact, cells in _FACTS.items()} for i, name in enumerate((*LITE, "tflm"))}
 _COLUMNS |= {name: _COLUMNS[OF_CPUS[name]] | facts for name, facts in (_ON_AVX2 | _ON_ARM).items()}

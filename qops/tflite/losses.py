@@ -2,9 +2,9 @@
 
 Cores without dot products add the products of the codes k and k + 8 of a block of 16 in 16 bits (see
 `qops.isa.MACHINES`). Twice the product of the two lowest codes, 2 * 128 * 128, becomes -2**15 there: the sum is 2**16
-too small. XNNPACK's depthwise kernels do so on all cores, with two taps that follow each other in a column of the
-window. Multiplications that keep the high half shift a sum to the left first if the scale is 1/2 or more; in int32
-the shift wraps or saturates.
+too small. The LSTM does so on all cores, in whole blocks; so do XNNPACK's depthwise kernels, with two taps that follow
+each other in a column of the window. Multiplications that keep the high half shift a sum to the left first if the scale
+is 1/2 or more; in int32 the shift wraps or saturates.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class LanePairs(NamedTuple):
     """Which two codes under a window share a lane of 16 bits."""
 
     pairs: str
-    """"window": k and k + 8 of its codes; "tap": of the codes of a tap; "column": two taps, down its columns."""
+    """"window": k and k + 8 of its codes; "tap": of the codes of a tap; "whole": of those in whole blocks of 16 alone;
+    "column": two taps, down its columns."""
     kernel: tuple[int, int] = (1, 1)
     """Height and width of the window."""
 
@@ -118,6 +119,9 @@ def _in_lanes(codes: NDArray[Any], form: LanePairs, lowest: int, zero: int) -> N
         down = (codes == lowest).reshape(*first, *form.kernel).swapaxes(-1, -2).reshape(*first, taps)
         last = taps // 2 * 2  # the last one of an odd number is alone
         return (down[..., 0:last:2] & down[..., 1:last:2]).astype(np.float32)
+    if form.pairs == "whole":
+        codes = codes[..., : channels // BLOCK * BLOCK]
+        channels, in_taps = codes.shape[-1], True
     rows = codes.reshape((*first, taps, channels) if in_taps else (*first, 1, taps * channels)) == lowest
     lacking = -rows.shape[-1] % BLOCK
     filled = np.full((*rows.shape[:-1], lacking), not in_taps and zero == lowest)

@@ -15,6 +15,7 @@ from qops.checks import native, number, put
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, scaled_wide, wrap
+from qops.tflite.losses import LanePairs, Losses, Lossy, losses
 from qops.tflite.op import PreparedOp
 from qops.tflite.tables import sigmoid_16, tanh_16
 
@@ -23,6 +24,15 @@ __all__ = ["LstmSequence", "UnidirectionalSequenceLstm", "unidirectional_sequenc
 
 def _clip_16(x: Any) -> Codes:
     return np.minimum(np.maximum(x, -(2**15)), 2**15 - 1)
+
+
+def _left(sums: Codes, x: Codes, lost: Losses | None) -> Codes:
+    """Give what is left of the sums (gates, batch, cells) of data (batch, codes), in 32 bits."""
+    if lost is None:
+        return wrap(sums)
+    gates, batch, cells = sums.shape
+    made = lost.of(sums.swapaxes(0, 1).reshape(batch, -1), lambda: x[:, np.newaxis])
+    return made.reshape(batch, gates, cells).swapaxes(0, 1).astype(np.int64)
 
 
 @shows_fields
@@ -50,7 +60,7 @@ class UnidirectionalSequenceLstm(PreparedOp):
     Called ``op(x, hidden=None, cell=None, out=None)``.
     """
 
-    __slots__ = ("_b", "_by_r", "_by_w", "_clip", "_last", "_power", "_r", "_time_major", "_w", "_zeros")
+    __slots__ = ("_b", "_by_r", "_by_w", "_clip", "_last", "_lost", "_power", "_r", "_time_major", "_w", "_zeros")
     _name = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 
     def __init__(
@@ -89,6 +99,7 @@ class UnidirectionalSequenceLstm(PreparedOp):
         least = -12, -9 if self._facts.lstm == "lite" else 0
         if frexp(cell_scale)[0] != 0.5 or not least[0] <= self._power <= least[1]:
             raise bad_value("cell_scale", f"expected a power of two, 2**{least[0]} to 2**{least[1]}, got {cell_scale}")
+        self._lost = self._losses(w), self._losses(r)
         self._by_w = self._factors(given.w_scale, "w_scale", given.x_scale)
         self._by_r = self._factors(given.r_scale, "r_scale", hidden_scale)
         clip = number(given.cell_clip, "cell_clip")
@@ -99,6 +110,11 @@ class UnidirectionalSequenceLstm(PreparedOp):
             self._last = quantized(float(F32(2.0**-15) / F32(hidden_scale) * F32(2.0**-15)))
         else:
             self._last = quantized(2.0**-30 / hidden_scale)
+
+    @property
+    def has_unsafe_weights(self) -> bool:
+        """Whether sums of these weights and of some data lose something."""
+        return any(lost is not None for lost in self._lost)
 
     @property
     def integers(self) -> dict[str, Any]:
@@ -132,6 +148,11 @@ class UnidirectionalSequenceLstm(PreparedOp):
         multipliers, shifts = np.array(found, np.int64).T.reshape(2, 4, 1, 1)
         return multipliers, shifts
 
+    def _losses(self, weights: NDArray[np.int8]) -> Losses | None:
+        """Give what the sums of all gates may lose."""
+        form = LanePairs(self._facts.lstm_pairs)
+        return losses(weights.reshape(-1, 1, weights.shape[2]), Lossy(0, (self._dtype, 0), 1.0, "", form))
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) != 3 or shape[2] != self._w.shape[2]:
             raise bad_value("x", f"expected 3 dimensions, the last of {self._w.shape[2]}, got shape {shape}")
@@ -143,7 +164,7 @@ class UnidirectionalSequenceLstm(PreparedOp):
         first = (x - zero) @ self._w.swapaxes(1, 2) + self._b[:, np.newaxis]
         second = (hidden - hidden_zero) @ self._r.swapaxes(1, 2)
         if self._dtype == np.int8:
-            first, second = wrap(first), wrap(second)
+            first, second = _left(first, x, self._lost[0]), _left(second, hidden, self._lost[1])
         made = by(second, self._by_r)
         return _clip_16(_clip_16(by(first, self._by_w)) + (made if self._facts.lstm == "lite" else _clip_16(made)))
 
@@ -215,7 +236,8 @@ def unidirectional_sequence_lstm(
 
     Gates have 12 bits behind the point, the cell state is int16. LiteRT uses gemmlowp's functions of 16 bits, TFLM a
     table of 256 sigmoids; they clamp and round the sums otherwise, too. Without peepholes, projection and
-    normalization.
+    normalization. LiteRT on 64-bit ARM, of all kernels and on all cores, adds the products of the codes k and k + 8 of
+    a whole block of 16 in 16 bits: where both codes and both weights are -128, the sum is 65536 too small.
 
     Parameters
     ----------
@@ -273,5 +295,16 @@ def unidirectional_sequence_lstm(
     ... )
     >>> y.tolist(), cell.tolist()
     ([[[0, 0], [0, 37]]], [[-12, 740]])
+
+    **Hazard.** On every ARM core, two products of -128 by -128 that lie 8 codes apart make the sum of a gate 65536 too
+    small:
+
+    >>> x, w, r = np.full((1, 1, 16), -128, np.int8), np.full((4, 1, 16), -128, np.int8), np.zeros((4, 1, 1), np.int8)
+    >>> how |= {"hidden_zero_point": 0, "cell_scale": 2.0**-11, "w_scale": 0.0001}
+    >>> [
+    ...     qops.tflite.unidirectional_sequence_lstm(x, w, r, b[:, :1], **how, kernel=k).y.item()
+    ...     for k in ("reference", "reference_arm")
+    ... ]
+    [87, -1]
     """
     return UnidirectionalSequenceLstm._on(locals(), x, hidden, cell, out)

@@ -105,7 +105,7 @@ class Mean(Scaled):
         sums, (x_scale, y_scale), how = self._sums(data, axes), self._scales, self._facts.mean
         if how == "float" and self._dtype != np.int16:
             ratio = F32(x_scale) / F32(y_scale)
-            return self._in_float(sums, n, ratio / F32(n) if self._facts.fuses else ratio * (F32(1) / F32(n)))
+            return self._in_float(sums, n, ratio * (F32(1) / F32(n)))
         if how == "blocks" and self._dtype != np.int16 and data.ndim == 4 and axes == (1, 2) and self._keeps:
             return self._in_blocks(sums, n)
         m, e = self._by
@@ -169,7 +169,7 @@ def mean(
     The sum of n codes, less n zero points, times a multiplier of ``x_scale / y_scale`` that is divided by n beforehand.
     The optimised kernel over height and width rounds whole blocks of 16 channels half up twice. XNNPACK computes
     in float32, ``sum * s + (y_zero_point - n * x_zero_point * s)`` with s of ``x_scale / y_scale * (1 / n)``; on 64-bit
-    ARM by fused multiply-adds, with s of ``x_scale / y_scale / n``.
+    ARM by fused multiply-adds.
 
     Parameters
     ----------

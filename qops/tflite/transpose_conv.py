@@ -17,12 +17,14 @@ from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import int32, integer, native, put, shown
 from qops.tflite import _checks as check
+from qops.tflite.losses import LanePairs, Losses, Lossy, losses
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
-from qops.tflite.window import wide_sums
+from qops.tflite.window import UnsizedWindow, wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
 
 DENSE, INT32 = Window(), np.dtype(np.int32)
+WINDOWS = UnsizedWindow((1, 1), (1, 1), "VALID")
 
 
 class TransposeConv(WeightedOp):
@@ -31,7 +33,10 @@ class TransposeConv(WeightedOp):
     The weights are packed once, for images of one size of the result.
     """
 
-    __slots__ = ("_bias", "_blocks", "_channels", "_images", "_packed", "_places", "_size", "_stage", "_wraps")
+    __slots__ = (
+        *("_bias", "_blocks", "_channels", "_images", "_losses", "_packed", "_pairs", "_places", "_size", "_stage"),
+        "_wraps",
+    )
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -84,6 +89,10 @@ class TransposeConv(WeightedOp):
         self._images = counts if facts.checks_output_shape else None
         self._places = kernel, stride, [axis.kernel - 1 - axis.before for axis in axes]
         self._packed = pack_weights(w[:, ::-1, ::-1].transpose(0, 3, 1, 2))
+        self._pairs = facts.transpose_pairs if self._dtype == np.int8 else ""
+        if self._pairs == "grid" and not covers:
+            self._pairs = "all" if takes else "pixels"
+        self._losses = self._losses_of(w) if self._pairs else None
 
     def _axes(self, given: SimpleNamespace, shape: tuple[int, ...]) -> list[Axis]:
         """Give the axes of the convolution that takes the result to `x`."""
@@ -122,32 +131,76 @@ class TransposeConv(WeightedOp):
         pads = {"pad_top": kh - 1 - before[0], "pad_left": kw - 1 - before[1]}
         return {"stride_h": down, "stride_w": across, **pads}
 
-    def _spread(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Give the image whose pixels lie a stride apart, in one of zeros whose windows are those of the result."""
+    def _spread(self, x: NDArray[Any], between: int, around: int) -> NDArray[Any]:
+        """Give an image whose windows are those of the result, with the pixels of `x` a stride apart.
+
+        `around` is at places a whole number of strides from them, beyond the image, and `between` at all others.
+        """
         kernel, stride, before = self._places
         size = [n + k - 1 for n, k in zip(self._size[1:3], kernel, strict=True)]
-        wide = np.full((len(x), *size, self._channels), self._zeros[0], self._dtype)
-        taken = [len(range(b, n, s)) for b, n, s in zip(before, size, stride, strict=True)]
-        rows, columns = (slice(b, n, s) for b, n, s in zip(before, size, stride, strict=True))
-        some = x[:, : taken[0], : taken[1]]
-        wide[:, rows, columns][:, : some.shape[1], : some.shape[2]] = some
+        wide = np.full((len(x), *size, self._channels), between, self._dtype)
+        rows, columns = (slice(b % s, None, s) for b, s in zip(before, stride, strict=True))
+        grid = wide[:, rows, columns]
+        grid[:] = around
+        top, left = (b // s for b, s in zip(before, stride, strict=True))
+        places = grid[:, top:, left:]
+        some = x[:, : places.shape[1], : places.shape[2]]
+        places[:, : some.shape[1], : some.shape[2]] = some
         return wide
+
+    def _losses_of(self, w: NDArray[Any]) -> Losses | None:
+        """Give what sums with these weights may lose."""
+        rows = w[:, ::-1, ::-1].reshape(len(w), -1, self._channels)
+        return losses(rows, Lossy(0, (self._dtype, 0), 1.0, "", LanePairs("tap")))
+
+    @property
+    def loses(self) -> bool:
+        """Whether sums of some data and weights lose something."""
+        return bool(self._pairs)
+
+    @property
+    def has_unsafe_weights(self) -> bool:
+        """Whether sums of these weights and of some data lose something."""
+        return self._losses is not None
+
+    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give what is left of exact sums, as `Conv2D.kept` does.
+
+        Parameters
+        ----------
+        sums : ndarray of int64
+        x : ndarray
+            The data that they are the sums of.
+        w : ndarray, optional
+            Other weights that they are the sums of, of the shape of the op's.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        found = self._losses_of(w) if w is not None and self._pairs else self._losses
+        if found is None:
+            return sums
+        no_code = 0  # which is not the lowest one
+        around = no_code if self._pairs == "pixels" else self._zeros[0]
+        seen = self._spread(x, self._zeros[0] if self._pairs == "all" else no_code, around)
+        return found.of(sums, lambda: WINDOWS.taps(seen, self._places[0], no_code))
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Give the result of `x` on so many threads, in `out` if it is given."""
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
-        wide = self._spread(data)
+        wide = self._spread(data, self._zeros[0], self._zeros[0])
         if self._dtype != np.int16:
             images, first = (
                 Images(wide, DENSE, self._zeros[0], self._zeros[0]),
-                None if self._blocks or self._wraps else self._stage,
+                None if self._blocks or self._wraps or self._losses else self._stage,
             )
             finish = Finish(0, self._bias, first, self._dtype.num if first else INT32.num)
             if first:
                 return convolve(images, self._packed, out, finish, num_threads=threads)
-            sums: NDArray[Any] = convolve(images, self._packed, None, finish, num_threads=threads)
+            sums: NDArray[Any] = self.kept(convolve(images, self._packed, None, finish, num_threads=threads), data)
         else:
             sums = wide_sums(wide, self._packed, DENSE, self._bias, self._rounding.rule, threads)
         made = np.empty(shape, self._dtype)
@@ -183,6 +236,8 @@ def transpose_conv(
 
     Pixel (i, j) adds to the places from ``i * stride - before`` on. Sums become codes as in `conv_2d`, but the
     optimised kernels round as the reference does. XNNPACK leaves kernels that are smaller than the stride to them.
+    On ARM without dot products both add the products of the channels k and k + 8 of a tap in 16 bits, as in `conv_2d`.
+    XNNPACK counts the zero point around the image as data there.
 
     Parameters
     ----------
@@ -231,5 +286,16 @@ def transpose_conv(
     >>> x, w = np.array([[[[1], [2]]]], np.int8), np.array([[[[1], [10]]]], np.int8)
     >>> qops.tflite.transpose_conv(x, np.array([1, 1, 4, 1], np.int32), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
+
+    **Hazard.** On ARM without dot products, two products of -128 by -128 that lie 8 codes apart make a sum 65536 too
+    small; XNNPACK loses more around an image whose zero point is -128:
+
+    >>> low, how = np.full((1, 1, 1, 16), -128, np.int8), how | {"x_zero_point": -128, "y_scale": 65536.0}
+    >>> w, zero, size = low.repeat(3, 2), np.array([0], np.int32), np.array([1, 1, 3, 1], np.int32)
+    >>> [
+    ...     qops.tflite.transpose_conv(low, size, w, zero, **how, kernel=k).ravel().tolist()
+    ...     for k in ("xnnpack_arm", "optimized_neon", "xnnpack_neon")
+    ... ]
+    [[0, 0, 0], [-8, -8, -8], [-24, -24, -24]]
     """
     return TransposeConv._on(locals(), x, out, num_threads)

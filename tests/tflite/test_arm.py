@@ -103,6 +103,49 @@ def test_depthwise_kernels_of_xnnpack_add_two_taps_of_a_column_in_16_bits(kernel
     assert tflite.depthwise_conv_2d(x, narrow, np.zeros(3, np.int32), **how, kernel=kernel).min() >= 0
 
 
+@pytest.mark.parametrize(
+    ("kernel", "stride", "padding", "lost"),
+    [
+        ("xnnpack_neon", 1, "VALID", [3, 3, 3]),
+        ("xnnpack_neon", 2, "VALID", [2, 1, 2]),
+        ("xnnpack_neon", 4, "VALID", [3, 3, 3]),
+        ("xnnpack_neon", 4, "SAME", [1, 1, 1]),
+        ("optimized_neon", 1, "VALID", [1, 1, 1]),
+        ("optimized_neon", 4, "VALID", [1, 1, 1]),
+        ("xnnpack_arm", 1, "VALID", [0, 0, 0]),
+    ],
+)
+def test_transposed_convolutions_of_xnnpack_count_the_zero_point_around_the_image_on_plain_neon(
+    kernel, stride, padding, lost
+):
+    """A pixel of lowest codes, which are the zero point too, under three taps of lowest codes."""
+    x, w = np.full((1, 1, 1, 16), -128, np.int8), np.full((1, 1, 3, 16), -128, np.int8)
+    how = UNIT | {"x_zero_point": -128, "y_scale": 65536.0, "stride": (1, stride), "padding": padding}
+    bias, size = np.zeros(1, np.int32), [1, 1, max(3, stride), 1]
+    op = tflite.TransposeConv(size, w, bias, **how, kernel=kernel)
+    assert (-op(x)).ravel()[:3].tolist() == [8 * n for n in lost]
+    assert op.loses == kernel.endswith("_neon")
+    sums = np.zeros((1, 1, size[2], 1), np.int64)
+    assert op.kept(sums, x, np.maximum(w, -127)).any() == 0
+    assert (op.kept(sums, x, w)[0, 0, :3, 0] // -65536).tolist() == [8 * n for n in lost]
+
+
+@pytest.mark.parametrize(("size", "lost"), [(15, 0), (16, 8), (25, 8), (31, 8), (32, 16)])
+@pytest.mark.parametrize("kernel", ["reference_arm", "optimized_arm", "xnnpack_neon", "reference"])
+def test_gates_of_an_lstm_lose_pairs_of_whole_blocks_of_16_on_every_core_of_arm(kernel, size, lost):
+    """A bias that makes up for the loss gives what x86 gives without it."""
+    x, w = np.full((1, 1, size), -128, np.int8), np.full((4, 1, size), -128, np.int8)
+    how = {"x_scale": 0.1, "x_zero_point": 0, "w_scale": 1e-7, "r_scale": 0.01, "hidden_scale": 1 / 32768}
+    how |= {"hidden_zero_point": 0, "cell_scale": 2.0**-11}
+    both = [
+        tflite.unidirectional_sequence_lstm(
+            x, w, np.zeros((4, 1, 1), np.int8), np.full((4, 1), bias, np.int32), **how, kernel=k
+        )
+        for k, bias in ((kernel, lost * 65536 * kernel.endswith(("_arm", "_neon"))), ("reference", 0))
+    ]
+    assert both[0].cell == both[1].cell
+
+
 def test_one_channel_of_data_with_two_results_is_no_depthwise_kernel_of_xnnpack():
     x, w = np.full((1, 2, 2, 1), -128, np.int8), np.full((1, 2, 2, 2), -128, np.int8)
     for each, want in ((2, 1), (1, -1)):

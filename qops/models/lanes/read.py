@@ -110,7 +110,7 @@ def has_narrow_lanes(runtime: str) -> bool:
     """Tell whether some layers of a runtime of models have lanes of 16 bits."""
     if runtime in COLUMNS:
         return bool(COLUMNS[runtime].pairs)
-    return bool(KERNELS[runtime].pairs or KERNELS[runtime].depthwise_pairs)
+    return bool(KERNELS[runtime].pairs or KERNELS[runtime].depthwise_pairs or KERNELS[runtime].lstm_pairs)
 
 
 def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) -> tuple[str, ...]:
@@ -144,4 +144,5 @@ def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str)
             count, does = int(np.count_nonzero(unsafe)), f"{how.machine.overflow[:-1]}"
             what = f"{count:,} of {unsafe.size:,} pairs of products can {does} in {how.machine.bits} bits"
             said.append(f"{name} ({sums.kind}): {what}; see qops.saturation")
-    return tuple(said)
+    others = [op for op in ops if getattr(op.prepared, "has_unsafe_weights", False)]
+    return (*said, *(f"{op.name} ({op.kind}): some pairs of products can wrap in 16 bits" for op in others))

@@ -16,7 +16,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.models.argument import graph_of
 from qops.models.graph import Graph
 from qops.models.lanes.read import layers_of
-from qops.models.lanes.route import NEON_TAPS, route
+from qops.models.lanes.route import NEON_TAPS, TFLITE_KERNELS, route
 from qops.models.lanes.runtimes import Place, place_of
 from qops.models.lanes.sums import Sums
 from qops.models.live import Live
@@ -62,6 +62,7 @@ def of_network(what: Any, data: Any, machine: Any, runtime: str | None) -> Satur
     layers, unread = _routed(layers, unread, place)
     taps = {name for name, sums in layers.items() if route(sums, place.machine, place.runtime).machine == NEON_TAPS}
     graph = replace(graph, ops=tuple(_exact_sums(op) if op.name in taps else op for op in graph.ops)) if taps else graph
+    graph = replace(graph, ops=tuple(_exact_lstm(op) for op in graph.ops))
     if not layers and not unread:
         raise bad_value("what", f"{graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
     told = Saturation(graph.name, place.machine.name, place.runtime, (), tuple(unread))
@@ -93,7 +94,9 @@ def _routed(layers: dict[str, Sums], unread: list[str], place: Place) -> tuple[d
     return known, said
 
 
-_NARROW = ("ort_avx2", "ort_neon", "optimized_neon", "xnnpack_arm", "xnnpack_neon")
+_NARROW = (
+    *("ort_avx2", "ort_neon", "reference_arm", "optimized_arm", "optimized_neon", "xnnpack_arm", "xnnpack_neon"),
+)
 
 
 def _exact_sums(op: Op) -> Op:
@@ -107,6 +110,12 @@ def _exact_sums(op: Op) -> Op:
         return (np.asarray(requantize(exact(x, bias).astype(np.int32))),)
 
     return replace(op, call=call, direct=None)
+
+
+def _exact_lstm(op: Op) -> Op:
+    """Give an LSTM that loses nothing: the kernel of x86, which else computes as that of ARM."""
+    is_lossy = op.kind == "UNIDIRECTIONAL_SEQUENCE_LSTM" and op.remade is not None and op.runtime.endswith("_arm")
+    return op.remade("reference") if is_lossy and op.remade is not None else op
 
 
 def _exact(what: Any, runtime: str) -> Graph:
@@ -132,9 +141,11 @@ def _run(
 ) -> tuple[dict[str, Any], tuple[SaturationLayer, ...]]:
     """Run a model as the machine does, layer by layer."""
     live, told = Live(graph.ops, given, keep=graph.outputs), []
+    is_column = place.runtime in TFLITE_KERNELS
     for op in graph.ops:
         x = live.read(op)
-        y = op.call(*x)
+        there = op.remade(place.runtime) if is_column and op.remade is not None and op.name not in layers else op
+        y = there.call(*x)
         if op.name in layers:
             layer, made = _ran(op, layers[op.name], place, x, y[0])
             told.append(layer)

@@ -173,3 +173,47 @@ def test_depthwise_layers_of_xnnpack_on_arm(kernel, tmp_path):
     assert qops.saturation(new, runtime=kernel).safe
     assert qops.models.load(new, runtime=kernel).hazards == ()
     assert not qops.models.load(path, runtime="xnnpack").hazards
+
+
+@pytest.mark.parametrize("kernel", ["optimized_neon", "xnnpack_neon", "xnnpack_arm"])
+def test_transposed_convolutions_on_arm(kernel, tmp_path):
+    """The audit does not read their sums, and says so; the results of a run have what is lost."""
+    x, y = tensor("x", (1, 1, 1, 16), scale=1.0, zero=-128), tensor("y", (1, 1, 3, 1), scale=65536.0)
+    w = tensor("w", (1, 1, 3, 16), scale=1.0, data=np.full((1, 1, 3, 16), -128, np.int8))
+    b, size = (
+        tensor("b", (1,), "int32", 1.0, data=np.int32([0])),
+        tensor("s", (4,), "int32", data=np.int32([1, 1, 3, 1])),
+    )
+    how = {"Padding": 1, "StrideW": 1, "StrideH": 1, "FusedActivationFunction": 0}
+    path, data = tmp_path / "transposed.tflite", np.full((1, 1, 1, 16), -128, np.int8)
+    path.write_bytes(
+        tflite_bytes([size, w, x, b, y], [Operator("TRANSPOSE_CONV", [size, w, x, b], [y], how, [])], [x], [y])
+    )
+    graph, is_lossy = qops.models.load(path, runtime=kernel), kernel.endswith("_neon")
+    assert [words.split(" (")[0] for words in graph.hazards] == ["transpose_conv"] * is_lossy
+    for what in (path, graph):
+        found = qops.saturation(what, data, runtime=kernel)
+        assert (len(found.unread), found.safe, found.errors["y"] > 0) == (1, False, is_lossy)
+        assert np.array_equal(found.outputs["y"], graph.run(data)["y"])
+        assert not found.exact["y"].any()
+
+
+@pytest.mark.parametrize("kernel", ["reference_arm", "optimized_arm", "optimized_neon", "xnnpack_neon"])
+def test_lstms_on_arm(kernel, tmp_path):
+    """The same of LSTMs, whose exact sums are those of x86."""
+    x, y = tensor("x", (1, 1, 16), scale=0.1), tensor("y", (1, 1, 1), scale=1 / 128)
+    w = [tensor(f"w{i}", (1, 16), scale=0.0001, data=np.full((1, 16), -128, np.int8)) for i in range(4)]
+    r = [tensor(f"r{i}", (1, 1), scale=0.01, data=np.zeros((1, 1), np.int8)) for i in range(4)]
+    b = [tensor(f"b{i}", (1,), "int32", 0.00001, data=np.int32([0])) for i in range(4)]
+    states = [tensor("h", (1, 1), scale=1 / 128), tensor("c", (1, 1), "int16", 2.0**-11)]
+    inner = [tensor(f"i{i}", (0,), "int16", 2.0**-12) for i in range(4)] + [tensor("i4", (0,), scale=1 / 128)]
+    inputs = [x, *w, *r, None, None, None, *b, None, None, *states, None, None, None, None]
+    options = {"FusedActivationFunction": 4, "CellClip": 0.0, "TimeMajor": False}
+    operator = Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, [y], options, inner)
+    path, data = tmp_path / "lstm.tflite", np.full((1, 1, 16), -128, np.int8)
+    path.write_bytes(tflite_bytes([x, *w, *r, *b, *states, *inner, y], [operator], [x], [y]))
+    graph = qops.models.load(path, runtime=kernel)
+    assert "some pairs of products can wrap in 16 bits" in graph.hazards[0]
+    for what in (path, graph):
+        found = qops.saturation(what, data, runtime=kernel)
+        assert (found.outputs["y"].item(), found.exact["y"].item(), found.errors["y"]) == (-1, 87, 88)
