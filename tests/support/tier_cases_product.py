@@ -1,12 +1,10 @@
 """Cases for the kernels of products and pools with SIMD lanes, as `tier_cases` has them; and products themselves."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import tier_cases
 from qops._kernels.arrays.window import Window
-from qops._kernels.nnlib.depthwise_supernode import watched_beside
 
 from qops import nnlib
 from qops._kernels.gemm import gemm, packed
@@ -76,13 +74,13 @@ def nodes(rng):
 
 
 def windows_beside(rng):
-    """What a depthwise node watches left and right of its results, of each number of channels."""
+    """Depthwise nodes of each number of channels, which watch windows left and right of their results."""
     for n in range(1, 70):
-        x, w = rng.integers(0, 256, (2, 5, 7, n)).astype(np.uint8), rng.integers(-255, 256, (3, 3, n)).astype(np.int16)
-        results = rng.integers(-100, 101, (2, 5, 7, n), np.int32)
-        place = SimpleNamespace(image=x, before=(1, 1), size=(5, 7), zero=99)
-        for part in watched_beside(place, results, ((1, 1), False), w):
-            yield part.far
+        x, w = (rng.integers(0, 256, size).astype(np.uint8) for size in ((2, 5, 7, n), (3, 3, n, 1)))
+        bias = rng.integers(-(2**20), 2**20, n, dtype=np.int32), -1000.0, 1000.0
+        made = nnlib.depthwise_supernode((x, -1.0, 1.5), (w, -1.0, 1.0), bias, (1, 1), "SAME")
+        yield made.data
+        yield np.float32([made.min, made.max])
 
 
 NAMED = {
