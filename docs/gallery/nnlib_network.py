@@ -52,7 +52,7 @@ def exact(x, w, stride, top):
 
 figure, panels = plt.subplots(1, 2, figsize=(8.8, 3.6), layout="constrained", sharex=True, sharey=True)
 image = np.random.default_rng(1).integers(0, 256, (1, 33, 33, 3)).astype(np.uint8)
-for panel, zero in zip(panels, (128, 0), strict=True):
+for panel, zero in zip(panels, (0, 128), strict=True):
     for offset, arch, color in ((-0.2, "v65", "#d1495b"), (0.2, "v60", "#30638e")):
         t, errors = QTensor(image, 0.0, 255 / 256), []
         for op, w, stride in network(zero, arch):
