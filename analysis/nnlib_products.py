@@ -80,7 +80,7 @@ def of_two_channels(rng: np.random.Generator, of_x: Range) -> Tried:
 
 
 def transposed(rng: np.random.Generator, of_x: Range) -> Tried:
-    """Try a transposed convolution, each pixel of which becomes four."""
+    """Try a transposed convolution that makes four pixels of each one."""
     x, w = drawn(rng, (1, SIDE, SIDE, DEPTH), of_x), drawn(rng, (OUT, 2, 2, DEPTH), MIDDLE)
     exact = np.einsum("nyxc,oijc->nyixjo", values(x), values(w)).reshape(1, 2 * SIDE, 2 * SIDE, OUT)
 

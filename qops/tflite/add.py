@@ -12,7 +12,7 @@ __all__ = ["Add", "Sub", "add", "sub"]
 
 
 class Add(Total):
-    """The prepared form of `add` of int8, uint8 or int16, called ``op(a, b, out=None)``: its integers, or its stage."""
+    """The prepared form of `add` of int8, uint8 or int16, called ``op(a, b, out=None)``: its stage."""
 
     __slots__ = ()
     _name = "ADD"
@@ -21,7 +21,7 @@ class Add(Total):
 
 
 class Sub(Total):
-    """The prepared form of `sub` of int8, uint8 or int16, called ``op(a, b, out=None)``: its integers."""
+    """The prepared form of `sub` of int8, uint8 or int16, called ``op(a, b, out=None)``: its stage."""
 
     __slots__ = ()
     _name = "SUB"

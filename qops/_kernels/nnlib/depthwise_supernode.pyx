@@ -37,7 +37,7 @@ cdef struct Seen:  # a column of the image that a tap across of a window reads, 
     Py_ssize_t tap, slices, column
 
 
-cdef struct Column:  # a column of windows, of which some taps read the image, and the other ones the zero code
+cdef struct Column:  # a column of windows: some of their taps read the image, the others the zero code
     int count
     bint leaves  # whether a tap reads another slice
     Seen[TAPS] seen
@@ -93,7 +93,7 @@ cdef void add_window(const ImageMemory* m, const int16_t* w, const Column* colum
     cdef Py_ssize_t i, t, y, place, known
     cdef (const uint8_t*)[TAPS * TAPS] codes
     cdef (const int16_t*)[TAPS * TAPS] weights
-    cdef uint8_t[TAPS * TAPS * VECTOR] room  # for taps of which not all channels are set
+    cdef uint8_t[TAPS * TAPS * VECTOR] room  # for taps some of whose channels are not set
     cdef int taps = 0
     for i in range(column.count):
         y, place = row - m.top, part + column.seen[i].slices

@@ -57,17 +57,8 @@ def add_vectors_of_all_kinds(commands: Any) -> None:
     """Add the command to the list of commands."""
     made = command(commands, "vectors", "make test vectors that tell a rule from all others")
     kinds = made.add_subparsers(required=True, metavar="kind")
-    one = _add_requantize_vectors(kinds)
-    three = _add_quantize_vectors(kinds)
-    two = command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them", rule_list(FORMS))
-    two.add_argument("--rule", required=True, choices=FORMS, metavar="NAME", help="a rule of the list below")
-    for name, word in (("a", "the first operand"), ("b", "the second operand"), ("y", "the result")):
-        two.add_argument(
-            f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=f"range of {word}"
-        )
-    two.set_defaults(run=_add_vectors)
-    four = _add_pool_vectors(kinds)
-    for kind in (one, two, three, four):
+    for add in (_add_requantize_vectors, _add_quantize_vectors, _add_vectors_of_add, _add_pool_vectors):
+        kind = add(kinds)
         kind.add_argument("--format", default="c", choices=FORMATS, help="format of the files (default: %(default)s)")
         kind.add_argument(
             "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
@@ -109,6 +100,17 @@ def _add_quantize_vectors(kinds: Any) -> argparse.ArgumentParser:
     factor.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), help=words)
     _add_codes(made)
     made.set_defaults(run=_quantize_vectors)
+    return made
+
+
+def _add_vectors_of_add(kinds: Any) -> argparse.ArgumentParser:
+    made = command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them", rule_list(FORMS))
+    made.add_argument("--rule", required=True, choices=FORMS, metavar="NAME", help="a rule of the list below")
+    for name, word in (("a", "the first operand"), ("b", "the second operand"), ("y", "the result")):
+        made.add_argument(
+            f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=f"range of {word}"
+        )
+    made.set_defaults(run=_add_vectors)
     return made
 
 
