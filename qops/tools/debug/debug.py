@@ -20,7 +20,7 @@ from qops.qtensor import TensorLike
 from qops.tools.debug.case import Case
 from qops.tools.debug.causes import cause_of
 from qops.tools.debug.columns import column_of
-from qops.tools.debug.device import named
+from qops.tools.debug.device import named, never_written
 from qops.tools.debug.device_tensors import tensors_of
 from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.hunt import Hunt
@@ -38,6 +38,7 @@ Arrays = dict[str, NDArray[Any]]
 _OTHER_STATE = "the variable {!r} does not hold what the device wrote in the step before, or its first value"
 _ONE_STEP = "the model keeps states: the dump is taken for that of the first step"
 _HAZARDS = 3
+_NEVER_WRITTEN = "{} results of constants alone, the first {!r}, are nothing but zeros in the dump: taken for never written"
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
 
@@ -175,6 +176,11 @@ class _Debugger:
         self.has_device = device is not None
         self.arrays = {} if device is None else tensors_of(device, "device")
         self.dumped, self.unknown = named(graph, self.arrays)
+        self.never_written = never_written(graph, self.dumped)
+        for name in self.never_written:
+            del self.dumped[name]
+        if self.never_written:
+            self.notes.append(_NEVER_WRITTEN.format(len(self.never_written), self.never_written[0]))
         self.fed, self.wrong = self._inputs_of_the_dump()
         self.inputs = self._inputs(data)
         self.notes += [f"no tensor of the model is called {key!r}" for key in self.unknown[:5]]
@@ -240,7 +246,9 @@ class _Debugger:
             if first is None and self.has_device:
                 first, case = self._judged(layer)
                 differing = layer if first is not None and row.differ and case is not None else None
+        unwritten = {*self.never_written}
         missing = [row.output for row in rows if row.differ is None and row.unchecked is None]
+        missing = [name for name in missing if name not in unwritten]
         self.notes += [f"{row.unchecked}: {row.rule}" for row in rows if row.unchecked and row.rule]
         if self.has_device and missing:
             self.notes.append(f"{len(missing)} of {len(rows)} results are not in the dump, the first {missing[0]!r}")

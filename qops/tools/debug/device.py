@@ -14,7 +14,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.models import Graph, Tensor
 from qops.tools.debug.device_tensors import Bytes
 
-__all__ = ["named", "typed"]
+__all__ = ["named", "never_written", "typed"]
 
 _NUMBER = re.compile(r"(?:tensor|t)?[_-]?(\d+)")
 _FLOAT = 4  # bytes of a value
@@ -46,7 +46,7 @@ def named(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> tuple[dict[str, N
     ValueError
         Not one name of a tensor; a tensor that two arrays stand for; an array that cannot be of its tensor.
     """
-    dumped = {key: array for key, array in dumped.items() if not _is_constant(graph, key)}
+    dumped = {key: array for key, array in dumped.items() if key not in graph.tensors or _is_compared(graph, key)}
     found: dict[str, str] = {}
     for key, name in (_by_name(graph, dumped) or _by_number(graph, dumped)).items():
         if name in found:
@@ -59,12 +59,37 @@ def named(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> tuple[dict[str, N
     return {name: typed(dumped[key], graph.tensors[name], f"device[{key!r}]") for name, key in found.items()}, unknown
 
 
-def _is_constant(graph: Graph, key: str) -> bool:
-    return key in graph.tensors and graph.tensors[key].data is not None
+def _is_compared(graph: Graph, name: str) -> bool:
+    tensor = graph.tensors[name]
+    return tensor.data is None and (tensor.dtype == "int4" or tensor.dtype in np.sctypeDict)
+
+
+def never_written(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Name the tensors that are made of constants alone, are not zero, and have nothing but zeros in a dump.
+
+    A runtime may compute such an operator once, when it is prepared, and leave its tensor as it was: XNNPACK's delegate
+    takes the DEQUANTIZE of float16 weights so.
+
+    Parameters
+    ----------
+    graph : Graph
+        The model.
+    dumped : dict of str to ndarray
+        What `named` gives.
+
+    Returns
+    -------
+    list of str
+    """
+    made: dict[str, NDArray[Any]] = {}
+    for op in graph.ops:
+        if not (op.gap or op.states) and made.keys() >= {*op.reads}:
+            made.update(zip(op.outputs, op.call(*(made[name] for name in op.reads)), strict=True))
+    return [name for name, array in made.items() if array.any() and name in dumped and not dumped[name].any()]
 
 
 def _by_name(graph: Graph, dumped: Mapping[str, Any]) -> dict[str, str]:
-    free = [name for name, tensor in graph.tensors.items() if tensor.data is None]
+    free = [name for name in graph.tensors if _is_compared(graph, name)]
     counts = Counter(map(_plain, free))
     plain = {_plain(name): name for name in free if counts[_plain(name)] == 1}
     found: dict[str, str] = {}
@@ -77,7 +102,7 @@ def _by_name(graph: Graph, dumped: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _by_number(graph: Graph, dumped: Mapping[str, Any]) -> dict[str, str]:
-    names = {i: name for i, (name, tensor) in enumerate(graph.tensors.items()) if tensor.data is None}
+    names = {i: name for i, name in enumerate(graph.tensors) if _is_compared(graph, name)}
     places = {key: int(match[1]) for key in dumped if (match := _NUMBER.fullmatch(key)) and len(match[1]) < 10}
     return {key: names[place] for key, place in places.items() if place in names}
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tflite
 
+from qops.models import load
 from qops.models.tensor import Tensor
 from qops.models.tflite.file import Operator, read_tflite
 from qops.models.tflite.kinds import KINDS
@@ -69,3 +70,16 @@ WITHOUT_FORMULA = {
 
 def test_every_other_operator_has_a_formula_in_real_numbers():
     assert {kind for kind, row in KINDS.items() if not (row.real or row.moves)} == WITHOUT_FORMULA
+
+
+@pytest.mark.parametrize("kind", ["ADD", "MUL"])
+def test_a_constant_of_one_number_beside_a_result_of_unknown_rank(kind, tmp_path):
+    """Converters write () as the shape of what they do not know; audio front ends have many such tensors."""
+    x, y = Tensor("x", (1, 3), "float32"), Tensor("y", (), "float32")
+    c = Tensor("c", (), "float32", data=np.float32(2))
+    file = tmp_path / "m.tflite"
+    file.write_bytes(tflite_bytes([x, c, y], [Operator(kind, [x, c], [y], {}, [])], [x], [y]))
+    graph = load(file)
+    found = graph.run(np.float32([[1, 2, 3], [4, 5, 6]]))["y"]
+    wanted = {"ADD": [[3, 4, 5], [6, 7, 8]], "MUL": [[2, 4, 6], [8, 10, 12]]}
+    assert found.tolist() == wanted[kind]

@@ -206,3 +206,45 @@ def test_a_float_model_keeps_its_states_from_step_to_step(steps):
     assert kept == near(device=dumps)
     assert kept["held"][0] <= 0.5
     assert near(device=dumps[-1:], float_model=path)["held"][0] > 2, "the memory of a first step"
+
+
+def test_what_the_dump_has_of_a_type_without_arrays_is_left_alone(tmp_path):
+    x, a, y = codes("x"), Tensor("a", (1, 4), "variant"), codes("y")
+    ops = [Operator("CAST", [x], [a], {}, []), Operator("CUMSUM", [a], [y], {}, [])]
+    path = tmp_path / "m.tflite"
+    path.write_bytes(tflite_bytes([x, a, y], ops, [x], [y]))
+    found = qops.debug(path, device={"x": X, "a": np.zeros(4, np.uint16), "y": X})
+    assert [row.unchecked for row in found.layers] == ["not checked: CAST", "not checked: CUMSUM"]
+
+
+def float16_weights(path):
+    """x, and two weights of float16 that DEQUANTIZE makes wider: y = (x + w) + b, where b is 0."""
+    x, wide, bias, s, y = (Tensor(name, (1, 4), "float32") for name in ("x", "wide", "bias", "s", "y"))
+    w = Tensor("w", (1, 4), "float16", data=np.float16([[1, -2, 0.5, 3]]))
+    b = Tensor("b", (1, 4), "float16", data=np.zeros((1, 4), np.float16))
+    ops = [
+        Operator("DEQUANTIZE", [w], [wide], {}, []),
+        Operator("DEQUANTIZE", [b], [bias], {}, []),
+        Operator("ADD", [x, wide], [s], {}, []),
+        Operator("ADD", [s, bias], [y], {}, []),
+    ]
+    path.write_bytes(tflite_bytes([x, w, b, wide, bias, s, y], ops, [x], [y]))
+    return path
+
+
+def test_weights_that_a_runtime_never_wrote_are_no_fault(tmp_path):
+    path = float16_weights(tmp_path / "m.tflite")
+    dump = models.load(path).run(np.float32([[1, 2, 3, 4]]), keep="all")
+    folded = {**dump, "wide": np.zeros((1, 4), np.float32)}
+    found = qops.debug(path, device=folded)
+    assert [row.differ for row in found.layers] == [None, 0, 0, 0]
+    assert not found.differs
+    assert "1 results of constants alone, the first 'wide', are nothing but zeros in the dump" in str(found)
+    assert "nothing but zeros" not in str(qops.debug(path, device=dump))
+
+
+def test_weights_that_a_device_wrote_otherwise_are_a_fault(tmp_path):
+    path = float16_weights(tmp_path / "m.tflite")
+    dump = models.load(path).run(np.float32([[1, 2, 3, 4]]), keep="all")
+    found = qops.debug(path, device={**dump, "wide": np.float32([[1, -2, 0.25, 3]])})
+    assert found.first.layer == "dequantize"
