@@ -13,6 +13,7 @@ from qops.models.onnx.cut import cut_floats
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.shapes import bounded, shape_of_data, shape_of_pair, whole
+from qops.models.real_functions import sigmoid
 from qops.models.tensor import Values
 
 __all__ = ["KINDS"]
@@ -107,10 +108,6 @@ def _real_erf(x: Values) -> Values:
     return np.vectorize(erf, otypes=[np.float64])(x)
 
 
-def _real_sigmoid(x: Values) -> Values:
-    return np.asarray(0.5 * (1 + np.tanh(x / 2)))
-
-
 def _real_hard_sigmoid(node: Node, given: Given) -> Values:
     return np.clip(given[0] * node.get("alpha", float(np.float32(0.2))) + node.get("beta", 0.5), 0, 1)
 
@@ -197,7 +194,7 @@ KINDS = {
     "Relu": _kind(real_one(lambda x: np.maximum(x, 0)), cut=cut_floats, least=1, shape=shape_of_data, clamps=True),
     "LeakyRelu": _kind(_real_leaky_relu, cut=cut_floats, least=1, shape=shape_of_data),
     "Elu": _kind(_real_elu),
-    "Sigmoid": _kind(real_one(_real_sigmoid), cut=cut_floats, least=1, shape=shape_of_data),
+    "Sigmoid": _kind(real_one(sigmoid), cut=cut_floats, least=1, shape=shape_of_data),
     "HardSigmoid": _kind(_real_hard_sigmoid),
     "HardSwish": _kind(real_one(lambda x: x * np.clip(x / 6 + 0.5, 0, 1))),
     "Tanh": _kind(real_one(np.tanh), cut=cut_floats, shape=shape_of_data),

@@ -15,6 +15,7 @@ from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.site import NodeRunner, PlacedNode, own_runtime
 from qops.models.op import Missing, Op
+from qops.models.real_functions import sigmoid
 from qops.models.target import PortedLayer, Target
 
 __all__ = ["KINDS"]
@@ -35,10 +36,6 @@ def _at(given: Given, place: int, direction: int) -> Any:
     return 0.0 if x is None else np.asarray(x)[direction]
 
 
-def _sigmoid(x: Array) -> Array:
-    return np.asarray(0.5 * (1 + np.tanh(x / 2)))
-
-
 def _steps(node: Node, given: Given, direction: int, products: tuple[Product, Product], dtype: Any) -> tuple[Any, ...]:
     """Run one direction over data of (steps, batch, size); gates in the order of i, o, f and c.
 
@@ -56,9 +53,9 @@ def _steps(node: Node, given: Given, direction: int, products: tuple[Product, Pr
         sums = np.asarray(gates + of_state(h), dtype)
         i, o, f, g = np.split(np.asarray(sums + before, F64), 4, -1)
         wide = c.astype(F64)
-        i, f = (_sigmoid(np.clip(part + p * wide, -limit, limit)) for part, p in ((i, p_i), (f, p_f)))
+        i, f = (sigmoid(np.clip(part + p * wide, -limit, limit)) for part, p in ((i, p_i), (f, p_f)))
         wide = f * wide + i * np.tanh(np.clip(g, -limit, limit))
-        o = _sigmoid(np.clip(o + p_o * wide, -limit, limit))
+        o = sigmoid(np.clip(o + p_o * wide, -limit, limit))
         h, c = (o * np.tanh(wide)).astype(dtype), wide.astype(dtype)
         each.append(h)
     return np.stack(each) if each else np.zeros((0, *h.shape), dtype), h, c

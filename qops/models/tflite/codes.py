@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import erf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qops import tflite
 from qops.models.code.tables import c_of_table, is_by_code, with_ends
 from qops.models.graph import Graph
 from qops.models.op import Missing, Op
+from qops.models.real_functions import sigmoid
 from qops.models.target import PortedLayer, Target, call, function
-from qops.models.tensor import Values, zero_of
+from qops.models.tensor import Tensor, Values, zero_of
 from qops.models.tflite.elementwise import cut_elementwise, make_of_codes, make_one, real_one
 from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
@@ -42,7 +45,18 @@ def _make_dequantize(site: PlacedOperator) -> OperatorRunner:
         raise Missing(f"its result {y.name!r} is {y.dtype}")
     if x.dtype == "float16":
         return OperatorRunner((0,), lambda data: data.astype(F32))
+    if x.scale is not None and x.scale.ndim:
+        return OperatorRunner((0,), partial(_dequantized_by_channel, x))
     return OperatorRunner((0,), tflite.Dequantize(**site.x(), dtype=x.dtype, kernel=site.kernel))
+
+
+def _dequantized_by_channel(x: Tensor, codes: NDArray[Any]) -> NDArray[np.float32]:
+    """Give ``scale[c] * float32(code - zero_point[c])``, a product of float32, as all kernels of LiteRT do."""
+    assert x.scale is not None
+    assert x.zero_point is not None
+    each = [-1 if axis == x.axis else 1 for axis in range(codes.ndim)]
+    made: NDArray[np.float32] = x.scale.reshape(each) * (codes - x.zero_point.reshape(each)).astype(F32)
+    return made
 
 
 def _real_log(operator: Operator, given: Given) -> Values:
@@ -51,10 +65,6 @@ def _real_log(operator: Operator, given: Given) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         made = np.log(x)
     return made if y.scale is None else np.where(x > 0, made, y.values(np.array(np.iinfo(y.dtype).min)))
-
-
-def _real_logistic(x: Values) -> Values:
-    return np.asarray(0.5 * (1 + np.tanh(x / 2)))
 
 
 def _real_gelu(op: Operator, given: Given) -> Values:
@@ -98,7 +108,7 @@ def _c_of_quantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> P
 
 def _c_of_dequantize(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     n, x = made.name, graph.tensors[op.reads[0]]
-    if np.dtype(x.dtype).kind not in "iu" or x.scale is None:
+    if np.dtype(x.dtype).kind not in "iu" or x.scale is None or x.scale.ndim:
         return None
     constants = {"scale": F32(x.scale), "input_zero_point": zero_of(x)}
     line = f"    return (float)((double){n}_scale * (x - {n}_input_zero_point));"
@@ -112,7 +122,7 @@ def _of_a_table(make: Maker, real: Callable[[Values], Any], schema: str = "", ve
 
 
 KINDS = {
-    "LOGISTIC": _of_a_table(make_one(tflite.Logistic), _real_logistic),
+    "LOGISTIC": _of_a_table(make_one(tflite.Logistic), sigmoid),
     "TANH": _of_a_table(make_one(tflite.Tanh), np.tanh),
     "HARD_SWISH": _of_a_table(make_one(tflite.HardSwish), lambda x: x * np.clip(x + 3, 0, 6) / 6, version=1),
     "LEAKY_RELU": Kind(

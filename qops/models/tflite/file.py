@@ -208,15 +208,21 @@ class _FlatbufferReader:
             raise ValueError(f"a tensor is in buffer {index}, which is not there")
         return model.Buffers(index)
 
+    def _bytes_of(self, buffer: Any) -> NDArray[np.uint8]:
+        """Give the bytes of a constant: in the flatbuffer, or behind it, where tensors may share them."""
+        if buffer.Offset() > 1:
+            return np.frombuffer(self._data, np.uint8, buffer.Size(), buffer.Offset())
+        return buffer.DataAsNumpy() if buffer.DataLength() else np.empty(0, np.uint8)
+
     def _unread(self, model: Any, given: Any) -> str:
         """Say in which form a tensor stands in the file, around its type, if that is not read; else nothing."""
         buffer, quantization = self._buffer(model, given), given.Quantization()
         if given.Sparsity() is not None:
             return "sparse {}"
-        if buffer.Size() or buffer.Offset() > 1:
-            return "{} outside of the flatbuffer"
-        if quantization is not None and quantization.ScaleLength() and quantization.DetailsType():
-            return "{} with a quantization of its own kind"
+        if buffer.Offset() > 1 and not 0 < buffer.Offset() + buffer.Size() <= len(self._data):
+            return "{} outside of the file"
+        if quantization is not None and quantization.DetailsType():
+            return "{} with a quantization of its own kind, such as a scale for each block"
         return ""
 
     def _quantization(
@@ -236,11 +242,10 @@ class _FlatbufferReader:
         return scale, np.broadcast_to(zero, scale.shape).copy(), axis
 
     def _constant(self, model: Any, given: Any, name: str, shape: tuple[int, ...], dtype: str) -> NDArray[Any] | None:
-        buffer = self._buffer(model, given)
-        if buffer.DataLength() == 0:
+        data = self._bytes_of(self._buffer(model, given))
+        if data.size == 0:
             is_empty = given.Buffer() > 0 and prod(shape) == 0  # buffer 0 is that of no constant
             return np.zeros(shape, _KEPT.get(dtype, dtype)) if is_empty else None
-        data = buffer.DataAsNumpy()
         if dtype == "int4":
             low_first = np.stack([data << 4, data & 0xF0], -1).reshape(-1).view(np.int8) >> 4
             if low_first.size - prod(shape) not in (0, 1):

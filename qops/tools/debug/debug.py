@@ -38,7 +38,7 @@ Arrays = dict[str, NDArray[Any]]
 _OTHER_STATE = "the variable {!r} does not hold what the device wrote in the step before, or its first value"
 _ONE_STEP = "the model keeps states: the dump is taken for that of the first step"
 _HAZARDS = 3
-_NEVER_WRITTEN = "{} results of constants alone, the first {!r}, are nothing but zeros in the dump: taken for never written"
+_NEVER_WRITTEN = "{} results of constants alone, the first {!r}, are other numbers in the dump: taken for never written"
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
 

@@ -269,7 +269,8 @@ def _made_for(op: Op, graph: Graph, port: str) -> Op:
         if graph.runtime in KERNELS or op.remade is None:
             raise ValueError("onnxruntime runs no operators of TFLite")
         return op.remade(PORTS[port].runtime)
-    if port == "xnnpack" and op.prepared is not None and graph.tensors[op.reads[0]].dtype == "int16":
+    is_of_16_bits = any(graph.tensors[name].dtype == "int16" for name in op.reads[:1])
+    if port == "xnnpack" and op.prepared is not None and is_of_16_bits:
         raise ValueError("XNNPACK computes no codes of 16 bits")
     runtime = PORTS[port].runtime
     if graph.runtime in KERNELS:

@@ -42,8 +42,11 @@ def ported(op: Op, graph: Graph, port: str, name: str) -> PortedLayer:
 
 
 def _with_code(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer:
-    """Give what is particular to the kind of an op, or else the integers that it has."""
-    has_code = not op.gap and not _is_of_floats(op, graph)
+    """Give what is particular to the kind of an op, or else the integers that it has.
+
+    A port computes what is made of constants alone once, so that has no code.
+    """
+    has_code = bool(op.reads or op.states) and not op.gap and not _is_of_floats(op, graph)
     code = kind_named(op.kind).code if has_code else None
     found: PortedLayer | None = None if code is None else code(made, op, graph, target)
     if found is not None:
@@ -61,7 +64,7 @@ def _is_of_floats(op: Op, graph: Graph) -> bool:
 def _sizes(op: Op, graph: Graph) -> dict[str, Any]:
     """Give sizes of images, and how windows move over them."""
     windows = getattr(op.prepared, "windows", None)
-    if windows is None or len(graph.tensors[op.outputs[0]].shape) != len("nhwc"):
+    if windows is None or not op.reads or len(graph.tensors[op.outputs[0]].shape) != len("nhwc"):
         return {}
     is_first = op.layer is not None and op.layer.requantize is not None and op.layer.requantize.axis == 1
     x, y = (tuple(n or 1 for n in graph.tensors[name].shape) for name in (op.reads[0], op.outputs[0]))

@@ -169,8 +169,13 @@ def test_types_that_are_not_read_make_gaps_and_are_named(path, monkeypatch):
     ("form", "table", "method", "given"),
     [
         ("sparse int8", "Tensor", "Sparsity", True),
-        ("int8 outside of the flatbuffer", "Buffer", "Size", 4),
-        ("int8 with a quantization of its own kind", "QuantizationParameters", "DetailsType", 2),
+        ("int8 outside of the file", "Buffer", "Offset", 10**6),
+        (
+            "int8 with a quantization of its own kind, such as a scale for each block",
+            "QuantizationParameters",
+            "DetailsType",
+            2,
+        ),
     ],
 )
 def test_forms_of_weights_that_are_not_read_make_gaps(path, monkeypatch, form, table, method, given):
@@ -191,6 +196,30 @@ def test_forms_of_weights_that_are_not_read_make_gaps(path, monkeypatch, form, t
     graph = load(path, gaps=True)
     assert [op.gap for op in graph.gaps] == [f"its tensor 'w' is of type {form}, of which qops has no arrays"]
     assert graph.run(np.int8([[-4, 5]]))["a"].tolist() == [[0, 5]]
+
+
+def test_weights_behind_the_flatbuffer_are_read_and_may_be_shared(path, monkeypatch):
+    """LiteRT's quantizer writes weights once, behind the flatbuffer, though several tensors have them."""
+    import tflite
+
+    x, a, y = (Tensor(name, (1, 2), "int8", np.float32(1), np.int64(0)) for name in "xay")
+    w, v = (Tensor(n, (2, 2), "int8", np.float32(1), np.int64(0), None, np.full((2, 2), 9, np.int8)) for n in "wv")
+    ops = [
+        Operator("FULLY_CONNECTED", [x, w, None], [a], {}, []),
+        Operator("FULLY_CONNECTED", [a, v, None], [y], {}, []),
+    ]
+    whole = tflite_bytes([x, a, w, v, y], ops, [x], [y])
+    path.write_bytes(whole + bytes([1, 2, 0, 1]))
+    own = {name: getattr(tflite.Buffer, name) for name in ("DataLength", "Offset", "Size")}
+    for name, of_weights in (("DataLength", 0), ("Offset", len(whole)), ("Size", 4)):
+
+        def method(table, name=name, of_weights=of_weights):
+            return of_weights if own["DataLength"](table) == 4 else own[name](table)
+
+        monkeypatch.setattr(tflite.Buffer, name, method)
+    found = load(path).run(np.int8([[3, 5]]), keep="all")
+    assert found["a"].tolist() == [[13, 5]]
+    assert found["y"].tolist() == [[23, 5]]
 
 
 def test_operators_that_the_schema_does_not_know_make_gaps(path, monkeypatch):

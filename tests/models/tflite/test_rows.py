@@ -83,3 +83,12 @@ def test_a_constant_of_one_number_beside_a_result_of_unknown_rank(kind, tmp_path
     found = graph.run(np.float32([[1, 2, 3], [4, 5, 6]]))["y"]
     wanted = {"ADD": [[3, 4, 5], [6, 7, 8]], "MUL": [[2, 4, 6], [8, 10, 12]]}
     assert found.tolist() == wanted[kind]
+
+
+def test_logistic_of_floats_is_right_to_its_last_digits_at_both_ends(tmp_path):
+    x, y = (Tensor(name, (1, 4), "float32") for name in "xy")
+    file = tmp_path / "m.tflite"
+    file.write_bytes(tflite_bytes([x, y], [Operator("LOGISTIC", [x], [y], {}, [])], [x], [y]))
+    data = np.float32([[-80, -10.407881, 0, 30]])
+    found = load(file).run(data)["y"]
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-data.astype(np.float64))), rtol=2e-7)

@@ -274,3 +274,17 @@ def test_a_runtime_on_a_cpu_that_no_port_is_for_is_refused_by_name(runtime):
     with pytest.raises(ValueError, match=f"^model: read as runtime '{runtime}', and onnxruntime has .* of 'ort'"):
         params(load(path, runtime=runtime), "onnxruntime")
     assert params(load(path, runtime="ort"), "onnxruntime").layers
+
+
+@pytest.mark.parametrize("scale", [np.float32(0.5), np.float32([0.5, 0.25])])
+def test_what_is_made_of_constants_alone_needs_no_code(tmp_path, scale):
+    zero = np.zeros(scale.shape, np.int64)
+    w = Tensor("w", (2, 2), "int8", scale, zero, 0 if scale.ndim else None, np.int8([[1, 2], [3, 4]]))
+    wide, x, y = Tensor("wide", (2, 2), "float32"), Tensor("x", (1, 2), "float32"), Tensor("y", (1, 2), "float32")
+    ops = [Operator("DEQUANTIZE", [w], [wide], {}, []), Operator("FULLY_CONNECTED", [x, wide, None], [y], {}, [])]
+    path = tmp_path / "m.tflite"
+    path.write_bytes(tflite_bytes([w, wide, x, y], ops, [x], [y]))
+    graph = load(path)
+    assert graph.run(np.float32([[1, 10]]))["y"].tolist() == (np.float32([[21, 43]]) * scale).tolist()
+    layers = params(path).layers
+    assert [layer.code for layer in layers] == ["", ""]
