@@ -227,12 +227,16 @@ def _type(number: int) -> str | None:
     return name if name in _PLAIN else None
 
 
+_UNKNOWN = -1
+"""What exporters of PaddlePaddle write as a size that is known at run time alone."""
+
+
 def _size(dim: Any, name: str) -> int | None:
     if not dim.HasField("dim_value"):
         return None
-    if dim.dim_value < 0:
+    if dim.dim_value < _UNKNOWN:
         raise ValueError(f"tensor {name!r} announces a size of {dim.dim_value}")
-    return int(dim.dim_value) or None
+    return None if dim.dim_value == _UNKNOWN else int(dim.dim_value) or None
 
 
 def array_of(proto: Any) -> tuple[NDArray[Any], str]:

@@ -34,6 +34,28 @@ def _real_reduced(reduce: Callable[..., Any]) -> Callable[[Node, Given], Values]
     return run
 
 
+def _length_1(x: Values, **how: Any) -> Values:
+    return np.asarray(np.sum(np.abs(x), **how))
+
+
+def _length_2(x: Values, **how: Any) -> Values:
+    return np.asarray(np.sqrt(np.sum(x * x, **how)))
+
+
+def _sum_of_squares(x: Values, **how: Any) -> Values:
+    return np.asarray(np.sum(x * x, **how))
+
+
+def _log_of_sum(x: Values, **how: Any) -> Values:
+    return np.asarray(np.log(np.sum(x, **how)))
+
+
+def _log_of_sum_of_exp(x: Values, **how: Any) -> Values:
+    largest = np.max(x, axis=how["axis"], keepdims=True)
+    sums = np.sum(np.exp(x - largest), **how)
+    return np.asarray(np.log(sums) + largest.reshape(sums.shape))
+
+
 def _real_pair(function: Callable[..., Any]) -> Callable[[Node, Given], Any]:
     def run(node: Node, given: Given) -> Any:
         bounded(np.broadcast_shapes(given[0].shape, given[1].shape))
@@ -179,6 +201,12 @@ KINDS = {
     "ReduceSum": _kind(_real_reduced(np.sum)),
     "ReduceMax": _kind(_real_reduced(np.max)),
     "ReduceMin": _kind(_real_reduced(np.min)),
+    "ReduceProd": _kind(_real_reduced(np.prod)),
+    "ReduceL1": _kind(_real_reduced(_length_1)),
+    "ReduceL2": _kind(_real_reduced(_length_2)),
+    "ReduceSumSquare": _kind(_real_reduced(_sum_of_squares)),
+    "ReduceLogSum": _kind(_real_reduced(_log_of_sum)),
+    "ReduceLogSumExp": _kind(_real_reduced(_log_of_sum_of_exp)),
     "Add": _kind(_real_pair(np.add), cut=cut_floats, least=2, shape=shape_of_pair),
     "Sub": _kind(_real_pair(np.subtract), cut=cut_floats, shape=shape_of_pair),
     "Mul": _kind(_real_pair(np.multiply), cut=cut_floats, least=2, shape=shape_of_pair),
@@ -211,6 +239,9 @@ KINDS = {
     "Abs": _kind(real_one(np.abs)),
     "Neg": _kind(real_one(np.negative), shape=shape_of_data),
     "Exp": _kind(real_one(np.exp)),
+    "Sin": _kind(real_one(np.sin)),
+    "Cos": _kind(real_one(np.cos)),
+    "Atan": _kind(real_one(np.arctan)),
     "Log": _kind(real_one(np.log)),
     "Sqrt": _kind(real_one(np.sqrt)),
     "Reciprocal": _kind(real_one(lambda x: 1 / x)),

@@ -18,7 +18,7 @@ from qops.models.live import Live
 from qops.models.noise import noise
 from qops.qtensor import TensorLike
 from qops.tools.debug.case import Case
-from qops.tools.debug.causes import cause_of
+from qops.tools.debug.causes import Cause, cause_of
 from qops.tools.debug.columns import column_of
 from qops.tools.debug.device import named, never_written
 from qops.tools.debug.device_tensors import tensors_of
@@ -38,6 +38,7 @@ Arrays = dict[str, NDArray[Any]]
 _OTHER_STATE = "the variable {!r} does not hold what the device wrote in the step before, or its first value"
 _ONE_STEP = "the model keeps states: the dump is taken for that of the first step"
 _HAZARDS = 3
+_FLOATS = "it rounds {!r}, floats that the dump lacks: sums in another order change their last bits, and a code by 1"
 _NEVER_WRITTEN = "{} results of constants alone, the first {!r}, are other numbers in the dump: taken for never written"
 _NOISE = "no data: the inputs are seeded noise, each code as likely as the next"
 
@@ -192,7 +193,11 @@ class _Debugger:
         wrong: dict[str, Wrong] = {}
         for name in self.graph.inputs:
             if name in self.dumped:
-                shape, array = [1 if n is None else n for n in self.graph.tensors[name].shape], self.dumped[name]
+                sizes, array = self.graph.tensors[name].shape, self.dumped[name]
+                if len(sizes) == array.ndim and all(n in (None, m) for n, m in zip(sizes, array.shape, strict=True)):
+                    fed[name] = array
+                    continue
+                shape = [1 if n is None else n for n in sizes]
                 each = int(np.prod(shape[1:], dtype=np.int64)) or 1
                 if array.size % each:
                     raise bad_value(f"device[{name!r}]", f"{array.size:,} elements, the model has {each:,} an item")
@@ -278,11 +283,21 @@ class _Debugger:
         self.progress("other runtimes")
         column = column_of(self.graph, self.path, self.inputs, self.dumped, row.output)
         cause = cause_of(case, self._tensors(row.output), self.progress)
+        floats = self._floats_not_dumped(case)
+        if floats and not cause.rules:
+            cause = Cause(_FLOATS.format(floats[0]), [])
         if column is None:
             return First(row.name, row.output, *cause, where), case
         more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.runtimes} else ""
         rules = list(dict.fromkeys([*column.runtimes, *cause.rules]))
         return First(row.name, row.output, column.words + more, rules, where), case
+
+    def _floats_not_dumped(self, case: Case) -> list[str]:
+        """Name the floats that an op rounds to codes, where the dump lacks them and no code is off by more than 1."""
+        if case.got.dtype.kind not in "iu" or np.abs(case.got.astype(np.int64) - case.wanted).max(initial=0) > 1:
+            return []
+        tensors = self.graph.tensors
+        return [x for x in case.op.reads if tensors[x].dtype.startswith("float") and x not in self.dumped]
 
     def _tensors(self, output: str) -> Iterator[tuple[str, NDArray[Any]]]:
         """Give all tensors of the whole network, and those of the dump that are not made of `output`."""

@@ -240,3 +240,16 @@ def test_the_package_is_an_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ModuleNotFoundError, match=r"qops\[onnx\]"):
         models.load(tmp_path / "network.onnx")
+
+
+def test_a_size_of_minus_1_is_known_at_run_time_alone(tmp_path):
+    net = Network()
+    x = net.input([None, 3])
+    model = net.model(net.node("Relu", x))
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
+    path = tmp_path / "network.onnx"
+    path.write_bytes(model.SerializeToString())
+    graph = models.load(path)
+    assert graph.tensors[graph.inputs[0]].shape == (None, 3)
+    (y,) = graph.run(F32([[1, -2, 3], [-4, 5, 6]])).values()
+    assert y.tolist() == [[1, 0, 3], [0, 5, 6]]

@@ -109,3 +109,35 @@ def test_of_a_large_image_all_channels_are_explained(tmp_path):
     op = of_kind(graph, "QLinearConv")
     first = hunted((path, graph, dump), op, requantized(op, dump, roll=1))
     assert (first.layer, first.cause[:34]) == (op.name, "scales of channels shifted by one:")
+
+
+def rounded_sums(path, size):
+    """A network of float sums over images whose height and width are `size`, or not known, and their codes."""
+    net = Network()
+    x = net.input([None, 2, size, size])
+    sums = net.node("ReduceSum", x, net.constant(np.int64([2, 3])))
+    codes = net.node("QuantizeLinear", sums, net.constant(F32(0.5)), net.constant(np.uint8(128)))
+    path.write_bytes(net.model(codes, dtype=2).SerializeToString())
+    return x, sums, codes
+
+
+def test_images_whose_height_and_width_are_not_known_are_those_of_the_dump(tmp_path):
+    path = tmp_path / "sums.onnx"
+    x, _, codes = rounded_sums(path, None)
+    data = np.arange(2 * 5 * 4, dtype=F32).reshape(1, 2, 5, 4) / 8
+    dump = models.load(path).run(data, keep="all")
+    found = qops.debug(path, device={x: data, codes: dump[codes]})
+    assert [row.differ for row in found.layers] == [None, 0]
+
+
+@pytest.mark.parametrize(("off", "dumped", "says"), [(1, False, True), (2, False, False), (1, True, False)])
+def test_codes_behind_floats_that_the_dump_lacks_say_so(tmp_path, off, dumped, says):
+    path = tmp_path / "sums.onnx"
+    x, sums, codes = rounded_sums(path, 3)
+    data = np.arange(18, dtype=F32).reshape(1, 2, 3, 3) / 8
+    dump = models.load(path).run(data, keep="all") | {x: data}
+    dump[codes] = dump[codes] + np.uint8([off, 0]).reshape(dump[codes][0].shape)
+    if not dumped:
+        del dump[sums]
+    first = qops.debug(path, device=dump).first
+    assert ("floats that the dump lacks" in first.cause) == says
