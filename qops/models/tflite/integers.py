@@ -1,4 +1,4 @@
-"""ARG_MAX, ARG_MIN, CAST, SHAPE and FLOOR_DIV, which give integers; GATHER_ND and TILE, which move elements."""
+"""ARG_MAX, ARG_MIN, CAST, SHAPE, REDUCE_PROD and FLOOR_DIV give integers; GATHER_ND and TILE move elements."""
 
 from __future__ import annotations
 
@@ -94,6 +94,19 @@ def _make_floor_div(site: PlacedOperator) -> OperatorRunner:
     return OperatorRunner((0, 1), run)
 
 
+def _make_product(site: PlacedOperator) -> OperatorRunner:
+    """REDUCE_PROD of int32, as networks multiply sizes; it wraps."""
+    x, y = site.tensor(0), site.outputs[0]
+    if x.dtype != "int32" or y.dtype != "int32":
+        raise Missing(f"{x.name!r} is {x.dtype}, where int32 is expected")
+    axes, keep = tuple(site.constant(1).reshape(-1).tolist()), bool(site.options.get("KeepDims", False))
+
+    def run(data: Array) -> Array:
+        return np.asarray(np.multiply.reduce(data, axes, np.int32, keepdims=keep))
+
+    return OperatorRunner((0,), run)
+
+
 def _gather_nd(op: Operator, given: Sequence[Any]) -> tuple[Array]:
     """The last axis of the indices counts along the first axes of the data."""
     x, places = given[0], np.asarray(given[1]).astype(np.int64)
@@ -127,6 +140,7 @@ KINDS = {
     "CAST": Kind(make=_make_cast, code=_no_c, schema="CastOptions", version=1),
     "SHAPE": Kind(make=_make_shape, code=_no_c, schema="ShapeOptions", version=1),
     "FLOOR_DIV": Kind(make=_make_floor_div, code=_no_c, schema="FloorDivOptions", version=1),
+    "REDUCE_PROD": Kind(make=_make_product, code=_no_c, schema="ReducerOptions", version=1),
     "GATHER_ND": Kind(moves=_gather_nd, code=c_of_moves, schema="GatherNdOptions"),
     "TILE": Kind(moves=_tile, code=c_of_moves, schema="TileOptions"),
 }

@@ -164,3 +164,19 @@ def test_integers_without_a_scale_are_added_and_multiplied(tmp_path, dtype, kind
     x["b"][...] = -2 if kind == "SUB" else 2
     with pytest.raises(ValueError, match=f"its result is beyond {dtype}"):
         models.load(path).run(x)
+
+
+@pytest.mark.parametrize(
+    ("axes", "keep", "wanted"),
+    [
+        ([2], False, [[-1073741824, 5242880], [0, -4685824]]),
+        ([-1, 1], True, [[[0]], [[0]]]),
+        ([1], False, [[1073741824, 3145728, -7], [-22, 0, 294912]]),
+    ],
+)
+def test_products_of_int32_wrap(tmp_path, axes, keep, wanted):
+    """What LiteRT 2.3.0 gives, reference and optimised."""
+    data = np.int32([[[2**30, 3, -7], [5, 2**20, 1]], [[-2, 0, 9], [11, -13, 2**15]]])
+    x = Tensor("x", data.shape, "int32")
+    graph = one(tmp_path / "m.tflite", "REDUCE_PROD", [x, ints("a", axes)], Tensor("y", (2,), "int32"), KeepDims=keep)
+    assert graph.run(data)["y"].tolist() == wanted

@@ -13,7 +13,7 @@ from qops.models.tflite.writer import tflite_bytes
 TABLES = {name.lower(): name for name in dir(tflite.BuiltinOptions) if not name.startswith("_")}
 SHARED = {
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), "Pool2DOptions"),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), "ReducerOptions"),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"), "ReducerOptions"),
 }
 """Tables of options that do not have the name of one operator."""
 
@@ -46,7 +46,7 @@ OTHER_VERSIONS = {
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D"), 3),
     "FULLY_CONNECTED": 4,
     **dict.fromkeys(("HARD_SWISH", "NEG", "PRELU", "RELU_0_TO_1", "RELU_N1_TO_1"), 1),
-    **dict.fromkeys(("CAST", "DIV", "ELU", "EXPAND_DIMS", "FLOOR_DIV", "RESHAPE", "SHAPE"), 1),
+    **dict.fromkeys(("CAST", "DIV", "ELU", "EXPAND_DIMS", "FLOOR_DIV", "REDUCE_PROD", "RESHAPE", "SHAPE"), 1),
     **dict.fromkeys(("ASSIGN_VARIABLE", "READ_VARIABLE", "TFLite_Detection_PostProcess"), 1),
 }
 """Versions but for 2: those of layers of int8 are as LiteRT's ``op_version.cc`` says; for the first line of those that
@@ -62,7 +62,7 @@ def test_versions_are_those_that_litert_has():
 
 
 WITHOUT_FORMULA = {
-    *("ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "CAST", "FLOOR_DIV", "READ_VARIABLE", "SHAPE"),
+    *("ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "CAST", "FLOOR_DIV", "READ_VARIABLE", "REDUCE_PROD", "SHAPE"),
     *("SVDF", "TFLite_Detection_PostProcess", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
 }
 """Those of integers, of variables, and with states; the golden cases of all others are compared with real numbers."""
