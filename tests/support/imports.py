@@ -85,7 +85,8 @@ LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 FLOORS = {
     "models": (
-        *(("tensor",), ("op",), ("live", "plan", "session"), ("cut", "graph", "operator", "target"), ("code", "noise")),
+        *(("tensor",), ("op", "real_functions"), ("live", "plan", "session")),
+        *(("cut", "graph", "operator", "target"), ("code", "noise")),
         *(("onnx", "tflite"), ("kinds", "lanes"), ("loader",), ("argument",)),
     ),
     "tools": (
