@@ -17,8 +17,8 @@ HERE = ROOT / "build/arm64"
 SYSTEM, SITE, LIB = HERE / "root", HERE / "site", HERE / "lib"
 PYTHON = "python{}.{}".format(*sys.version_info)
 COMPILER = "aarch64-linux-gnu-gcc"
-QEMU = "qemu-aarch64-static"
-TOOLS = {QEMU: "qemu-user-static", COMPILER: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"}
+QEMU = next(filter(shutil.which, ("qemu-aarch64", "qemu-aarch64-static")), "qemu-aarch64")  # of either package
+TOOLS = {QEMU: "qemu-user", COMPILER: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"}
 PYTEST = ["pytest", "-q", *(f"-pno:{name}" for name in ("cacheprovider", "logging", "faulthandler"))]
 AS_CALLER = ("-o", "APT::Sandbox::User=root")  # apt's own user cannot write to build/arm64, which it warns of
 NO_MORE = "recommends suggests conflicts breaks replaces enhances"
