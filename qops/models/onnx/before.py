@@ -13,6 +13,7 @@ from qops.models.onnx.net import Net
 from qops.models.onnx.ops import op_of
 from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
+from qops.models.op import Missing
 from qops.models.tensor import Tensor
 
 __all__ = ["folded", "with_gemms", "with_transposes_taken"]
@@ -44,8 +45,12 @@ def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int
             left.append(node)
             continue
         results = {t.name: t for t in results_of(node, tensors)}
-        made = op_of(node, {**tensors, **results}, "ort").call()
-        for (name, tensor), x in zip(results.items(), made, strict=True):
+        try:
+            op = op_of(node, {**tensors, **results}, "ort")
+        except Missing:  # it stays, and is refused by its name with all others that cannot be read
+            left.append(node)
+            continue
+        for (name, tensor), x in zip(results.items(), op.call(), strict=True):
             tensors[name] = replace(tensor, data=x, shape=x.shape)
     return left
 
