@@ -86,7 +86,7 @@ LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 FLOORS = {
     "models": (
         *(("tensor",), ("op",), ("live", "plan", "session"), ("cut", "graph", "operator", "target"), ("code", "noise")),
-        *(("onnx", "tflite"), ("kinds", "lanes"), ("loader",), ("argument",)),
+        *(("onnx", "tflite"), ("kinds",), ("lanes",), ("loader",), ("argument",)),
     ),
     "tools": (
         *(("folder", "progress", "where"), ("explain", "params", "sweep")),

@@ -138,7 +138,7 @@ KINDS = {
         rule="exact",
         inputs=INTEGERS,
         cut=partial(_cut_convolution, INTEGERS),
-        code=c_of_integers,
+        code=partial(c_of_integers, operands=("x", "w")),
         result="int32",
     ),
     "Conv": Kind(real=_real_conv, code=c_of_codes, least=2, shape=shape_of_windows, quantizes_weights=True),
