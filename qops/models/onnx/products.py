@@ -32,14 +32,6 @@ F32 = np.float32
 def matmul(a: Values, b: Values) -> Values:
     """Give a product of matrices, if the size of the result is `bounded`.
 
-    Parameters
-    ----------
-    a, b : ndarray of float64
-
-    Returns
-    -------
-    ndarray of float64
-
     Raises
     ------
     ValueError
