@@ -89,7 +89,7 @@ FLOORS = {
         *(("onnx", "tflite"), ("kinds",), ("lanes",), ("loader",), ("argument",)),
     ),
     "tools": (
-        *(("folder", "progress", "where"), ("explain", "params", "sweep")),
+        *(("drawing", "folder", "progress", "where"), ("explain", "params", "sweep")),
         *(("debug", "saturation", "selftest", "vectors"), ("commands",)),
     ),
 }

@@ -16,7 +16,7 @@ from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.cut import CutNode, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
-from qops.models.onnx.kind import Kind
+from qops.models.onnx.kind import Fusion, Kind
 from qops.models.onnx.shapes import bounded
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
@@ -228,6 +228,19 @@ KINDS = {
         code=partial(_c_of_scaled, is_dynamic=True),
         result="float32",
     ),
-    "MatMul": Kind(real=_real_matmul, code=c_of_codes, least=2, shape=_shape_of_product),
-    "Gemm": Kind(real=_real_gemm, code=c_of_codes, least=2, shape=_shape_of_gemm, quantizes_weights=True),
+    "MatMul": Kind(
+        real=_real_matmul,
+        code=c_of_codes,
+        least=2,
+        shape=_shape_of_product,
+        fusion=Fusion(to_float="MatMulIntegerToFloat", asks_axis=True, fails_as="MatMulIntegerToFloat"),
+    ),
+    "Gemm": Kind(
+        real=_real_gemm,
+        code=c_of_codes,
+        least=2,
+        shape=_shape_of_gemm,
+        fusion=Fusion(to_float="QGemm", asks_zero_points=True, takes_int8=True),
+        quantizes_weights=True,
+    ),
 }

@@ -272,8 +272,8 @@ class _Debugger:
         cause = cause_of(case, self._tensors(row.output), self.progress)
         if column is None:
             return First(row.name, row.output, *cause, where), case
-        more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.runtimes} else ""
-        rules = list(dict.fromkeys([*column.runtimes, *cause.rules]))
+        more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.rules} else ""
+        rules = list(dict.fromkeys([*column.rules, *cause.rules]))
         return First(row.name, row.output, column.words + more, rules, where), case
 
     def _tensors(self, output: str) -> Iterator[tuple[str, NDArray[Any]]]:
