@@ -22,19 +22,7 @@ __all__ = ["folded", "with_gemms", "with_transposes_taken"]
 def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int], bool]) -> list[Node]:
     """Compute what depends on constants alone, but for DequantizeLinear.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        In the order in which they run.
-    tensors : dict of str to Tensor
-        The results are added to it as constants.
-    has : callable
-        Whether so many bytes may be kept.
-
-    Returns
-    -------
-    list of Node
-        Those that are left.
+    For the arguments and results see `fused`.
     """
     left = []
     for node in nodes:
@@ -61,15 +49,7 @@ def with_transposes_taken(nodes: Sequence[Node], net: Net) -> list[Node]:
     One behind it exchanges both matrices: ``(a @ b).T == b.T @ a.T``. A Gemm that onnxruntime makes of a MatMul comes
     too late for that.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    net : Net
-        Of the same nodes.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     now, dropped = {node.name: node for node in nodes}, set[str]()
     for node in nodes:
@@ -99,15 +79,7 @@ def _is_transpose(node: Node) -> bool:
 def with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
     """Replace each MatMul, and the Add of one number per column behind it, by a Gemm.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    net : Net
-        Of the same nodes.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     shapes, made = shapes_of(nodes, net.tensors), list[Node]()
     products: dict[str, Node] = {}  # by the names of their results

@@ -23,15 +23,7 @@ _LEAST = 8  # elements of a region, without which nothing is said of it
 def local_cause(case: Case) -> Cause | None:
     """Find what accounts for all codes of the region that has the differences.
 
-    Parameters
-    ----------
-    case : Case
-        A layer that differs.
-
-    Returns
-    -------
-    Cause or None
-        None if nothing does, if the differences have no region, or if it has too few elements.
+    None if nothing does, if the differences have no region, or if it has too few elements.
     """
     differs = apart(case.got, case.wanted) > 0
     region = confined(differs)
