@@ -52,6 +52,13 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="with --op: give both operands the same range, for an op that needs it",
     )
+    _add_results(p)
+    _add_sweep(p)
+    return p
+
+
+def _add_results(p: argparse.ArgumentParser) -> None:
+    """Add what is printed and where pages go."""
     p.add_argument("--tables", action="store_true", help="print all tables, not the summary alone")
     p.add_argument(
         "--out",
@@ -60,6 +67,10 @@ def parser() -> argparse.ArgumentParser:
         help="folder for pages and figures; default: build/analysis, with --image build/analysis/picture, with "
         "--op build/analysis/op",
     )
+
+
+def _add_sweep(p: argparse.ArgumentParser) -> None:
+    """Add how many ranges a sweep has, and where it runs."""
     p.add_argument(
         "--ranges", type=number, default=MANY, metavar="N", help="pairs of ranges to sweep over; default: %(default)s"
     )
@@ -77,4 +88,3 @@ def parser() -> argparse.ArgumentParser:
         help="sweep on the dask cluster there, such as tcp://127.0.0.1:8786; start its workers in this folder: "
         "python -m dask worker ADDRESS",
     )
-    return p

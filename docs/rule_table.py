@@ -110,12 +110,9 @@ def ties(rule: str) -> str:
     return f"The codes of exact halves, less the zero point:\n\n{table}"
 
 
-def page(rule: str) -> str:
-    """The page of one rule."""
-    row = rules.TABLE[rule]
+def facts_of(row: rules.Rule) -> str:
+    """The table of what a rule is."""
     rounding = f"{row.first}, then {row.second}" if row.second else row.first
-    given: dict[str, object] = {"multiplier": 1000, "shift": 16} if rule == GIVEN else {"scale": SCALE}
-    seen = microscope("Every bit of it, in the microscope", rule=rule, acc=1000, **given, zero=ZERO_POINT, type="int8")
     facts = {
         "computed by": row.systems,
         "scale": integers(row),
@@ -124,7 +121,14 @@ def page(rule: str) -> str:
     }
     if row.beyond == "lowest":
         facts["what wraps"] = "nothing; what int32 does not hold becomes the lowest code, whatever its sign"
-    table = "".join(f"| {key} | {value} |\n" for key, value in facts.items())
+    return "".join(f"| {key} | {value} |\n" for key, value in facts.items())
+
+
+def page(rule: str) -> str:
+    """The page of one rule."""
+    row = rules.TABLE[rule]
+    given: dict[str, object] = {"multiplier": 1000, "shift": 16} if rule == GIVEN else {"scale": SCALE}
+    seen = microscope("Every bit of it, in the microscope", rule=rule, acc=1000, **given, zero=ZERO_POINT, type="int8")
     return f"""# {rule}
 
 `qops.rules.requantize(acc, "{rule}", scale=scale)`
@@ -137,7 +141,7 @@ def page(rule: str) -> str:
 
 | | |
 | --- | --- |
-{table}
+{facts_of(row)}
 ## Ties
 
 {ties(rule)}

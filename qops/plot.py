@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.refusal import bad_type, bad_value
 from qops._keywords import no_attribute, refusing_unknown, unknown_keyword
 from qops.checks import as_array as _as_array
-from qops.checks import flag, number, shown
+from qops.checks import flag, shown
 from qops.frontdoor.signed_error import values as _values
 from qops.qtensor import QTensor, TensorLike
+from qops.tools import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,6 @@ STYLE: Mapping[str, Any] = MappingProxyType(
     }
 )
 """How pictures look, as matplotlib's rcParams: one type size, few lines, colours that the colour-blind can tell."""
-_SCALE = 1.25  # LSB: the end of the colours and of a histogram, unless an error or bound is larger or a scale is given
 _MOST_TICKS = 33
 
 
@@ -74,34 +74,6 @@ def _axes(ax: Axes | None, colour: str = _BLUE) -> Axes:
     style: Any = STYLE
     with plt.rc_context(style):
         return plt.subplots(layout="constrained")[1]
-
-
-def _errors(off: ArrayLike, ndim: int | None = None) -> NDArray[np.float64]:
-    x = _as_array(off, "off")
-    if x.size == 0 or ndim not in (None, x.ndim):
-        axes = "" if ndim is None else f" with {ndim} axes"
-        raise bad_value("off", f"expected at least one error{axes}, got shape {x.shape}")
-    return _finite(x, "off")
-
-
-def _finite(x: NDArray[Any], name: str) -> NDArray[np.float64]:
-    if x.dtype.kind not in "fiu":
-        raise bad_type(name, f"expected real numbers, got {x.dtype}")
-    if not np.isfinite(x).all():
-        raise bad_value(name, "has numbers that are NaN or infinite")
-    return x.astype(np.float64)
-
-
-def _end(scale: float | None, off: NDArray[np.float64], bound: float | None) -> float:
-    """Give the end of an axis of errors or of the colours."""
-    return max(_SCALE, 1.05 * max(np.abs(off).max(), bound or 0)) if scale is None else _above_0(scale, "scale")
-
-
-def _above_0(value: float, name: str) -> float:
-    found = number(value, name)
-    if not found > 0:
-        raise bad_value(name, f"expected a number of LSB above 0, got {found}")
-    return found
 
 
 @refusing_unknown
@@ -154,8 +126,8 @@ def error_map(
     """
     if unknown:
         raise unknown_keyword(error_map, unknown)
-    x, explained = _errors(off, 2), flag(bar, "bar")
-    words, scale = _largest(x, bound), _end(scale, x, bound)
+    x, explained = drawing.errors_of(off, 2), flag(bar, "bar")
+    words, scale = drawing.largest(x, bound), drawing.end_of(scale, x, bound)
     ax = _axes(ax)
     from matplotlib import colormaps
 
@@ -220,8 +192,8 @@ def error_histogram(
     """
     if unknown:
         raise unknown_keyword(error_histogram, unknown)
-    x = _errors(off)
-    words, scale = _largest(x, bound), _end(scale, x, bound)
+    x = drawing.errors_of(off)
+    words, scale = drawing.largest(x, bound), drawing.end_of(scale, x, bound)
     ax = _axes(ax, colour)
     edges = np.linspace(-81, 81, 82) / 80 * scale  # a bin around 0, and with the usual scale one around 0.5
     share = 100 * np.histogram(x.clip(-scale, scale), edges)[0] / x.size
@@ -229,7 +201,7 @@ def error_histogram(
     for side in () if bound is None else (-bound, bound):
         ax.axvline(side, color=BOUND_COLOUR, lw=1.5, ls=(0, (5, 2)), label="bound" if side > 0 else None, zorder=3)
     ax.set(xlim=(-scale, scale), xlabel="error in LSB", ylabel="elements in %")
-    ax.set_title(f"{words}, bias {_lsb(round(float(x.mean()), 3) + 0, '+')}", loc="left")
+    ax.set_title(f"{words}, bias {drawing.in_lsb(round(float(x.mean()), 3) + 0, '+')}", loc="left")
     if bound is not None:
         ax.margins(y=0.3)  # room for the legend
         ax.legend(frameon=False, loc="upper right")
@@ -280,10 +252,10 @@ def error_curve(
     """
     if unknown:
         raise unknown_keyword(error_curve, unknown)
-    at, y = _finite(_as_array(x, "x"), "x"), _errors(off)
+    at, y = drawing.finite(_as_array(x, "x"), "x"), drawing.errors_of(off)
     if at.shape != y.shape:
         raise bad_value("x", f"expected numbers of the shape of off, {y.shape}, got shape {at.shape}")
-    words = _largest(y, bound)
+    words = drawing.largest(y, bound)
     ax = _axes(ax)
     order = np.argsort(at, axis=None, kind="stable")
     ax.plot(at.ravel()[order], y.ravel()[order], lw=1.2, label=label)
@@ -337,7 +309,7 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     codes, lo = np.unique(given.data), given.min
     if codes.size == 0 or np.ndim(lo):
         raise bad_value("t", f"expected codes of one range, got shape {given.shape} and ends of shape {np.shape(lo)}")
-    at = np.sort(_finite(_as_array(points, "points"), "points"), axis=None)
+    at = np.sort(drawing.finite(_as_array(points, "points"), "points"), axis=None)
     ax = _axes(ax)
     shown = codes[np.unique(np.linspace(0, codes.size - 1, min(codes.size, _MOST_TICKS)).round().astype(int))]
     where = _values(QTensor(shown, lo, given.max, given.code_type))
@@ -370,16 +342,6 @@ def _apart(ax: Axes, words: list[str], at: NDArray[np.float64]) -> Iterator[tupl
         if place - half >= free:
             free = place + half
             yield word, x
-
-
-def _largest(off: NDArray[np.float64], bound: float | None) -> str:
-    """Say the largest error, and the bound if there is one."""
-    words = f"largest error {_lsb(np.abs(off).max())} LSB"
-    return words if bound is None else f"{words}, bound {_above_0(bound, 'bound'):.3g}"
-
-
-def _lsb(value: float, sign: str = "") -> str:
-    return format(value, f"{sign}.3f" if abs(value) < 1e4 else f"{sign}.3g")
 
 
 @refusing_unknown

@@ -30,6 +30,7 @@ products of its lanes, also those of a kernel that you describe.
 from typing import TYPE_CHECKING
 
 from qops._keywords import name_keywords, no_attribute
+from qops.isa.dot4 import dot4_maddubs, dot4_psign, dot4_widened
 from qops.isa.hvx import (
     hvx_vasr_rnd_sat,
     hvx_vavg,
@@ -42,9 +43,6 @@ from qops.isa.lanes import saturate
 from qops.isa.machines import MACHINES, Machine
 from qops.isa.neon import dot16_smlal, sadalp, sdot, smlal, smull, udot
 from qops.isa.x86 import (
-    dot4_maddubs,
-    dot4_psign,
-    dot4_widened,
     vpabsb,
     vpaddd,
     vpdpbusd,

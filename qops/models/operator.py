@@ -27,6 +27,8 @@ class OperatorKind:
     code : callable or None
         ``code(layer, op, graph, target)`` gives a `PortedLayer` with the constants and the C of a port; None if this
         form of the operator has no C.
+    sums_for : tuple of str
+        The ports whose kernels take the sums of its weights as constants.
     recodes : bool
         Whether it does nothing but take values to codes, or codes to values.
     clamps : bool
@@ -39,5 +41,6 @@ class OperatorKind:
     moves: Callable[..., Any] | None = None
     cut: Callable[..., Any] | None = None
     code: Callable[..., Any] | None = None
+    sums_for: tuple[str, ...] = ()
     recodes: bool = False
     clamps: bool = False

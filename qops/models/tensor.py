@@ -95,14 +95,5 @@ class Tensor:
 
 
 def zero_of(tensor: Tensor | None) -> int:
-    """Give the code of real 0: 0 for a tensor that is not quantized or left out, the first where channels have several.
-
-    Parameters
-    ----------
-    tensor : Tensor or None
-
-    Returns
-    -------
-    int
-    """
+    """Give the code of real 0: the first of several, 0 for a tensor that is not quantized, or is left out."""
     return 0 if tensor is None or tensor.zero_point is None else int(tensor.zero_point.reshape(-1)[0])

@@ -66,15 +66,6 @@ def sums_of(
 def lowest_pairs(a: NDArray[Any], b: NDArray[np.int8]) -> NDArray[np.int32]:
     """Count the pairs (k, k + 8) of each row and column in which all four codes are the lowest of their types.
 
-    Parameters
-    ----------
-    a : ndarray of uint8 or int8, (M, K)
-    b : ndarray of int8, (K, N)
-
-    Returns
-    -------
-    ndarray of int32, (M, N)
-
     Examples
     --------
     Of 12 codes, 4 have a partner:

@@ -15,7 +15,6 @@ __all__ = [
     "Codes",
     "Multiplier",
     "cast",
-    "clip_s32",
     "double_high",
     "half_away",
     "leading_zeros",
@@ -67,11 +66,6 @@ def power_of_two(scale: float) -> int | None:
 def wrap(x: Any, bits: int = 32) -> Codes:
     """Give the low bits as a signed integer."""
     return np.asarray(np.asarray(x, np.int64) << (64 - bits) >> (64 - bits))
-
-
-def clip_s32(x: Any) -> Codes:
-    """Saturate to int32."""
-    return np.clip(np.asarray(x, np.int64), -(2**31), 2**31 - 1)
 
 
 def cast(x: NDArray[Any], beyond: str) -> Codes:

@@ -42,7 +42,7 @@ class Convolution(WeightedOp):
     """The base of CONV_2D and DEPTHWISE_CONV_2D: packed weights, the window, the stages."""
 
     __slots__ = (
-        *("_bias", "_channels", "_count", "_kernel", "_losses", "_lossy", "_many", "_moves", "_packed", "_parts"),
+        *("_bias", "_channels", "_count", "_kernel", "_many", "_moves", "_packed", "_parts"),
         *("_single", "_size", "_stage", "_sums", "_wraps"),
     )
     _is_dense: ClassVar[bool] = True
@@ -68,8 +68,6 @@ class Convolution(WeightedOp):
         self._stage, self._kernel, self._parts = self._rounding.stage(), None, None
         window, same = Window(given.stride, given.dilation), given.padding == "SAME"
         zero, typenum = given.x_zero_point, self._dtype.num
-        self._losses: Losses | None = None
-        self._lossy: Lossy | None = None
         self._single: Any = None
         self._many = self._sums = None
         self._wraps = self._is_dense and self._dtype == np.int8 and self._rounding.may_wrap(facts.wraps_below)
@@ -159,32 +157,11 @@ class Convolution(WeightedOp):
         codes[..., first:] = tail(as_array(x, "x")[..., channel:], None, num_threads)[..., first - start :]
         return codes
 
-    @property
-    def loses(self) -> bool:
-        """Whether sums of some data and weights lose something."""
-        return self._lossy is not None
+    def _losses_of(self, w: NDArray[Any], lossy: Lossy) -> Losses | None:
+        rows = w if self._is_dense else w.transpose(3, 1, 2, 0)
+        return losses(rows.reshape(len(rows), -1, rows.shape[3]), lossy)
 
-    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Give what is left of exact sums, as `WeightedOp.kept` says.
-
-        Parameters
-        ----------
-        sums : ndarray of int64
-        x : ndarray
-            The data that they are the sums of.
-        w : ndarray, optional
-            Other weights that they are the sums of, of the shape of the op's.
-
-        Returns
-        -------
-        ndarray of int64
-        """
-        found = self._losses
-        if w is not None and self._lossy is not None:
-            rows = w if self._is_dense else w.transpose(3, 1, 2, 0)
-            found = losses(rows.reshape(len(rows), -1, rows.shape[3]), self._lossy)
-        if found is None or self._is_single(x.shape):
-            return sums
+    def _left(self, found: Losses, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         return found.of(sums, lambda: self._moves.taps(x, self._size, self._zeros[0]))
 
     def _is_single(self, shape: tuple[int, ...]) -> bool:

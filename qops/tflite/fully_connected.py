@@ -31,20 +31,7 @@ class FullyConnected(WeightedOp):
     """
 
     __slots__ = (
-        *(
-            "_bias",
-            "_count",
-            "_depth",
-            "_factor",
-            "_is_odd",
-            "_keeps",
-            "_kernel",
-            "_losses",
-            "_lossy",
-            "_many",
-            "_matrix",
-            "_packed",
-        ),
+        *("_bias", "_count", "_depth", "_factor", "_is_odd", "_keeps", "_kernel", "_many", "_matrix", "_packed"),
         *("_single", "_stage", "_w", "_wraps"),
     )
     _name = "FULLY_CONNECTED"
@@ -95,8 +82,6 @@ class FullyConnected(WeightedOp):
             self._stage = None
         else:
             self._stage = own.stage()
-        self._losses: Losses | None = None
-        self._lossy: Lossy | None = None
         wraps = {"int8": facts.wraps_below, "int4": facts.int4_wraps_below}.get(given.w_type, False)
         self._wraps = self._dtype == np.int8 and own.may_wrap(wraps)
         self._kernel = self._many = None
@@ -209,31 +194,10 @@ class FullyConnected(WeightedOp):
                 self._rounding.wrap(sums, flat)
         return put(codes, out)
 
-    @property
-    def loses(self) -> bool:
-        """Whether sums of some data and weights lose something."""
-        return self._lossy is not None
+    def _losses_of(self, w: NDArray[Any], lossy: Lossy) -> Losses | None:
+        return losses(w[:, np.newaxis] * w.dtype.type(self._factor), lossy)
 
-    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Give what is left of exact sums, as `WeightedOp.kept` says.
-
-        Parameters
-        ----------
-        sums : ndarray of int64
-        x : ndarray
-            The data that they are the sums of.
-        w : ndarray, optional
-            Other weights that they are the sums of, of the shape of the op's.
-
-        Returns
-        -------
-        ndarray of int64
-        """
-        found = self._losses
-        if w is not None and self._lossy is not None:
-            found = losses(w[:, np.newaxis] * w.dtype.type(self._factor), self._lossy)
-        if found is None or self._is_single(x.shape):
-            return sums
+    def _left(self, found: Losses, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         rows = x.reshape(-1, self._depth)
         made = found.of(sums.reshape(-1, self._count) * self._factor, lambda: rows[:, np.newaxis])
         return (made // self._factor).reshape(sums.shape)

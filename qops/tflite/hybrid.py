@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 from qops.rules.scales import fma
 from qops.tflite.arithmetic import F32, half_away
 
-__all__ = ["HybridRow", "finished_floats", "hybrid_orders", "quantized_row"]
+__all__ = [
+    "HybridRow",
+    "conv_2d_steps",
+    "depthwise_conv_2d_steps",
+    "finished_floats",
+    "fully_connected_steps",
+    "quantized_row",
+]
 
 Floats = NDArray[np.float32]
 
@@ -103,12 +110,11 @@ def finished_floats(sums: NDArray[np.int64], x_scale: Any, w_scale: Floats, bias
     return made
 
 
-def hybrid_orders(kind: str, kernel: str, is_by_channel: bool, is_asymmetric: bool) -> tuple[str, str]:
-    """Give how a layer makes codes of its data, and in which order it multiplies.
+def fully_connected_steps(kernel: str, is_by_channel: bool, is_asymmetric: bool) -> tuple[str, str]:
+    """Give how FULLY_CONNECTED makes codes of its data, and in which order it multiplies.
 
     Parameters
     ----------
-    kind : {"FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"}
     kernel : str
         The kernel library.
     is_by_channel : bool
@@ -119,22 +125,37 @@ def hybrid_orders(kind: str, kernel: str, is_by_channel: bool, is_asymmetric: bo
     Returns
     -------
     (str, str)
+        What `quantized_row` and `finished_floats` take.
 
     Raises
     ------
     ValueError
-        A kernel library whose order is not known; DEPTHWISE_CONV_2D whose weights have one scale.
+        A kernel library whose steps are not known.
     """
-    if kernel not in ("reference", "optimized", "xnnpack"):
-        raise ValueError(f"it is a hybrid layer (float data, int8 weights), whose arithmetic in {kernel} is not known")
-    if kind == "DEPTHWISE_CONV_2D":
-        if not is_by_channel:
-            raise ValueError("it is a hybrid layer whose weights have one scale: LiteRT reads one for each channel")
-        return "asymmetric", "scales" if kernel == "reference" else "blocks of 4"
+    _check(kernel)
     if kernel == "xnnpack":
         return "xnnpack", "fma"
-    if kind == "FULLY_CONNECTED":
-        return "asymmetric" if is_asymmetric else "symmetric", "scales"
+    return "asymmetric" if is_asymmetric else "symmetric", "scales"
+
+
+def conv_2d_steps(kernel: str, is_by_channel: bool, is_asymmetric: bool) -> tuple[str, str]:
+    """Give the steps of CONV_2D; see `fully_connected_steps`."""
+    _check(kernel)
+    if kernel == "xnnpack":
+        return "xnnpack", "fma"
     if not is_by_channel:
         return "symmetric", "scales"
     return "asymmetric", "weights" if kernel == "reference" else "scales"
+
+
+def depthwise_conv_2d_steps(kernel: str, is_by_channel: bool, is_asymmetric: bool) -> tuple[str, str]:
+    """Give the steps of DEPTHWISE_CONV_2D, whose weights have a scale for each channel; see `fully_connected_steps`."""
+    _check(kernel)
+    if not is_by_channel:
+        raise ValueError("it is a hybrid layer whose weights have one scale: LiteRT reads one for each channel")
+    return "asymmetric", "scales" if kernel == "reference" else "blocks of 4"
+
+
+def _check(kernel: str) -> None:
+    if kernel not in ("reference", "optimized", "xnnpack"):
+        raise ValueError(f"it is a hybrid layer (float data, int8 weights), whose arithmetic in {kernel} is not known")

@@ -255,12 +255,13 @@ def sum(
     Examples
     --------
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> qops.tflite.sum(np.array([[-3, 1], [1, 2]], np.int8), 1, **how, kernel="tflm")
-    array([-2,  3], dtype=int8)
+    >>> x = np.array([[-30, 64], [1, 2]], np.int8)
+    >>> qops.tflite.sum(x, 1, **how, kernel="tflm")
+    array([34,  3], dtype=int8)
 
-    **Hazard.** The reference reads and writes the bytes of int8 as uint8, so -3 counts as 253:
+    **Hazard.** The reference reads and writes the bytes of int8 as uint8, so -30 counts as 226, and codes end at 255:
 
-    >>> qops.tflite.sum(np.array([[-3, 1], [1, 2]], np.int8), 1, **how)
-    array([-2,  3], dtype=int8)
+    >>> qops.tflite.sum(x, 1, **how)
+    array([-1,  3], dtype=int8)
     """
     return Sum._on(locals(), x, out)

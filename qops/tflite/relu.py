@@ -20,9 +20,10 @@ class Rectified(Unary):
 
     __slots__ = ()
     _activation: ClassVar[tuple[float | None, float | None]]
+    _ratio_is_float32: ClassVar[bool] = True
 
     def _unclamped(self, x: Codes, given: SimpleNamespace) -> Codes:
-        kind = self._facts.ratio if self._name == "RELU" else F32
+        kind = F32 if self._ratio_is_float32 else self._facts.ratio
         low, high = self._activation
         near = self._facts.scaled(x - given.x_zero_point, quantized(float(kind(given.x_scale) / kind(given.y_scale))))
         return self._cut(near + given.y_zero_point, low, high, given.y_scale, given.y_zero_point)
@@ -40,6 +41,7 @@ class Relu(Rectified):
     __slots__ = ()
     _name = "RELU"
     _activation = 0.0, None
+    _ratio_is_float32 = False
 
 
 class Relu6(Rectified):

@@ -34,7 +34,7 @@ class TransposeConv(WeightedOp):
     """
 
     __slots__ = (
-        *("_bias", "_blocks", "_channels", "_images", "_losses", "_packed", "_pairs", "_places", "_size", "_stage"),
+        *("_bias", "_blocks", "_channels", "_images", "_packed", "_pairs", "_places", "_size", "_stage"),
         "_wraps",
     )
     _name = "TRANSPOSE_CONV"
@@ -92,7 +92,9 @@ class TransposeConv(WeightedOp):
         self._pairs = facts.transpose_pairs if self._dtype == np.int8 else ""
         if self._pairs == "grid" and not covers:
             self._pairs = "all" if takes else "pixels"
-        self._losses = self._losses_of(w) if self._pairs else None
+        if self._pairs:
+            self._lossy = Lossy(0, (self._dtype, 0), 1.0, "", LanePairs("tap"))
+            self._losses = self._losses_of(w, self._lossy)
 
     def _axes(self, given: SimpleNamespace, shape: tuple[int, ...]) -> list[Axis]:
         """Give the axes of the convolution that takes the result to `x`."""
@@ -148,39 +150,15 @@ class TransposeConv(WeightedOp):
         places[:, : some.shape[1], : some.shape[2]] = some
         return wide
 
-    def _losses_of(self, w: NDArray[Any]) -> Losses | None:
-        """Give what sums with these weights may lose."""
-        rows = w[:, ::-1, ::-1].reshape(len(w), -1, self._channels)
-        return losses(rows, Lossy(0, (self._dtype, 0), 1.0, "", LanePairs("tap")))
-
-    @property
-    def loses(self) -> bool:
-        """Whether sums of some data and weights lose something."""
-        return bool(self._pairs)
+    def _losses_of(self, w: NDArray[Any], lossy: Lossy) -> Losses | None:
+        return losses(w[:, ::-1, ::-1].reshape(len(w), -1, self._channels), lossy)
 
     @property
     def has_unsafe_weights(self) -> bool:
         """Whether sums of these weights and of some data lose something."""
         return self._losses is not None
 
-    def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Give what is left of exact sums, as `Conv2D.kept` does.
-
-        Parameters
-        ----------
-        sums : ndarray of int64
-        x : ndarray
-            The data that they are the sums of.
-        w : ndarray, optional
-            Other weights that they are the sums of, of the shape of the op's.
-
-        Returns
-        -------
-        ndarray of int64
-        """
-        found = self._losses_of(w) if w is not None and self._pairs else self._losses
-        if found is None:
-            return sums
+    def _left(self, found: Losses, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         no_code = 0  # which is not the lowest one
         around = no_code if self._pairs == "pixels" else self._zeros[0]
         seen = self._spread(x, self._zeros[0] if self._pairs == "all" else no_code, around)

@@ -16,6 +16,7 @@ from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.rules.table import BLOCKS
 from qops.tflite.arithmetic import F32
+from qops.tflite.losses import Losses, Lossy
 from qops.tflite.op import PreparedOp
 
 __all__ = [
@@ -131,9 +132,17 @@ class Rounding(NamedTuple):
 class WeightedOp(PreparedOp):
     """A prepared op that takes sums to codes by a rule."""
 
-    __slots__ = ("_rounding", "_zeros")
+    __slots__ = ("_losses", "_lossy", "_rounding", "_zeros")
     _rounding: Rounding
     _zeros: tuple[int, int]
+    _lossy: Lossy | None
+    """What sums with any weights may lose; None if nothing."""
+    _losses: Losses | None
+    """What sums with the op's weights may lose; None if nothing."""
+
+    def _prepare(self, once: bool) -> None:
+        self._losses = self._lossy = None
+        super()._prepare(once)
 
     @property
     def zero_points(self) -> tuple[int, int]:
@@ -155,11 +164,33 @@ class WeightedOp(PreparedOp):
     @property
     def loses(self) -> bool:
         """Whether sums of some data and weights lose something."""
-        return False
+        return self._lossy is not None
 
     def kept(self, sums: NDArray[Any], x: NDArray[Any], w: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Give what kernels keep of the sums of data `x`: on 64-bit ARM, some lose pairs of codes or high bits."""
-        return sums
+        """Give what the kernel keeps of exact sums: on 64-bit ARM, some lose pairs of codes or high bits.
+
+        Parameters
+        ----------
+        sums : ndarray of int64
+        x : ndarray
+            The data that they are the sums of.
+        w : ndarray, optional
+            Other weights that they are the sums of, of the shape of the op's.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        found = self._losses if w is None or self._lossy is None else self._losses_of(w, self._lossy)
+        return sums if found is None or self._is_single(x.shape) else self._left(found, sums, x)
+
+    def _losses_of(self, w: NDArray[Any], lossy: Lossy) -> Losses | None:
+        """Give what sums with other weights may lose."""
+        raise NotImplementedError
+
+    def _left(self, found: Losses, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+        """Give what `found` leaves of the sums of data `x`."""
+        raise NotImplementedError
 
     def _is_single(self, shape: tuple[int, ...]) -> bool:
         """Whether a call with data of this shape makes one pixel, or row, by a rule of its own."""

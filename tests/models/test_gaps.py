@@ -140,3 +140,16 @@ def test_a_gap_whose_type_the_file_tells(tmp_path):
         graph.run(np.uint8([[1, 2, 3, 4]]), given={a: np.int64([[0, 2, 4, 6]])})
     found = graph.run(np.uint8([[1, 2, 3, 4]]), given={a: np.uint8([[0, 2, 4, 6]])})
     np.testing.assert_array_equal(found[y], [[-1, 0, 1, 2]])
+
+
+def test_a_constant_that_cannot_be_computed(tmp_path):
+    """A constant is computed before nodes are fused; one that is refused is told with its node, as any other is."""
+    net = Network()
+    x = net.node("QuantizeLinear", net.constant(np.float32([1, 2])), net.constant(np.uint8(3)))
+    y = net.node("Relu", net.input([2]))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.model(y, x, dtype=TensorProto.UINT8).SerializeToString())
+    for runtime in ("onnx", "ort"):
+        with pytest.raises(ValueError, match=r"node \d, QuantizeLinear \(QuantizeLinear_0\): y_scale: expected"):
+            models.load(path, runtime=runtime)
+        assert list(models.load(path, runtime=runtime, gaps=True).run(np.float32([-1, 3]))) == [y]

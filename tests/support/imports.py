@@ -87,10 +87,10 @@ FLOORS = {
     "models": (
         *(("tensor",), ("op", "real_functions"), ("live", "plan", "session")),
         *(("cut", "graph", "operator", "target"), ("code", "noise")),
-        *(("onnx", "tflite"), ("kinds", "lanes"), ("loader",), ("argument",)),
+        *(("onnx", "tflite"), ("kinds",), ("lanes",), ("loader",), ("argument",)),
     ),
     "tools": (
-        *(("folder", "progress", "where"), ("explain", "params", "sweep")),
+        *(("drawing", "folder", "progress", "where"), ("explain", "params", "sweep")),
         *(("debug", "saturation", "selftest", "vectors"), ("commands",)),
     ),
 }

@@ -195,3 +195,14 @@ def test_xnnpack_on_avx2_differs_beyond_int32(w_type, bias, codes):
     given = (x, w, np.int32([bias]))
     each = [tflite.fully_connected(*given, **how, w_type=w_type, kernel=k).item() for k in ("xnnpack", "xnnpack_avx2")]
     assert tuple(each) == codes
+
+
+def test_weights_of_4_bits_lose_as_the_bytes_that_kernels_make_of_them():
+    """XNNPACK multiplies codes of 4 bits by 16: -8 is the lowest code of int8, and two of them wrap."""
+    w, x = np.full((4, 32), -8, np.int8), np.full((2, 32), -128, np.int8)
+    scales = {"x_scale": 1.0, "w_scale": 0.01, "y_scale": 1.0}
+    how = {"x_zero_point": 0, "y_zero_point": 0, "w_type": "int4", "kernel": "xnnpack_neon"}
+    op, sums = tflite.FullyConnected(w, **scales, **how), x.astype(np.int64) @ w.T.astype(np.int64)
+    for given in (None, w):
+        assert (op.kept(sums, x, given) == sums - 65536).all()
+    assert (op.kept(sums, x, w + 1) == sums).all()

@@ -23,13 +23,6 @@ _WIDE = (WIDE, "cmsis-s64", AWAY)
 def c_of_sums(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Give a layer of sums of products: weights, bias, and what takes sums to codes.
 
-    Parameters
-    ----------
-    made : PortedLayer
-    op : Op
-    graph : Graph
-    target : Target
-
     Returns
     -------
     PortedLayer or None
@@ -65,13 +58,6 @@ def c_of_sums(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Ported
 
 def c_of_product(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Give the product of two codes less their zero points.
-
-    Parameters
-    ----------
-    made : PortedLayer
-    op : Op
-    graph : Graph
-    target : Target
 
     Returns
     -------

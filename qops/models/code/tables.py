@@ -28,13 +28,6 @@ def with_ends(y: Tensor, target: Target) -> dict[str, Any]:
 def c_of_table(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
     """Give an op of one code as a table of all codes.
 
-    Parameters
-    ----------
-    made : PortedLayer
-    op : Op
-    graph : Graph
-    target : Target
-
     Returns
     -------
     PortedLayer or None

@@ -17,7 +17,8 @@ __all__ = ["MADE", "of_prepared"]
 def _of_onnx_convolution(op: Any, x_type: str) -> Sums:
     attributes = {name: getattr(op, name) for name in NO_MOVES}
     zeros = op.x_zero_point, op.w_zero_point
-    return convolution(op, np.asarray(op.w), x_type, zeros, getattr(op, "B", None), attributes, False)
+    found = convolution(op, np.asarray(op.w), x_type, zeros, getattr(op, "B", None), attributes, False)
+    return replace(found, is_weights_first=isinstance(op, onnx.ConvInteger))
 
 
 def _of_onnx_matrix(op: Any, x_type: str) -> Sums:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from qops import codes
+from qops.models.kinds import kind_named
 from qops.models.lanes.prepared import of_prepared
 from qops.models.lanes.route import route
 from qops.models.lanes.runtimes import place_of
@@ -78,10 +79,10 @@ def layers_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str) 
 
 
 def _clipped(sums: Sums, ops: tuple[Op, ...], tensors: Mapping[str, Tensor], name: str) -> tuple[int, int]:
-    """Give the ends of the data, which Clip makes narrower."""
+    """Give the ends of the data, which a clamp makes narrower."""
     low, high = sums.x_ends
     writer = next((op for op in ops if name in op.outputs), None)
-    if writer is None or writer.kind != "Clip" or sums.as_uint8 or len(writer.reads) != 1:
+    if writer is None or not kind_named(writer.kind).clamps or sums.as_uint8 or len(writer.reads) != 1:
         return low, high
     dtype = codes.TABLE[sums.x_type].dtype
     low, high = (int(writer.call(np.array(code, dtype))[0]) for code in (low, high))

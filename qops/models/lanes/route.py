@@ -152,12 +152,12 @@ def _plain(sums: Sums, machine: Machine) -> Route:
 
 
 def _ort(sums: Sums, machine: Machine) -> Route:
-    """The CPU provider of onnxruntime, as its column says; ConvInteger has the weights on the left."""
+    """The CPU provider of onnxruntime, as its column says."""
     from qops.onnx.runtimes import COLUMNS  # here and below, because the plain lanes of a machine need no room
 
     column = COLUMNS["ort_avx2" if machine.name in _ON_X86 else _ON_ARM[machine.name]]
     x, w = (codes.TABLE[kind].dtype for kind in (sums.x_type, sums.w_type))
-    swapped = sums.kind == "ConvInteger"
+    swapped = sums.is_weights_first
     if swapped:
         pairs, order = column.pairs_of(w, x), "channels, taps"
     else:

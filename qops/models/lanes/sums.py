@@ -73,6 +73,8 @@ class Sums:
         Whether the zero point of the data is known at run time alone, so that it may be each code.
     as_uint8 : bool
         Whether the data are codes of int8, of which the runtime makes uint8 first; `x_type` is then that.
+    is_weights_first : bool
+        Whether onnxruntime multiplies the weights by the data, so that they are the left operand.
     is_wide : bool
         Whether the layer itself adds in 64 bits.
     is_real_bias : bool
@@ -96,6 +98,7 @@ class Sums:
     image: tuple[int, ...] | None = None
     as_uint8: bool = False
     any_zero: bool = False
+    is_weights_first: bool = False
     is_wide: bool = False
     is_real_bias: bool = False
     own: Mapping[str, Callable[[Sums, Any], Any]] = field(default_factory=dict, repr=False)

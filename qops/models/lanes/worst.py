@@ -84,14 +84,6 @@ class Accumulator(NamedTuple):
 def bits_of(lowest: int, highest: int) -> int:
     """Give the bits of the narrowest signed integer that holds both ends.
 
-    Parameters
-    ----------
-    lowest, highest : int
-
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> from qops.models.lanes.worst import bits_of

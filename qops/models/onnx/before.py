@@ -13,6 +13,7 @@ from qops.models.onnx.net import Net
 from qops.models.onnx.ops import op_of
 from qops.models.onnx.sizes import shapes_of
 from qops.models.onnx.types import results_of
+from qops.models.op import Missing
 from qops.models.tensor import Tensor
 
 __all__ = ["folded", "with_gemms", "with_transposes_taken"]
@@ -21,19 +22,7 @@ __all__ = ["folded", "with_gemms", "with_transposes_taken"]
 def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int], bool]) -> list[Node]:
     """Compute what depends on constants alone, but for DequantizeLinear.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        In the order in which they run.
-    tensors : dict of str to Tensor
-        The results are added to it as constants.
-    has : callable
-        Whether so many bytes may be kept.
-
-    Returns
-    -------
-    list of Node
-        Those that are left.
+    For the arguments and results see `fused`.
     """
     left = []
     for node in nodes:
@@ -44,8 +33,12 @@ def folded(nodes: Sequence[Node], tensors: dict[str, Tensor], has: Callable[[int
             left.append(node)
             continue
         results = {t.name: t for t in results_of(node, tensors)}
-        made = op_of(node, {**tensors, **results}, "ort").call()
-        for (name, tensor), x in zip(results.items(), made, strict=True):
+        try:
+            op = op_of(node, {**tensors, **results}, "ort")
+        except Missing:  # it stays, and is refused by its name with all others that cannot be read
+            left.append(node)
+            continue
+        for (name, tensor), x in zip(results.items(), op.call(), strict=True):
             tensors[name] = replace(tensor, data=x, shape=x.shape)
     return left
 
@@ -56,15 +49,7 @@ def with_transposes_taken(nodes: Sequence[Node], net: Net) -> list[Node]:
     One behind it exchanges both matrices: ``(a @ b).T == b.T @ a.T``. A Gemm that onnxruntime makes of a MatMul comes
     too late for that.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    net : Net
-        Of the same nodes.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     now, dropped = {node.name: node for node in nodes}, set[str]()
     for node in nodes:
@@ -94,15 +79,7 @@ def _is_transpose(node: Node) -> bool:
 def with_gemms(nodes: Sequence[Node], net: Net) -> list[Node]:
     """Replace each MatMul, and the Add of one number per column behind it, by a Gemm.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    net : Net
-        Of the same nodes.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     shapes, made = shapes_of(nodes, net.tensors), list[Node]()
     products: dict[str, Node] = {}  # by the names of their results

@@ -16,7 +16,7 @@ from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.cut import CutNode, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
-from qops.models.onnx.kind import Kind
+from qops.models.onnx.kind import Fusion, Kind
 from qops.models.onnx.products import INTEGERS, OF_WEIGHTS, OF_X, c_of_integers
 from qops.models.onnx.shapes import bounded
 from qops.models.onnx.site import PlacedNode
@@ -138,10 +138,17 @@ KINDS = {
         rule="exact",
         inputs=INTEGERS,
         cut=partial(_cut_convolution, INTEGERS),
-        code=c_of_integers,
+        code=partial(c_of_integers, operands=("x", "w")),
         result="int32",
     ),
-    "Conv": Kind(real=_real_conv, code=c_of_codes, least=2, shape=shape_of_windows, quantizes_weights=True),
+    "Conv": Kind(
+        real=_real_conv,
+        code=c_of_codes,
+        least=2,
+        shape=shape_of_windows,
+        fusion=Fusion(has_filters=True, checks_bias_scale=True, fails_as="QLinearConv"),
+        quantizes_weights=True,
+    ),
     "ConvTranspose": Kind(
         real=_real_conv_transpose, check=_check_conv_transpose, code=c_of_codes, quantizes_weights=True
     ),

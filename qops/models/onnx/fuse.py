@@ -15,6 +15,7 @@ import numpy as np
 from qops.models.onnx.before import folded, with_gemms, with_transposes_taken
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import Spec
+from qops.models.onnx.kind import Fusion
 from qops.models.onnx.kinds import KINDS, ON_CODES, OWN_DOMAIN, kind_of
 from qops.models.onnx.left_out import without_empty_pairs, without_identities
 from qops.models.onnx.net import Net, Sink, Source
@@ -147,17 +148,18 @@ class _Fuser:
         """Whether onnxruntime has a kernel for these types, and takes scales that lie so."""
         if self._scale(data).size != 1:
             return False
-        if node.kind == "Gemm" and not ((data.zero_point or data.as_uint8) and weights.zero_point):
+        asks = _fusion(node)
+        if asks.asks_zero_points and not ((data.zero_point or data.as_uint8) and weights.zero_point):
             return False
-        takes_int8 = node.kind == "Gemm" or self._net.allows_int8
+        takes_int8 = asks.takes_int8 or self._net.allows_int8
         if data.effective == "int8" and not (takes_int8 and weights.effective == "int8"):
             return False
-        is_taken = node.kind != "Conv" and self._stays_float(node) if sink is None else sink.effective == data.effective
-        fails = node.kind == "Conv" or (sink is None and node.kind == "MatMul")
-        if is_taken and fails and self._has_scales_of_others(node, weights):
+        kind = asks.to_float if sink is None else ON_CODES[node.kind]
+        is_taken = bool(kind) and self._stays_float(node) if sink is None else sink.effective == data.effective
+        if is_taken and kind == asks.fails_as and self._has_scales_of_others(node, weights):
             what = "are not one for each channel of the result; onnxruntime 1.32 fuses it, and then fails"
             raise ValueError(f"{node.kind} ({node.name}): the scales of its weights {what}; runtime='onnx' takes it")
-        if sink is not None and node.kind == "MatMul" and self._scale(weights).size > 1:
+        if sink is not None and asks.asks_axis and self._scale(weights).size > 1:
             return is_taken and self._net.writer[node.inputs[1]].get("axis", 1) in (1, -1) and self._fits(node, weights)
         return is_taken and self._fits(node, weights)
 
@@ -165,7 +167,7 @@ class _Fuser:
         """Whether constant weights have more scales than one, but not as many as the result has channels."""
         tensor = self._net.tensors.get(weights.codes)
         rank = 0 if tensor is None or tensor.data is None or weights.moves else tensor.data.ndim
-        is_known = rank == 2 or (node.kind == "Conv" and rank > 2)
+        is_known = rank == 2 or (_fusion(node).has_filters and rank > 2)
         return is_known and self._scale(weights).size > 1 and not self._fits(node, weights)
 
     def _stays_float(self, node: Node) -> bool:
@@ -182,7 +184,7 @@ class _Fuser:
     def _makes_blocks(self, node: Node, data: Source | None, weights: Source | None) -> bool:
         """Whether onnxruntime makes MatMulNBits of a node, whose data are then not of 8 bits."""
         is_known = weights is not None and not weights.moves and self._fits(node, weights)
-        if node.kind == "Conv" or weights is None or not is_known or data is not None:
+        if _fusion(node).has_filters or weights is None or not is_known or data is not None:
             return False
         tensor = self._net.tensors.get(weights.codes)
         if tensor is None or tensor.data is None or tensor.data.ndim != 2 or node.get("transB", 0):
@@ -194,17 +196,17 @@ class _Fuser:
         """Whether there is one scale, or one for each channel of the result; few ask along which axis they lie."""
         if self._scale(weights).size == 1:
             return True
-        tensor = self._net.tensors[weights.codes]
-        if tensor.data is None or weights.moves or (node.kind != "Conv" and tensor.data.ndim != 2):
+        tensor, has_filters = self._net.tensors[weights.codes], _fusion(node).has_filters
+        if tensor.data is None or weights.moves or (not has_filters and tensor.data.ndim != 2):
             return False
-        axis = 0 if node.kind == "Conv" or node.get("transB", 0) else -1
+        axis = 0 if has_filters or node.get("transB", 0) else -1
         return bool(tensor.data.ndim > 0 and self._scale(weights).size == tensor.data.shape[axis])
 
     def _bias(self, node: Node, data: Source, weights: Source) -> str | None:
         """Give the name of an int32 bias, "" if there is none, None if onnxruntime does not take it."""
         if len(node.inputs) < 3 or not node.inputs[2]:
             return ""
-        if node.kind == "Gemm" and (node.get("beta", 1.0) != 1.0 or node.get("alpha", 1.0) != 1.0):
+        if node.get("beta", 1.0) != 1.0 or node.get("alpha", 1.0) != 1.0:
             return None
         scale = self._scale(data).reshape(()) * np.ravel(self._scale(weights))
         writer = self._net.writer.get(node.inputs[2])
@@ -215,7 +217,7 @@ class _Fuser:
         given, own = self._net.constant(writer, 0), self._net.constant(writer, 1)
         if given is None or own is None or given.dtype != np.int32:
             return None
-        if node.kind == "Conv" and not np.allclose(np.ravel(own), scale, rtol=1e-2, atol=1e-6):
+        if _fusion(node).checks_bias_scale and not np.allclose(np.ravel(own), scale, rtol=1e-2, atol=1e-6):
             return None
         return writer.inputs[0]
 
@@ -249,7 +251,7 @@ class _Fuser:
         attributes = {key: value for key, value in node.attributes.items() if key != "beta"}
         if sources[0].as_uint8:
             attributes["as_uint8" if sources[1].dtype != "int8" else "kernel_as_uint8"] = 1
-        kind = "MatMulIntegerToFloat" if node.kind == "MatMul" else ON_CODES[node.kind]
+        kind = _fusion(node).to_float
         inputs = _spec(kind).placed(operands, (), bias)
         self.words.append(f"{node.kind} ({node.name}) with its DequantizeLinear became {kind}, which gives float32.")
         return [*before, Node(kind, OWN_DOMAIN, node.name, inputs, node.outputs, attributes, 1)]
@@ -293,6 +295,13 @@ class _Fuser:
 def _spec(kind: str) -> Spec:
     """Give where the numbers of an operator on codes stand."""
     found = KINDS[kind].inputs
+    assert found is not None
+    return found
+
+
+def _fusion(node: Node) -> Fusion:
+    """Give what onnxruntime asks of a layer."""
+    found = kind_of(node).fusion
     assert found is not None
     return found
 

@@ -5,14 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import unwrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from qops.models.onnx.inputs import Spec
 from qops.models.operator import OperatorKind
 
-__all__ = ["Kind"]
+__all__ = ["Fusion", "Kind"]
 
 _OF_A_CALL = ("num_threads", "out", "runtime")
+
+
+class Fusion(NamedTuple):
+    """What onnxruntime asks of a layer between pairs, to run it on codes.
+
+    Attributes
+    ----------
+    to_float : str
+        The operator on codes whose result is float32; "" if it has none.
+    has_filters : bool
+        Whether the weights are filters, of any number of axes, whose first axis has the output channels.
+    asks_zero_points : bool
+        Whether data of int8 and weights must say zero points.
+    takes_int8 : bool
+        Whether it takes data of int8 on every CPU.
+    asks_axis : bool
+        Whether scales of channels must lie along the last axis of the weights, if the result are codes.
+    checks_bias_scale : bool
+        Whether the scale of the bias must be that of the sums.
+    fails_as : str
+        The operator that is made of weights with scales of others than its output channels, and then fails.
+    """
+
+    to_float: str = ""
+    has_filters: bool = False
+    asks_zero_points: bool = False
+    takes_int8: bool = False
+    asks_axis: bool = False
+    checks_bias_scale: bool = False
+    fails_as: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +85,8 @@ class Kind(OperatorKind):
         tells it, or onnxruntime is not thought to know it when it rewrites a graph.
     crosses_pairs : bool
         Whether onnxruntime moves it to the other side of a DequantizeLinear or a QuantizeLinear.
+    fusion : Fusion or None
+        What onnxruntime asks of a layer, to run it on codes.
     quantizes_weights : bool
         Whether onnxruntime quantizes its constant weights and bias of float32, if its data and its result are codes.
     results : int
@@ -82,6 +114,7 @@ class Kind(OperatorKind):
     folds: bool = False
     shape: Callable[..., tuple[int, ...]] | None = None
     crosses_pairs: bool = False
+    fusion: Fusion | None = None
     quantizes_weights: bool = False
     results: int = 1
     check: Callable[..., None] | None = None

@@ -51,15 +51,6 @@ def kind_of(node: Node) -> Kind:
 
 
 def spec_of(node: Node) -> Spec | None:
-    """Give where the numbers of a node stand; None if it says nothing of scales.
-
-    Parameters
-    ----------
-    node : Node
-
-    Returns
-    -------
-    Spec or None
-    """
+    """Give where the numbers of a node stand; None if it says nothing of scales."""
     row = kind_of(node)
     return row.inputs if row.inputs_of is None else row.inputs_of(node)

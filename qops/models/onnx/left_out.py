@@ -23,18 +23,7 @@ def without_identities(nodes: Sequence[Node], tensors: dict[str, Tensor], output
 
     One that nobody reads stays as well: to onnxruntime it is another reader of what is before it.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        In the order in which they run.
-    tensors : dict of str to Tensor
-        Constants.
-    outputs : sequence of str
-        Names of the graph's outputs.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     same: dict[str, str] = {}
     left, read = [], {name for node in nodes for name in node.inputs}
@@ -67,18 +56,7 @@ def without_empty_pairs(nodes: Sequence[Node], tensors: dict[str, Tensor], outpu
     A zero point that is left out is 0. onnxruntime, where each reader has a DequantizeLinear of its own, leaves out
     both, after it has repeated pairs beside moves, if one node reads the codes.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        In the order in which they run.
-    tensors : dict of str to Tensor
-        Constants.
-    outputs : sequence of str
-        Names of the graph's outputs, which stay.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     net = Net(nodes, tensors, outputs)
     same: dict[str, str] = {}

@@ -25,14 +25,6 @@ _MOST_STEPS = 2**20  # of padding, strides and dilations
 def made_of(site: PlacedNode) -> NodeRunner:
     """Make what runs a quantized node.
 
-    Parameters
-    ----------
-    site : PlacedNode
-
-    Returns
-    -------
-    NodeRunner
-
     Raises
     ------
     Missing, ValueError, TypeError
@@ -193,16 +185,7 @@ def _flipped(node: Node) -> frozenset[int]:
 
 
 def as_uint8(x: NDArray[Any]) -> NDArray[Any]:
-    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay.
-
-    Parameters
-    ----------
-    x : ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """Give codes of int8 as uint8, which are 128 larger, as their zero points are; others stay."""
     return np.ascontiguousarray(x).view(np.uint8) ^ np.uint8(128) if x.dtype == np.int8 else x
 
 

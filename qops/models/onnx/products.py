@@ -16,7 +16,7 @@ from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.cut import CutNode, given_at, of_channel, zero_at
 from qops.models.onnx.file import Node
 from qops.models.onnx.inputs import QuantizedInput, Spec
-from qops.models.onnx.kind import Kind
+from qops.models.onnx.kind import Fusion, Kind
 from qops.models.onnx.shapes import bounded
 from qops.models.op import Op
 from qops.models.target import PortedLayer, Target, function
@@ -31,14 +31,6 @@ F32 = np.float32
 
 def matmul(a: Values, b: Values) -> Values:
     """Give a product of matrices, if the size of the result is `bounded`.
-
-    Parameters
-    ----------
-    a, b : ndarray of float64
-
-    Returns
-    -------
-    ndarray of float64
 
     Raises
     ------
@@ -109,23 +101,34 @@ def _cut_product(spec: Spec, node: Node, data: Sequence[Any], index: Index) -> C
     return CutNode(attributes, inputs, (1, 1), sized("output of one row", row.shape, few.shape))
 
 
-def c_of_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
-    """Sums of products that stay int32 or become float32; DynamicQuantizeMatMul has the scale of its data first."""
+def c_of_integers(
+    made: PortedLayer, op: Op, graph: Graph, target: Target, operands: tuple[str, str] = ("a", "b")
+) -> PortedLayer | None:
+    """Sums of products that stay int32; `operands` are the names of data and weights."""
+    own = op.prepared
+    if own is None:
+        return None
+    x_zero, w_zero = (_flat(getattr(own, f"{name}_zero_point")) for name in operands)
+    constants = {"kernel_zero_point": w_zero, "weights": own.weights, "input_zero_point": x_zero}
+    code = function(made.name, "int64_t sum", ["    return (int32_t)sum;"])
+    return made._replace(constants=constants, code=code, arguments=("sum",))
+
+
+def _c_of_scaled(
+    made: PortedLayer, op: Op, graph: Graph, target: Target, is_dynamic: bool = False
+) -> PortedLayer | None:
+    """Sums of products that become float32; where the data are floats, they tell their scale first."""
     own, n = op.prepared, made.name
     if own is None:
         return None
-    data, weights = ("x", "w") if op.kind == "ConvInteger" else ("a", "b")
-    zeros = {"kernel_zero_point": _flat(getattr(own, f"{weights}_zero_point")), "weights": own.weights}
+    constants = {"kernel_zero_point": _flat(own.b_zero_point), "weights": own.weights}
     rules, arguments, more = [], ["sum", "channel"], ""
-    if op.kind == "DynamicQuantizeMatMul":
+    if is_dynamic:
         rules, arguments, more = ["dynamic"], ["sum", "channel", "scale"], ", float scale"
     else:
-        zeros["input_zero_point"] = _flat(getattr(own, f"{data}_zero_point"))
-    if op.kind in ("MatMulInteger", "ConvInteger"):
-        code = function(n, "int64_t sum", ["    return (int32_t)sum;"])
-        return made._replace(constants=zeros, code=code, arguments=("sum",))
-    zeros["scale"] = _flat(own.factor)
-    by = f"{n}_scale{'[channel]' if np.ndim(zeros['scale']) else ''}"
+        constants["input_zero_point"] = _flat(own.a_zero_point)
+    constants["scale"] = _flat(own.factor)
+    by = f"{n}_scale{'[channel]' if np.ndim(constants['scale']) else ''}"
     by = f"(scale * {by})" if more else by
     lines = [
         "    (void)channel;",
@@ -133,14 +136,14 @@ def c_of_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Po
     ]
     bias = own.bias
     if bias is not None:
-        zeros["bias"] = bias
+        constants["bias"] = bias
     last = f"value + {n}_bias[channel]" if bias is not None and bias.dtype == F32 else "value"
     code = function(n, f"int64_t sum, int channel{more}", [*lines, f"    return {last};"], "float")
-    return made._replace(rules=rules, constants=zeros, code=code, arguments=tuple(arguments))
+    return made._replace(rules=rules, constants=constants, code=code, arguments=tuple(arguments))
 
 
-def _c_of_layer_or_integers(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
-    return c_of_sums(made, op, graph, target) or c_of_integers(made, op, graph, target)
+def _c_of_layer_or_scaled(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+    return c_of_sums(made, op, graph, target) or _c_of_scaled(made, op, graph, target)
 
 
 def _flat(values: Any) -> Any:
@@ -205,7 +208,7 @@ KINDS = {
         takes_matrices=True,
         sums=gemm,
         cut=partial(_cut_product, _GEMM),
-        code=_c_of_layer_or_integers,
+        code=_c_of_layer_or_scaled,
         result=_types_of_gemm,
     ),
     "MatMulIntegerToFloat": Kind(
@@ -214,7 +217,7 @@ KINDS = {
         is_own=True,
         inputs=_TO_FLOAT,
         cut=partial(_cut_product, _TO_FLOAT),
-        code=c_of_integers,
+        code=_c_of_scaled,
         result="float32",
     ),
     "DynamicQuantizeMatMul": Kind(
@@ -222,9 +225,22 @@ KINDS = {
         prepared=onnx.DynamicQuantizeMatMul,
         is_own=True,
         inputs=Spec((QuantizedInput(1, 2, 3, -1),)),
-        code=c_of_integers,
+        code=partial(_c_of_scaled, is_dynamic=True),
         result="float32",
     ),
-    "MatMul": Kind(real=_real_matmul, code=c_of_codes, least=2, shape=_shape_of_product),
-    "Gemm": Kind(real=_real_gemm, code=c_of_codes, least=2, shape=_shape_of_gemm, quantizes_weights=True),
+    "MatMul": Kind(
+        real=_real_matmul,
+        code=c_of_codes,
+        least=2,
+        shape=_shape_of_product,
+        fusion=Fusion(to_float="MatMulIntegerToFloat", asks_axis=True, fails_as="MatMulIntegerToFloat"),
+    ),
+    "Gemm": Kind(
+        real=_real_gemm,
+        code=c_of_codes,
+        least=2,
+        shape=_shape_of_gemm,
+        fusion=Fusion(to_float="QGemm", asks_zero_points=True, takes_int8=True),
+        quantizes_weights=True,
+    ),
 }

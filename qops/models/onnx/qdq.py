@@ -35,23 +35,8 @@ def merged(
 
     Four pairs in a row become two, and in another round one.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-        In the order in which they run.
-    tensors : dict of str to Tensor
-        The scales and zero points of new pairs are added to it.
-    outputs : sequence of str
-        Names of the graph's outputs, which stay.
-    is_first : bool
-        Whether this is the first round. After it, onnxruntime repeats pairs on the other side of moves.
-
-    Returns
-    -------
-    nodes : list of Node
-        As many as before if there are no such pairs.
-    words : list of str
-        A sentence for each pair whose numbers changed.
+    For the other arguments and results see `fused`. After the first round (`is_first`), onnxruntime repeats pairs on
+    the other side of moves.
 
     Raises
     ------

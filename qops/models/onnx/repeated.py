@@ -27,18 +27,7 @@ def repeated(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequenc
     The QuantizeLinear that onnxruntime adds has no zero point, and before opset 21 no type either, so it makes uint8,
     and what is below 0 becomes 0.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    tensors : dict of str to Tensor
-    outputs : sequence of str
-        Names of the graph's outputs.
-
-    Returns
-    -------
-    nodes : list of Node
-    words : list of str
-        A sentence for each pair that is added.
+    For the arguments and results see `fused`.
     """
     net, words = Net(nodes, tensors, outputs), list[str]()
     now: dict[str, list[Node]] = {node.name: [node] for node in nodes}
@@ -104,15 +93,7 @@ def quantized_outputs(nodes: Sequence[Node], net: Net) -> list[Node]:
 
     onnxruntime gives each Transpose before a QuantizeLinear a pair in front of it, if no DequantizeLinear stands there.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    net : Net
-        Of the same nodes.
-
-    Returns
-    -------
-    list of Node
+    For the arguments and results see `fused`.
     """
     made = []
     for node in nodes:

@@ -53,7 +53,7 @@ class _Axis(NamedTuple):
 def _axes_of(node: Node, given: Given, own_type: Any) -> list[_Axis]:
     """Give the axes whose size or place changes; `own_type` is the type that coordinates are computed in."""
     x, roi, scales, sizes = (*given, None, None, None)[:4]
-    if node.opset < _TYPED or node.kind == "Upsample":
+    if not _has_modes(node):
         roi, scales, sizes = None, given[1] if len(given) > 1 else node.get("scales"), None
     places = [place % x.ndim for place in whole(node.get("axes"))] or [*range(x.ndim)]
     count = len(places)
@@ -121,14 +121,18 @@ def _places(how: str, axis: _Axis) -> NDArray[Any]:
     return np.asarray((x + half) / axis.scale - half)
 
 
+def _has_modes(node: Node) -> bool:
+    """Whether attributes say how coordinates are made and rounded: of Resize, from one opset on."""
+    return node.kind == "Resize" and node.opset >= _TYPED
+
+
 def _how(node: Node) -> str:
-    is_typed = node.kind == "Resize" and node.opset >= _TYPED
-    return str(node.get("coordinate_transformation_mode", "half_pixel")) if is_typed else "asymmetric"
+    return str(node.get("coordinate_transformation_mode", "half_pixel")) if _has_modes(node) else "asymmetric"
 
 
 def _nearest(node: Node, given: Given, own_type: Any) -> Any:
     x, how = given[0], _how(node)
-    near = node.get("nearest_mode", "round_prefer_floor") if node.opset >= _TYPED and node.kind == "Resize" else "floor"
+    near = node.get("nearest_mode", "round_prefer_floor") if _has_modes(node) else "floor"
     outside: list[tuple[int, NDArray[Any]]] = []
     for axis in _axes_of(node, given, own_type):
         places = _places(how, axis)

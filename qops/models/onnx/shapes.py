@@ -18,14 +18,6 @@ _MOST = 2**28
 def bounded(shape: Sequence[int]) -> tuple[int, ...]:
     """Give a shape; ValueError if it is that of a result too large to be meant.
 
-    Parameters
-    ----------
-    shape : sequence of int
-
-    Returns
-    -------
-    tuple of int
-
     Raises
     ------
     ValueError
@@ -39,14 +31,6 @@ def bounded(shape: Sequence[int]) -> tuple[int, ...]:
 
 def whole(values: Any) -> list[int]:
     """Give numbers as integers; None is an empty list.
-
-    Parameters
-    ----------
-    values : array_like or None
-
-    Returns
-    -------
-    list of int
 
     Raises
     ------

@@ -64,14 +64,5 @@ class PlacedNode(NamedTuple):
 
 
 def own_runtime(site: PlacedNode) -> str:
-    """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has.
-
-    Parameters
-    ----------
-    site : PlacedNode
-
-    Returns
-    -------
-    str
-    """
+    """Give the runtime of an operator of onnxruntime's own domain, which no other runtime has."""
     return site.runtime if COLUMNS[site.runtime].is_ort else "ort"

@@ -29,20 +29,7 @@ def quantized(
     Weights become int8, with one scale and one zero point of their lowest and highest value. Biases become int32, with
     the scale of the sums.
 
-    Parameters
-    ----------
-    nodes : sequence of Node
-    tensors : dict of str to Tensor
-        Codes and scales are added to it.
-    outputs : sequence of str
-        Names of the graph's outputs.
-
-    Returns
-    -------
-    nodes : list of Node
-        With a DequantizeLinear of each such constant.
-    words : list of str
-        A sentence for each layer whose weights became codes.
+    For the arguments and results see `fused`.
     """
     net = Net(nodes, tensors, outputs)
     made: list[Node] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import floor, log2, prod
 from typing import Any
 
@@ -72,7 +73,7 @@ def _count(op: Op, graph: Graph) -> int:
     return prod(shape[axis] for axis in taken)
 
 
-def _c_of_reduced(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
+def _c_of_reduced(made: PortedLayer, op: Op, graph: Graph, target: Target, is_mean: bool) -> PortedLayer | None:
     """MEAN and SUM: the sum of stored codes, less as many zero points, by one factor; XNNPACK scales both apart."""
     n, count, integers = made.name, _count(op, graph), op.prepared.integers
     x, y = graph.tensors[op.reads[0]], graph.tensors[op.outputs[0]]
@@ -81,11 +82,11 @@ def _c_of_reduced(made: PortedLayer, op: Op, graph: Graph, target: Target) -> Po
     centred = f"sum {'+' if target.sign < 0 else '-'} {n}_count * {n}_{target.offsets[0]}"
     if integers:
         m, e = integers["multiplier"], integers["shift"]
-        k = min(floor(log2(count)), 32, 31 + e) if made.op == "MEAN" else 0
-        numbers = {"multiplier": (m << k) // (count if made.op == "MEAN" else 1), "shift": e - k}
+        k = min(floor(log2(count)), 32, 31 + e) if is_mean else 0
+        numbers = {"multiplier": (m << k) // (count if is_mean else 1), "shift": e - k}
         rule = "tflite-double"
     elif target.runtime == "xnnpack" and x.dtype != "int16":
-        scale = x_scale / y_scale * (F32(1) / F32(count) if made.op == "MEAN" else F32(1))
+        scale = x_scale / y_scale * (F32(1) / F32(count) if is_mean else F32(1))
         constants |= {"scale": scale, "bias": F32(zero_of(y)) - F32(count * zero_of(x)) * scale}
         lo, hi = (f"{n}_{end}" for end in target.ends)
         lines = [
@@ -109,8 +110,8 @@ def _kind(maker: Callable[..., Any], reduce: Callable[..., Any], code: Callable[
 
 
 KINDS = {
-    "MEAN": _kind(tflite.Mean, np.mean, _c_of_reduced),
-    "SUM": _kind(tflite.Sum, np.sum, _c_of_reduced),
+    "MEAN": _kind(tflite.Mean, np.mean, partial(_c_of_reduced, is_mean=True)),
+    "SUM": _kind(tflite.Sum, np.sum, partial(_c_of_reduced, is_mean=False)),
     "REDUCE_MAX": _kind(tflite.ReduceMax, np.max, _c_of_most("largest")),
     "REDUCE_MIN": _kind(tflite.ReduceMin, np.min, _c_of_most("smallest")),
 }

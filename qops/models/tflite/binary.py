@@ -69,7 +69,9 @@ def _real_prelu(op: Operator, given: Given) -> Values:
     return np.asarray(np.where(x >= 0, x, x * alpha))
 
 
-def _c_of_three_factors(made: PortedLayer, integers: dict[str, Any], zeros: Zeros, target: Target) -> PortedLayer:
+def _c_of_three_factors(
+    made: PortedLayer, integers: dict[str, Any], zeros: Zeros, target: Target, name: str
+) -> PortedLayer:
     """ADD and SUB as TFLite has them: both operands to one scale, then their sum to that of the result."""
     constants = {
         **{f"input{i}_{ending(target)}": target.sign * zero for i, zero in ((1, zeros[0]), (2, zeros[1]))},
@@ -81,17 +83,18 @@ def _c_of_three_factors(made: PortedLayer, integers: dict[str, Any], zeros: Zero
     centred = (f"{x} {sign} {n}_{which}_{ending(target)}" for x, which in (("a", "input1"), ("b", "input2")))
     numbers = (f"{n}_{which}_multiplier, 31 - {n}_{which}_shift" for which in ("input1", "input2", "output"))
     last = (f"{n}_{part}" for part in (target.offsets[2], *target.ends))
-    op = made.op.lower()
-    line = f"    return {op}_tflite_double({', '.join([*centred, f'{n}_left_shift', *numbers, *last])});"
+    line = f"    return {name}_tflite_double({', '.join([*centred, f'{n}_left_shift', *numbers, *last])});"
     constants |= ends_of(integers, zeros[2], target)
     code = function(n, "int32_t a, int32_t b", [line])
-    return made._replace(rules=[f"{op} tflite-double"], constants=constants, code=code, arguments=("a", "b"))
+    return made._replace(rules=[f"{name} tflite-double"], constants=constants, code=code, arguments=("a", "b"))
 
 
-def _c_of_one_shift(made: PortedLayer, integers: dict[str, Any], zeros: Zeros, target: Target) -> PortedLayer:
+def _c_of_one_shift(
+    made: PortedLayer, integers: dict[str, Any], zeros: Zeros, target: Target, name: str
+) -> PortedLayer:
     """ADD and SUB as XNNPACK has them: two products and a bias (zero points, half a step), shifted once."""
-    (a, b, shift), sign = (integers[key] for key in ("a_multiplier", "b_multiplier", "a_shift")), made.op == "ADD"
-    b = b if sign else -b
+    a, b, shift = (integers[key] for key in ("a_multiplier", "b_multiplier", "a_shift"))
+    b = b if name == "add" else -b
     constants = {
         **{
             "a_multiplier": a,
@@ -108,14 +111,14 @@ def _c_of_one_shift(made: PortedLayer, integers: dict[str, Any], zeros: Zeros, t
     return made._replace(rules=["shift-floor"], constants=constants, code=code, arguments=("a", "b"))
 
 
-def _c_of_powers(made: PortedLayer, integers: dict[str, Any], zeros: Zeros, target: Target) -> PortedLayer:
+def _c_of_powers(made: PortedLayer, integers: dict[str, Any], zeros: Zeros, target: Target, name: str) -> PortedLayer:
     """ADD and SUB of 16 bits whose scales are powers of two: shifts with ties away from 0, then a sum."""
-    n, op = made.name, made.op.lower()
+    n = made.name
     constants = {f"input{i}_right_shift": -integers[f"{x}_shift"] for i, x in ((1, "a"), (2, "b"))}
     numbers = ", ".join(f"{n}_{part}" for part in (*constants, *target.ends))
     constants |= ends_of(integers, zeros[2], target)
-    code = function(n, "int32_t a, int32_t b", [f"    return {op}_powers_of_two(a, b, {numbers});"])
-    return made._replace(rules=[f"{op} powers-of-two"], constants=constants, code=code, arguments=("a", "b"))
+    code = function(n, "int32_t a, int32_t b", [f"    return {name}_powers_of_two(a, b, {numbers});"])
+    return made._replace(rules=[f"{name} powers-of-two"], constants=constants, code=code, arguments=("a", "b"))
 
 
 _SUMS: dict[str, Callable[..., PortedLayer]] = {
@@ -126,13 +129,13 @@ _SUMS: dict[str, Callable[..., PortedLayer]] = {
 """How ADD and SUB are made, by the kind that their integers name."""
 
 
-def _c_of_total(made: PortedLayer, op: Op, graph: Graph, target: Target) -> PortedLayer | None:
-    """ADD and SUB: of each kind of integers that they have."""
+def _c_of_total(made: PortedLayer, op: Op, graph: Graph, target: Target, name: str) -> PortedLayer | None:
+    """ADD and SUB, as `name` says: of each kind of integers that they have."""
     integers = getattr(op.prepared, "integers", None) or {}
     if integers.get("kind") not in _SUMS:
         return None
     a, b, y = (zero_of(graph.tensors[name]) for name in (*op.inputs[:2], op.outputs[0]))
-    return _SUMS[integers["kind"]](made, integers, (a, b, y), target)
+    return _SUMS[integers["kind"]](made, integers, (a, b, y), target, name)
 
 
 def _c_of_extreme(sign: str) -> Callable[..., PortedLayer]:
@@ -189,7 +192,7 @@ KINDS = {
         make=_make_pair(tflite.Add, np.add, "add"),
         real=_real_pair(np.add),
         cut=cut_elementwise,
-        code=_c_of_total,
+        code=partial(_c_of_total, name="add"),
         schema="AddOptions",
         by_image=where_constants_repeat,
     ),
@@ -197,7 +200,7 @@ KINDS = {
         make=_make_pair(tflite.Sub, np.subtract),
         real=_real_pair(np.subtract),
         cut=cut_elementwise,
-        code=_c_of_total,
+        code=partial(_c_of_total, name="sub"),
         schema="SubOptions",
         by_image=where_constants_repeat,
     ),

@@ -23,12 +23,14 @@ from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import MOST, OperatorRunner, PlacedOperator, activated
 from qops.models.tflite.windows import axes_of, taps_of, windows_of
+from qops.tflite.hybrid import conv_2d_steps, depthwise_conv_2d_steps
 
 __all__ = ["KINDS"]
 
 
 Given = Sequence[Any]
 _IMAGES = 4  # axes of images and filters
+_DEEP = 3  # the axis of the output channels in the filters of DEPTHWISE_CONV_2D
 _DENSE = {"StrideH": 1, "StrideW": 1, "Padding": 1, "DilationHFactor": 1, "DilationWFactor": 1}
 """Options of a window that is as large as its image."""
 
@@ -57,7 +59,7 @@ def _make_depthwise(site: PlacedOperator) -> OperatorRunner:
         raise Missing(f"its weights of shape {w.shape} do not fit {site.tensor(0).shape}")
     more = {**site.moves, **site.dilation, **site.own(), "depth_multiplier": multiplier}
     op = tflite.DepthwiseConv2D(w, site.bias(2), **how, **more)
-    return sums_made(site, op, _depthwise_sums, channel=3)
+    return sums_made(site, op, _depthwise_sums, channel=_DEEP)
 
 
 def _make_transposed(site: PlacedOperator) -> OperatorRunner:
@@ -124,18 +126,17 @@ def _real_transpose_conv(operator: Operator, given: Given) -> Values:
     return activated(operator, y if bias is None else y + bias)
 
 
-def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index) -> CutOperator:
-    """One filter on the pixels under it, VALID."""
+def _cut_convolution(operator: Operator, given: Sequence[Any], index: Index, channel: int = 0) -> CutOperator:
+    """One filter on the pixels under it, VALID; `channel` is the axis of the weights that has the output channels."""
     x, w = given[:2]
-    deep, o = operator.kind == "DEPTHWISE_CONV_2D", index[3]
-    filters = w[0, :, :, o, None] if deep else w[o]
+    o = index[3]
+    filters = w[0, :, :, o, None] if channel == _DEEP else w[o]
     seen = taps_of(operator, x, filters.shape[:2], index)
-    outputs = w.shape[3] if deep else len(w)
-    first = o // (outputs // (x.shape[3] // filters.shape[2])) * filters.shape[2]
+    first = o // (w.shape[channel] // (x.shape[3] // filters.shape[2])) * filters.shape[2]
     seen = seen[..., first : first + filters.shape[2]]
     kept = needed(seen, zero_of(operator.inputs[0]), filters, zero_of(operator.inputs[1]))
     image, small = seen[kept][None], filters[kept][None]
-    options = {**operator.options, **_DENSE, **({"DepthMultiplier": 1} if deep else {})}
+    options = {**operator.options, **_DENSE, **({"DepthMultiplier": 1} if channel == _DEEP else {})}
     how = sized("output channel at one place", x.shape[1:], image.shape[1:])
     made = replace(operator, inputs=of_channel(operator, small, given[2:], o), options=options)
     return CutOperator(made, arrays_of(made, image), [(1, 1, 1, 1)], (0, 0, 0, 0), how)
@@ -168,7 +169,7 @@ KINDS = {
     "CONV_2D": Kind(
         make=_make_conv,
         real=real_layer(_conv_sums),
-        hybrid=HybridLayer(_conv_sums),
+        hybrid=HybridLayer(_conv_sums, conv_2d_steps),
         cut=_cut_convolution,
         code=c_of_sums,
         schema="Conv2DOptions",
@@ -179,12 +180,13 @@ KINDS = {
     "DEPTHWISE_CONV_2D": Kind(
         make=_make_depthwise,
         real=real_layer(_depthwise_sums),
-        hybrid=HybridLayer(_depthwise_sums, channel=3),
-        cut=_cut_convolution,
+        hybrid=HybridLayer(_depthwise_sums, depthwise_conv_2d_steps),
+        cut=partial(_cut_convolution, channel=_DEEP),
         code=c_of_sums,
         schema="DepthwiseConv2DOptions",
         version=3,
         sums=(0, 1),
+        channel=_DEEP,
         by_image=always,
     ),
     "TRANSPOSE_CONV": Kind(

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from qops.models.op import Missing
 from qops.models.tflite.file import Operator
-from qops.models.tflite.kind import HybridLayer
+from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import OperatorRunner, PlacedOperator, activated
-from qops.tflite.hybrid import finished_floats, hybrid_orders, quantized_row
+from qops.tflite.hybrid import finished_floats, quantized_row
 
 __all__ = ["is_hybrid", "made_hybrid"]
 
@@ -22,15 +22,15 @@ def is_hybrid(operator: Operator) -> bool:
     return any(t is not None and t.scale is not None and t.dtype in _CODES for t in operator.inputs[1:])
 
 
-def made_hybrid(site: PlacedOperator, layer: HybridLayer | None) -> OperatorRunner:
+def made_hybrid(site: PlacedOperator, kind: Kind) -> OperatorRunner:
     """Give what runs a hybrid layer.
 
     Parameters
     ----------
     site : PlacedOperator
         The operator in its place.
-    layer : HybridLayer or None
-        What its kind says; None for an operator that is no such layer here.
+    kind : Kind
+        What it is; one that is no such layer here is refused.
 
     Returns
     -------
@@ -41,23 +41,24 @@ def made_hybrid(site: PlacedOperator, layer: HybridLayer | None) -> OperatorRunn
     Missing
         A form of it that qops does not model.
     """
+    layer = kind.hybrid
     if layer is None:
         raise Missing("it is a hybrid operator (float data, weights of codes), which qops does not model")
     w = site.tensor(1)
     if w.dtype != "int8" or w.scale is None or (w.zero_point is not None and w.zero_point.any()):
         raise Missing(f"it is a hybrid layer whose weights {w.name!r} are {w.dtype}, where int8 around 0 is modelled")
-    if w.axis not in (None, layer.channel):
+    if w.axis not in (None, kind.channel):
         raise Missing(f"its weights {w.name!r} have scales along axis {w.axis}")
     if not site.has(2) and not layer.is_matrix:
         raise Missing("it is a hybrid layer without a bias, which LiteRT refuses")
     codes = site.constant(1).astype(np.float64)
-    if layer.channel == 0 and not layer.is_matrix and site.tensor(0).shape[-1:] != w.shape[-1:]:
+    if kind.channel == 0 and not layer.is_matrix and site.tensor(0).shape[-1:] != w.shape[-1:]:
         raise Missing("it is a hybrid layer with groups, which qops does not model")
     bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
     kernel = site.kernel.removesuffix("_avx2")  # whose hybrid layers take the same steps
     by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
     try:
-        how, order = hybrid_orders(site.kind, kernel, w.scale.ndim == 1, by_option)
+        how, order = layer.steps(kernel, w.scale.ndim == 1, by_option)
     except ValueError as why:
         raise Missing(str(why)) from None
 

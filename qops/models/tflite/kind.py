@@ -37,14 +37,15 @@ class HybridLayer(NamedTuple):
     ----------
     sums : callable
         ``sums(operator, x, w)`` gives the sums of products.
-    channel : int
-        Which axis of the weights has the output channels.
+    steps : callable
+        ``steps(kernel, is_by_channel, is_asymmetric)`` gives how the layer makes codes of its data, and in which order
+        it multiplies: see `qops.tflite.hybrid`.
     is_matrix : bool
         Whether its data are rows of a matrix, each of which becomes codes by itself; a bias may be left out then.
     """
 
     sums: Callable[..., Values]
-    channel: int = 0
+    steps: Callable[[str, bool, bool], tuple[str, str]]
     is_matrix: bool = False
 
 
@@ -60,6 +61,10 @@ class Kind(OperatorKind):
         The version of the operator at which LiteRT has its kernels of 8 and of 16 bits.
     sums : (int, int) or None
         Where data and weights stand among its inputs, if it sums up their products; the bias is the one after them.
+    channel : int
+        Which axis of its weights has the output channels.
+    exact_kernel : str
+        The kernel library that computes it as those of 64-bit ARM do, but with exact sums; "" if there is none.
     is_of_variable : bool
         Whether it reads or writes a variable, which its first input names.
     is_custom : bool
@@ -77,6 +82,8 @@ class Kind(OperatorKind):
     schema: str = ""
     version: int = 2
     sums: tuple[int, int] | None = None
+    channel: int = 0
+    exact_kernel: str = ""
     is_of_variable: bool = False
     is_custom: bool = False
     by_image: Callable[[Operator], bool] = never

@@ -163,5 +163,7 @@ _BY_TABLES = {
 
 KINDS = {
     "SVDF": Kind(make=_make_svdf, code=_c_of_svdf, schema="SVDFOptions"),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": Kind(make=_make_lstm, code=_c_of_lstm, schema="UnidirectionalSequenceLSTMOptions"),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Kind(
+        make=_make_lstm, code=_c_of_lstm, exact_kernel="reference", schema="UnidirectionalSequenceLSTMOptions"
+    ),
 }

@@ -163,17 +163,25 @@ def _make_concatenated(site: PlacedOperator) -> OperatorRunner:
     return OperatorRunner(tuple(parts), lambda *arrays: op(arrays), prepared=op)
 
 
-def _make_padded(site: PlacedOperator) -> OperatorRunner:
-    x, pads = site.tensor(0), site.constant(1)
+def _paddings(site: PlacedOperator) -> NDArray[Any]:
+    pads = site.constant(1)
     if prod(n or 1 for n in site.outputs[0].shape) > MOST or np.abs(pads.astype(np.float64)).max(initial=0) > MOST:
         raise Missing("its result is too large")
-    if site.kind == "PADV2":
-        tensors = (x, site.tensor(2), site.outputs[0])
-        if len({site.numbers("t", tensor)["t_zero_point"] for tensor in tensors}) > 1:
-            raise Missing("its data, its value and its result have several zero points")
-        return OperatorRunner((0,), tflite.PadV2(pads, int(site.constant(2).reshape(-1)[0]), **site.own()))
+    return pads
+
+
+def _make_pad(site: PlacedOperator) -> OperatorRunner:
+    x, pads = site.tensor(0), _paddings(site)
     zeros = {"x_zero_point": site.x()["x_zero_point"], "y_zero_point": site.y["y_zero_point"]}
     return OperatorRunner((0,), tflite.Pad(pads, **zeros, dtype=x.dtype, kernel=site.kernel))
+
+
+def _make_pad_with_value(site: PlacedOperator) -> OperatorRunner:
+    x, pads = site.tensor(0), _paddings(site)
+    tensors = (x, site.tensor(2), site.outputs[0])
+    if len({site.numbers("t", tensor)["t_zero_point"] for tensor in tensors}) > 1:
+        raise Missing("its data, its value and its result have several zero points")
+    return OperatorRunner((0,), tflite.PadV2(pads, int(site.constant(2).reshape(-1)[0]), **site.own()))
 
 
 def _real_padded(op: Operator, given: Arrays) -> Values:
@@ -250,6 +258,6 @@ KINDS = {
         code=_c_of_concatenation,
         schema="ConcatenationOptions",
     ),
-    "PAD": Kind(make=_make_padded, real=_real_padded, code=_c_of_pad),
-    "PADV2": Kind(make=_make_padded, real=_real_padded, code=_c_of_pad),
+    "PAD": Kind(make=_make_pad, real=_real_padded, code=_c_of_pad),
+    "PADV2": Kind(make=_make_pad_with_value, real=_real_padded, code=_c_of_pad),
 }

@@ -143,7 +143,7 @@ def _run_and_rule(operator: Operator, kernel: str) -> tuple[OperatorRunner, str]
         for i in range(1 + max(kind.sums or (0,))):
             site.tensor(i)
         if is_hybrid(operator):
-            return made_hybrid(site, kind.hybrid), f"hybrid, {kernel}"
+            return made_hybrid(site, kind), f"hybrid, {kernel}"
         fed = [(i, t.name) for i, t in enumerate(operator.inputs) if t is not None and t.data is None]
         real = _in_real_numbers(operator, [name for _, name in fed])
         takes = tuple(i for i, _ in fed)

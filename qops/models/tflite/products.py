@@ -22,6 +22,7 @@ from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import HybridLayer, Kind, always
 from qops.models.tflite.layers import real_layer, sums_made
 from qops.models.tflite.site import OperatorRunner, PlacedOperator
+from qops.tflite.hybrid import fully_connected_steps
 from qops.tflite.kernels import KERNELS
 
 __all__ = ["KINDS"]
@@ -131,9 +132,10 @@ KINDS = {
     "FULLY_CONNECTED": Kind(
         make=_make_connected,
         real=real_layer(_connected_sums),
-        hybrid=HybridLayer(_connected_sums, is_matrix=True),
+        hybrid=HybridLayer(_connected_sums, fully_connected_steps, is_matrix=True),
         cut=_cut_connected,
         code=c_of_sums,
+        sums_for=("cmsis-nn",),
         schema="FullyConnectedOptions",
         version=4,
         sums=(0, 1),

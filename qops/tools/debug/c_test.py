@@ -43,19 +43,7 @@ class Elements(NamedTuple):
 
 
 def elements(case: Case, small: Smallest | None) -> Elements:
-    """Choose elements that differ, with what the layer makes them of.
-
-    Parameters
-    ----------
-    case : Case
-        The layer.
-    small : Smallest or None
-        Its smallest case.
-
-    Returns
-    -------
-    Elements
-    """
+    """Choose elements that differ, with what the layer makes them of, those of the smallest case first."""
     places = case.where[:_MOST]
     if small is not None:
         others = places[(places != small.place).any(1)][: _MOST - 1]
@@ -86,21 +74,7 @@ def _arguments(case: Case, layer: PortedLayer, at: tuple[Any, ...]) -> dict[str,
 
 
 def test_program(case: Case, small: Smallest | None) -> str:
-    """Write the program.
-
-    It fails on the device's numbers, and passes on the expected ones.
-
-    Parameters
-    ----------
-    case : Case
-        The layer.
-    small : Smallest or None
-        Its smallest case.
-
-    Returns
-    -------
-    str
-    """
+    """Write the program, which fails on the device's numbers and passes on the expected ones; see `report`."""
     found = elements(case, small)
     has_rule = bool(found.arguments)
     parts = [c_text.comment(_head(case, has_rule))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from qops.onnx.runtimes import RUNTIMES
 from qops.rules.bias_rules import REAL_BIAS
 from qops.tflite.kernels import KERNELS
 from qops.tools.debug.case import Case, apart
+from qops.tools.debug.cause import Cause
 from qops.tools.debug.faults import faults_of
 from qops.tools.debug.fit import fitted_scales
 from qops.tools.debug.local_causes import local_cause
@@ -21,7 +22,7 @@ from qops.tools.explain.explanation import Explanation
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.verdicts import explained, rules_of, systems_of
 
-__all__ = ["Cause", "cause_of"]
+__all__ = ["cause_of"]
 
 _MOST = 200_000  # elements that are explained; more tell nothing new
 _VARIED = 4  # different codes that two tensors must share before the one is taken for the other
@@ -44,21 +45,6 @@ _OLDER = "an older version"
 _OF_FAULTS = "acc not wrapped"  # a mistake of `explain` that faults say better
 
 Others = Iterable[tuple[str, NDArray[Any]]]
-
-
-class Cause(NamedTuple):
-    """What makes a device's integers differ.
-
-    Attributes
-    ----------
-    words : str
-        One sentence without its full stop.
-    rules : list of str
-        Rules that give all integers, once the cause is undone, or the runtime that gives them; empty if none is known.
-    """
-
-    words: str
-    rules: list[str]
 
 
 def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cause:
@@ -86,14 +72,8 @@ def cause_of(case: Case, others: Others, progress: Callable[[str], None]) -> Cau
     found = _explained(answer) or _with_real_bias(case, progress) or _faulty(case, progress)
     if found is not None and runtime is not None:
         found = found._replace(words=f"{found.words}, {runtime.words}")
-    found = found or runtime or _moved(case) or _local(case) or _rescaled(case, progress)
+    found = found or runtime or _moved(case) or local_cause(case) or _rescaled(case, progress)
     return _nearest(answer) if found is None else _as_far_as_seen(found, case)
-
-
-def _local(case: Case) -> Cause | None:
-    """Find what is wrong only in the region where codes differ."""
-    found = local_cause(case)
-    return None if found is None else Cause(*found)
 
 
 def _as_far_as_seen(cause: Cause, case: Case) -> Cause:

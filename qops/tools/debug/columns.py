@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from qops.models import Graph, load
 from qops.onnx.runtimes import COLUMNS
 from qops.tflite.kernels import KERNELS
+from qops.tools.debug.cause import Cause
 
-__all__ = ["WHOSE", "ColumnFound", "column_of"]
+__all__ = ["WHOSE", "column_of"]
 
 Arrays = Mapping[str, NDArray[Any]]
 WHOSE = {
@@ -35,22 +36,7 @@ WHOSE = {
 """What each runtime is, in words."""
 
 
-class ColumnFound(NamedTuple):
-    """A runtime that gives every tensor of a device.
-
-    Attributes
-    ----------
-    words : str
-        One sentence without its full stop.
-    runtimes : list of str
-        The runtimes that do, the first of which the words name.
-    """
-
-    words: str
-    runtimes: list[str]
-
-
-def column_of(graph: Graph, path: Path | None, inputs: Arrays, device: Arrays, output: str) -> ColumnFound | None:
+def column_of(graph: Graph, path: Path | None, inputs: Arrays, device: Arrays, output: str) -> Cause | None:
     """Find another runtime of the model's format whose integers a device gave, in all tensors that it dumped.
 
     Parameters
@@ -66,7 +52,8 @@ def column_of(graph: Graph, path: Path | None, inputs: Arrays, device: Arrays, o
 
     Returns
     -------
-    ColumnFound or None
+    Cause or None
+        Its rules are the runtimes that do, the first of which the words name.
 
     Raises
     ------
@@ -79,7 +66,7 @@ def column_of(graph: Graph, path: Path | None, inputs: Arrays, device: Arrays, o
     names = [other.runtime for other in found]
     first, alike = found[0], f", as does {' and '.join(map(repr, names[1:]))}" if names[1:] else ""
     words = f"these are the integers of {WHOSE[first.runtime]}: runtime {first.runtime!r} gives every tensor{alike}"
-    return ColumnFound(words + _why(first, graph, output), names)
+    return Cause(words + _why(first, graph, output), names)
 
 
 def _others(graph: Graph, path: Path | None) -> Iterator[Graph]:

@@ -288,8 +288,8 @@ class _Debugger:
             cause = Cause(_FLOATS.format(floats[0]), [])
         if column is None:
             return First(row.name, row.output, *cause, where), case
-        more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.runtimes} else ""
-        rules = list(dict.fromkeys([*column.runtimes, *cause.rules]))
+        more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.rules} else ""
+        rules = list(dict.fromkeys([*column.rules, *cause.rules]))
         return First(row.name, row.output, column.words + more, rules, where), case
 
     def _floats_not_dumped(self, case: Case) -> list[str]:

@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Layer
 from qops.tools.debug.case import Case, apart
+from qops.tools.debug.cause import Cause
 from qops.tools.debug.fit import fitted_scales
 from qops.tools.debug.places import channel_axis
 from qops.tools.where import confined
 
-__all__ = ["Local", "local_cause"]
+__all__ = ["local_cause"]
 
 _LEAST = 8  # elements of a region, without which nothing is said of it
 
 
-class Local(NamedTuple):
-    """What is wrong in a region, in words, and the rules that give its integers then."""
-
-    words: str
-    rules: list[str]
-
-
-def local_cause(case: Case) -> Local | None:
+def local_cause(case: Case) -> Cause | None:
     """Find what accounts for all codes of the region that has the differences.
 
-    Parameters
-    ----------
-    case : Case
-        A layer that differs.
-
-    Returns
-    -------
-    Local or None
-        None if nothing does, if the differences have no region, or if it has too few elements.
+    None if nothing does, if the differences have no region, or if it has too few elements.
     """
     differs = apart(case.got, case.wanted) > 0
     region = confined(differs)
@@ -48,20 +34,20 @@ def local_cause(case: Case) -> Local | None:
     return found or _of_codes(case, region)
 
 
-def _of_codes(case: Case, region: NDArray[np.bool_]) -> Local | None:
+def _of_codes(case: Case, region: NDArray[np.bool_]) -> Cause | None:
     """Find a region that holds one number, or what its neighbour holds."""
     there, wanted = case.got[region], case.wanted[region]
     if np.unique(there).size == 1 < np.unique(wanted).size:
-        return Local(f"all codes there are {there[0]}: never written, or cleared", [])
+        return Cause(f"all codes there are {there[0]}: never written, or cleared", [])
     for axis in range(case.got.ndim):
         for by, which in ((1, "before"), (-1, "after")):
             beside = np.roll(case.got, by, axis)[region], np.roll(case.wanted, by, axis)[region]
             if np.unique(there).size > 1 and any(np.array_equal(there, codes) for codes in beside):
-                return Local(f"the codes there are the ones {which} them along axis {axis}: stale, or copied", [])
+                return Cause(f"the codes there are the ones {which} them along axis {axis}: stale, or copied", [])
     return None
 
 
-def _in_sums(case: Case, layer: Layer, region: NDArray[np.bool_]) -> Local | None:
+def _in_sums(case: Case, layer: Layer, region: NDArray[np.bool_]) -> Cause | None:
     """Find a bias, a weight or a scale that is wrong in the region alone."""
     assert layer.sums is not None
     sums = layer.sums(case.inputs[0], layer.bias)
@@ -71,7 +57,7 @@ def _in_sums(case: Case, layer: Layer, region: NDArray[np.bool_]) -> Local | Non
         if layer.requantize is not None and np.abs(other).max(initial=0) < 2**31:
             codes = layer.requantize(other.astype(np.int32))
             if np.array_equal(codes[region], case.got[region]):
-                return Local(f"{words} there", [layer.requantize.rule])
+                return Cause(f"{words} there", [layer.requantize.rule])
     return _rescaled(case, layer, sums, region)
 
 
@@ -95,7 +81,7 @@ def _other_sums(case: Case, layer: Layer, sums: NDArray[np.int64]) -> Iterator[t
         yield "the zero point of the input left out", sums + layer.x_zero_point * each
 
 
-def _rescaled(case: Case, layer: Layer, sums: NDArray[np.int64], region: NDArray[np.bool_]) -> Local | None:
+def _rescaled(case: Case, layer: Layer, sums: NDArray[np.int64], region: NDArray[np.bool_]) -> Cause | None:
     """Find one factor by which the scale is wrong in the region."""
     scale: Any = np.asarray(layer.numbers["w_scale"], np.float64)
     if scale.ndim:
@@ -109,4 +95,4 @@ def _rescaled(case: Case, layer: Layer, sums: NDArray[np.int64], region: NDArray
     if not found:
         return None
     rule = case.op.rule if case.op.rule in found else next(iter(found))
-    return Local(f"a wrong scale there: {found[rule]:.6g} times that of the model, as fitted", list(found))
+    return Cause(f"a wrong scale there: {found[rule]:.6g} times that of the model, as fitted", list(found))

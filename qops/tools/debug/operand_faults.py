@@ -25,19 +25,7 @@ class Fault(NamedTuple):
 
 
 def weight_faults(layer: Layer, x: NDArray[Any]) -> Iterator[Fault]:
-    """Give faults of the weights, with the sums that they make.
-
-    Parameters
-    ----------
-    layer : Layer
-        A layer of sums.
-    x : ndarray
-        The codes that it read.
-
-    Yields
-    ------
-    Fault
-    """
+    """Give faults of the weights, with the sums that they make; see `faults_of`."""
     assert layer.sums is not None
     w = layer.weights
     if w is None:
@@ -84,19 +72,7 @@ def _other_codes(layer: Layer, w: NDArray[Any]) -> Iterator[tuple[str, NDArray[A
 
 
 def data_faults(layer: Layer, x: NDArray[Any]) -> Iterator[Fault]:
-    """Give faults of the data that a layer reads, with the sums that they make.
-
-    Parameters
-    ----------
-    layer : Layer
-        A layer of sums.
-    x : ndarray
-        The codes that it read.
-
-    Yields
-    ------
-    Fault
-    """
+    """Give faults of the data that a layer reads, with the sums that they make; see `faults_of`."""
     assert layer.sums is not None
     zero = layer.x_zero_point
     if x.dtype.itemsize == 1 and x.dtype.kind in "iu":

@@ -22,18 +22,7 @@ def channel_axis(layer: Layer) -> int:
 
 
 def places_of(case: Case) -> list[str]:
-    """Say where the codes of a layer differ.
-
-    Parameters
-    ----------
-    case : Case
-        A layer that differs.
-
-    Returns
-    -------
-    list of str
-        Phrases; empty where the differences are spread over everything.
-    """
+    """Say in phrases where the codes of a layer differ; none where the differences are spread over everything."""
     differs = apart(case.got, case.wanted) > 0
     count, size = int(np.count_nonzero(differs)), differs.size
     if size < _LEAST:

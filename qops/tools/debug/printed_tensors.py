@@ -21,10 +21,6 @@ _BESIDE = ("Shape", "Placement")
 def numbers_in(text: str) -> NDArray[Any]:
     """Give printed numbers, between which are blanks, commas or other marks, in any brackets.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     ndarray of int64 or float64
@@ -45,14 +41,6 @@ def log_of(text: str) -> dict[str, NDArray[Any]]:
 
     A tensor is ``NAME: numbers``, ``NAME = {numbers};``, or as onnxruntime prints it, on one line or more. Any other
     line ends it.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    dict of str to ndarray
 
     Raises
     ------

@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.nearest import did_you_mean
 from qops._kernels.arrays.refusal import bad_type, bad_value
-from qops.checks import as_array, choice, flag, integer, number, shown
-from qops.rules.numbers import given_integers
-from qops.rules.operands import of_add, of_mul
-from qops.rules.quantize_arrays import Spread
-from qops.rules.real_bias import per_channel
+from qops.checks import as_array, choice, number, shown
+from qops.tools.explain.channel_numbers import by_element, quantized_by_element, spread_bias
 from qops.tools.explain.fit_data import scale_seen
+from qops.tools.explain.number_values import SCALES, checked_numbers
 from qops.tools.explain.op_dump import KINDS, Dump
 
 __all__ = ["NEEDED", "OPTIONAL", "check_spelling", "checked_kind", "dump_of"]
@@ -40,7 +38,6 @@ OPTIONAL = {
 }
 _OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
 _CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_point")
-_SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
 
 
 def dump_of(
@@ -77,7 +74,7 @@ def dump_of(
     for word in NEEDED[kind]:
         if word not in given and not ("integers" in given and word in _PAIR_SCALES):
             raise bad_value(word, f"missing, {kind} cannot be explained without it")
-    scales = [word for word in _SCALES if word in given]
+    scales = [word for word in SCALES if word in given]
     if may_lack_scale and kind == "requantize" and not scales and "integers" not in given:
         return _with_scale_seen(x, y, b, given, name)
     if "integers" in given and scales:
@@ -95,8 +92,8 @@ def dump_of(
     source, result = as_array(x, name), as_array(y, "y")
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
-    typed, checked = _typed(kind, source, name), _spread_bias(_checked(kind, given))
-    data, checked = (_quantized_by_element if kind == "quantize" else _by_element)(typed, checked)
+    typed, checked = _typed(kind, source, name), spread_bias(checked_numbers(kind, given))
+    data, checked = (quantized_by_element if kind == "quantize" else by_element)(typed, checked)
     _check_codes(checked, np.iinfo(result.dtype))
     dump = Dump(kind, data, result, second, checked)
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
@@ -131,16 +128,6 @@ def _with_range(given: dict[str, Any]) -> dict[str, Any]:
         raise bad_value("rmin", f"{lo} is not below rmax, {hi}")
     step = (hi - lo) / 255
     return {"out_scale": step, "zero_point": min(max(round(-lo / step), 0), 255)} | given
-
-
-def _spread_bias(numbers: dict[str, Any]) -> dict[str, Any]:
-    """Where each channel has a bias or a sum of weights, each has a scale as well."""
-    sizes = {np.size(numbers[name]) for name in ("bias", "w_sums", "w_scale") if np.ndim(numbers.get(name, 0))}
-    if len(sizes) > 1:
-        raise bad_value("bias, w_sums, w_scale", f"expected one for each channel, got {sorted(sizes)} of them")
-    if sizes and "w_scale" in numbers and np.ndim(numbers["w_scale"]) == 0:
-        return {**numbers, "w_scale": np.full(sizes.pop(), numbers["w_scale"])}
-    return numbers
 
 
 def checked_kind(word: str) -> str:
@@ -242,116 +229,3 @@ def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
     if max(-least, most) >= 2**48:
         raise bad_value(name, f"48 bits do not hold its values, {least} to {most}")
     return x.astype(np.int64)
-
-
-def _checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Give the numbers as Python numbers, and scales and integers of channels as arrays."""
-    found: dict[str, Any] = {}
-    for name, item in given.items():
-        value = _alone(item)
-        if name == "integers":
-            of_kind = {"requantize": given_integers, "add": of_add, "mul": of_mul}[kind]
-            found[name] = of_kind(item.tolist() if isinstance(item, np.ndarray) else item)
-        elif name in ("kernel", "stride", "padding", "count_padding"):
-            found[name] = _of_windows(item, name)
-        elif name in ("rmin", "rmax"):
-            found[name] = number(value, name)
-        elif name in ("bias", "w_sums"):
-            values = per_channel(value, name, np.float32 if name == "bias" else np.int64)
-            found[name] = values if values.ndim else values.item()
-        elif name == "zero_point" and kind == "quantize" and np.ndim(value):
-            found[name] = _whole_numbers(value, name)
-        elif name not in _SCALES:
-            found[name] = integer(value, name)
-        else:
-            found[name] = _scale(value, name)
-    return found
-
-
-def _of_windows(item: Any, name: str) -> Any:
-    """Give what says how windows move, as `qops.rules.average_pool` takes it; a file has it as an array or a list."""
-    plain = item.tolist() if isinstance(item, np.ndarray | np.generic) else item
-    if name == "kernel":
-        return tuple(integer(size, name) for size in np.ravel(plain).tolist())
-    if name == "count_padding":
-        return flag(bool(plain) if plain in (0, 1) else plain, name)
-    if isinstance(plain, list | tuple):
-        return tuple(_of_windows(part, name) for part in plain)
-    return plain if isinstance(plain, str) else integer(plain, name)
-
-
-def _alone(value: Any) -> Any:
-    """Give the number that stands alone in an array or list, as files and quantization parameters have it."""
-    if isinstance(value, list | tuple) and len(value) == 1:
-        return value[0]
-    return value.item() if type(value) is np.ndarray and value.size == 1 else value
-
-
-def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
-    """Give one scale, or an array of them where an op may have several."""
-    if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
-        one = number(value, name)
-        if not one > 0:
-            raise bad_value(name, f"expected a number above 0, got {one}")
-        return one
-    values = as_array(value, name)
-    if values.dtype.kind not in "fiu":
-        raise bad_type(name, f"expected numbers, got {values.dtype}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise bad_value(name, f"expected finite numbers, not negative, got {shown(value)}")
-    if not values.any():
-        raise bad_value(name, f"expected a number above 0, got {shown(value)}")
-    return values.astype(np.float64)
-
-
-def _whole_numbers(value: Any, name: str) -> NDArray[np.int64]:
-    values = as_array(value, name)
-    if values.dtype.kind not in "iu" or not values.size:
-        raise bad_type(name, f"expected integers, got {shown(value)}")
-    return values.astype(np.int64)
-
-
-def _quantized_by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
-    """Spread the scales and zero points of channels, rows or blocks: `x` becomes flat, each element has its own."""
-    several = [name for name in ("scale", "zero_point") if np.ndim(numbers.get(name, 0))]
-    rest = {name: value for name, value in numbers.items() if name not in ("axis", "block")}
-    if not several:
-        return x, rest
-    name, axis, block = several[0], numbers.get("axis"), numbers.get("block")
-    if not np.all(np.asarray(numbers["scale"]) > 0):
-        raise bad_value("scale", f"expected numbers above 0, got {shown(numbers['scale'])}")
-    if block is not None and (axis is None or block < 1):
-        given = f"got {block}" if axis is not None else "and an axis, which is missing"
-        raise bad_value("block" if axis is not None else "axis", f"expected blocks of 1 or more, {given}")
-    if axis is None:  # the last axis that has as many elements as there are scales
-        fitting = [i for i, size in enumerate(x.shape) if (size,) == np.shape(numbers[name])]
-        if not fitting:
-            raise bad_value("axis", f"missing: {name} of shape {np.shape(numbers[name])} fits no axis of {x.shape}")
-        axis = fitting[-1]
-    for word in several:
-        spread = Spread(axis, block).over(np.asarray(numbers[word]), x.shape, word)
-        rest[word] = np.broadcast_to(spread, x.shape).reshape(-1)
-    return x.reshape(-1), rest | {"axis": -1}
-
-
-def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
-    """Check that scales fit an axis of `x`. With one scale for each element, `x` and the scales become flat."""
-    given: dict[str, Any] = {name: numbers[name] for name in ("scale", "w_scale") if name in numbers}
-    if "b_zero_point" not in numbers and "integers" in numbers:
-        given = {"integers": numbers["integers"][0]}
-    name = next((name for name, values in given.items() if np.ndim(values)), "")
-    if not name:
-        return x, numbers
-    scales, axis = given[name], numbers.get("axis", -1)
-    if name != "integers" and scales.size == x.size and "axis" not in numbers:
-        return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
-    if scales.ndim > 1:
-        raise bad_value(name, f"expected one number, or one per channel or element, got shape {scales.shape}")
-    if "axis" not in numbers:  # the last axis that has as many elements as there are scales
-        fitting = [i for i, size in enumerate(x.shape) if size == scales.size]
-        axis = fitting[-1] - x.ndim if fitting else -1
-        numbers = {**numbers, "axis": axis} if fitting else numbers
-    if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
-        reason = f"{scales.size} of them do not fit axis {axis} of shape {x.shape}"
-        raise bad_value("axis" if "axis" in numbers else name, reason)
-    return x, numbers

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops.rules.fitted import FittedRule, multiplier_of
 from qops.tools.explain.fit_data import FitData, parts_of
-from qops.tools.explain.fit_search import ROUNDINGS, Fitted, multipliers_of
+from qops.tools.explain.fit_search import ROUNDINGS, Fitted, multipliers_of, with_multiplier_of
 
 __all__ = ["of_any_bias", "of_any_scale_and_bias", "of_given_bias"]
 
@@ -32,26 +32,12 @@ def of_given_bias(
 ) -> Iterator[Fitted]:
     """Try each multiplier that is made of the scale, with the bias rounded to an integer of the product.
 
-    Parameters
-    ----------
-    channels : list of FitData
-        Data of each channel.
-    scales : dict
-        The scale, or those of channels, by how it was formed.
-    bias : ndarray of float64
-        The bias of each channel, in output steps.
-    progress : callable
-        Called with words that say what is tried next.
-
-    Yields
-    ------
-    Fitted
+    `bias` is that of each channel, in output steps; for all else see `of_scales`.
     """
     rules, m, n = multipliers_of(scales, channels[0])
     for structure in _structures(channels[0].zero_point != 0):
         progress(f"a bias that is given: {structure}")
         for rule, first_m, first_n in zip(rules, m.tolist(), n.tolist(), strict=True):
-            own = {name: getattr(rule, name) for name in ("bits", "source", "made", "scales")}
             if not _gives(channels[0], structure, first_m, first_n, _rounded(bias[0], first_n)):
                 continue
             every = [v.reshape(-1) for v in map(np.asarray, multiplier_of(rule, scales[rule.scales]))]
@@ -59,7 +45,7 @@ def of_given_bias(
             added = [_rounded(one, shift) for one, (_, shift) in zip(bias.tolist(), factors, strict=True)]
             each = [(own_m, own_n, c) for (own_m, own_n), c in zip(factors, added, strict=True)]
             if all(_gives(d, structure, *one) for d, one in zip(channels, each, strict=True)):
-                yield _fitted(structure._replace(**own), None, added, factors)
+                yield _fitted(with_multiplier_of(rule, structure), None, added, factors)
 
 
 def _rounded(bias: float, n: int) -> int:
@@ -116,30 +102,17 @@ def _short(low: int, high: int) -> int:
 def of_any_bias(
     channels: list[FitData], scales: Mapping[Any, Any], progress: Callable[[str], None]
 ) -> Iterator[Fitted]:
-    """Find what each multiplier that is made of the scale needs to be added to its products.
+    """Find what each multiplier that is made of the scale needs to be added to its products; see `of_scales`.
 
-    Parameters
-    ----------
-    channels : list of FitData
-        Data of each channel.
-    scales : dict
-        The scale, or those of channels, by how it was formed.
-    progress : callable
-        Called with words that say what is tried next.
-
-    Yields
-    ------
-    Fitted
-        With the shortest number, the least and the largest one.
+    Each rule comes with the shortest number that may be added, with the least and with the largest one.
     """
     rules, _, _ = multipliers_of(scales, channels[0])
     for structure in _structures(channels[0].zero_point != 0):
         progress(f"a bias for {structure}")
         for rule in rules:
-            own = {name: getattr(rule, name) for name in ("bits", "source", "made", "scales")}
             every = [v.reshape(-1).tolist() for v in map(np.asarray, multiplier_of(rule, scales[rule.scales]))]
             factors = list(zip(*every, strict=True))
-            yield from _of_pairs(channels, structure._replace(**own), factors, None)
+            yield from _of_pairs(channels, with_multiplier_of(rule, structure), factors, None)
 
 
 def _of_pairs(channels: list[FitData], rule: FittedRule, factors: list[Pair], integers: Any) -> Iterator[Fitted]:
@@ -164,22 +137,7 @@ def of_any_scale_and_bias(
     """Find multipliers near a scale that is roughly known, or that the codes show, and what is added to their products.
 
     How far apart the ends of what may be added are is a concave function of the multiplier, so its top is found by
-    halving.
-
-    Parameters
-    ----------
-    channels : list of FitData
-        Data of each channel.
-    scale : ndarray of float64
-        About the scale of each channel.
-    progress : callable
-        Called with words that say what is tried next.
-    about : float
-        By which share of itself it may be away.
-
-    Yields
-    ------
-    Fitted
+    halving. For the arguments see `of_any_scale`.
     """
     most = max(int(np.abs(data.x).max(initial=1)) for data in channels)
     bits = min(31, _MOST_BITS - most.bit_length())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops.rules.fitted import FittedRule, multiplier_of
 from qops.tools.explain.fit_data import FitData, parts_of
 
-__all__ = ["ROUNDINGS", "Fitted", "multipliers_of", "of_any_scale", "of_scales"]
+__all__ = ["ROUNDINGS", "Fitted", "multipliers_of", "of_any_scale", "of_scales", "with_multiplier_of"]
 
 _BITS = (*range(4, 33), 1)
 ROUNDINGS = ("half_up", "half_away", "half_even", "floor", "truncate")
@@ -85,6 +85,11 @@ def multipliers_of(scales: Mapping[Any, Any], data: FitData) -> tuple[list[Fitte
     return list(found.values()), numbers[:, 0], numbers[:, 1]
 
 
+def with_multiplier_of(rule: FittedRule, structure: FittedRule) -> FittedRule:
+    """Give a structure with how another rule makes its multiplier."""
+    return structure._replace(bits=rule.bits, source=rule.source, made=rule.made, scales=rule.scales)
+
+
 def of_scales(channels: list[FitData], scales: Mapping[Any, Any], progress: Callable[[str], None]) -> Iterator[Fitted]:
     """Try each multiplier that is made of the scale with each structure.
 
@@ -107,8 +112,7 @@ def of_scales(channels: list[FitData], scales: Mapping[Any, Any], progress: Call
         progress(str(structure))
         codes = first.codes(structure, m[:, None], n[:, None])
         for i in np.flatnonzero((codes == first.y).all(axis=1)):
-            own = {name: getattr(rules[i], name) for name in ("bits", "source", "made", "scales")}
-            one = structure._replace(**own)
+            one = with_multiplier_of(rules[i], structure)
             if all(part.gives(one, m[i], n[i]) for part in others) and _all_give(channels, one, scales[one.scales]):
                 yield Fitted(one, None)
 

@@ -16,7 +16,7 @@ from qops.nnlib.fused_node import FusedNode
 from qops.nnlib.supernode import Supernode
 from qops.qtensor import TensorLike
 from qops.tools.explain.arguments import dump_of
-from qops.tools.explain.candidates import Candidate
+from qops.tools.explain.candidate import Candidate
 from qops.tools.explain.explanation import Explanation
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.verdicts import explained, systems_of

@@ -14,6 +14,7 @@ from qops.rules.bias_rules import REAL_BIAS
 from qops.rules.binary import ADD, MUL
 from qops.rules.quantize_rules import QUANTIZE
 from qops.tools.explain import candidates
+from qops.tools.explain.candidate import Candidate
 from qops.tools.explain.explanation import Explanation, all_integers
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.verdicts import systems_of
@@ -166,7 +167,7 @@ def _functions(dump: Dump, rules: list[str]) -> list[tuple[list[str], NDArray[An
     return found
 
 
-def _codes(dump: Dump, c: candidates.Candidate) -> NDArray[Any]:
+def _codes(dump: Dump, c: Candidate) -> NDArray[Any]:
     """The codes of a candidate; an empty array if it does not take the scale."""
     try:
         return c.codes(dump).reshape(-1)

@@ -8,34 +8,25 @@ from dataclasses import replace
 import numpy as np
 
 from qops._kernels.arrays.window import Window
+from qops.tools.explain.mistake import Mistake
 from qops.tools.explain.op_dump import Dump
 from qops.window import padding_of, pair
 
-__all__ = ["of_pools"]
+__all__ = ["in_pools"]
 
 
-def of_pools(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Give each mistake, and the dump without it.
-
-    Parameters
-    ----------
-    dump : Dump
-        Of kind "average_pool".
-
-    Yields
-    ------
-    (str, Dump)
-    """
+def in_pools(dump: Dump) -> Iterator[Mistake]:
+    """Give each mistake, and the dump without it."""
     if dump.x.ndim != 4:
         return
     seen = replace(dump, x=np.ascontiguousarray(dump.x.transpose(0, 2, 3, 1)))
-    yield "x is NCHW, y NHWC", seen
+    yield Mistake("x is NCHW, y NHWC", seen)
     if dump.y.ndim == 4:
-        yield "x and y are NCHW", replace(seen, y=dump.y.transpose(0, 2, 3, 1))
+        yield Mistake("x and y are NCHW", replace(seen, y=dump.y.transpose(0, 2, 3, 1)))
     yield from _paddings(dump)
 
 
-def _paddings(dump: Dump) -> Iterator[tuple[str, Dump]]:
+def _paddings(dump: Dump) -> Iterator[Mistake]:
     """Taps on padding that were counted, or not, or read as another code than that of real 0."""
     n = dump.numbers
     sides = padding_of(n.get("padding", "valid"))
@@ -45,8 +36,8 @@ def _paddings(dump: Dump) -> Iterator[tuple[str, Dump]]:
         return
     for counts, words in ((True, "taps on padding counted"), (False, "taps on padding not counted")):
         if n.get("count_padding") is not counts:
-            yield words, dump.but(count_padding=counts)
+            yield Mistake(words, dump.but(count_padding=counts))
     if n["zero_point"]:
         padded = np.pad(dump.x, ((0, 0), *sides, (0, 0)))
         whole = replace(dump.but(padding=0, count_padding=None), x=padded)
-        yield "padded with code 0 instead of the zero point", whole
+        yield Mistake("padded with code 0 instead of the zero point", whole)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qops.codes import TABLE
 from qops.rules.table import BLOCKS
 from qops.tools.explain import candidates
-from qops.tools.explain.candidates import Candidate
+from qops.tools.explain.candidate import Candidate
 from qops.tools.explain.op_dump import Dump
 
 __all__ = ["Probe", "boundaries", "distinct", "edges", "probe_for", "separating", "windows_of"]

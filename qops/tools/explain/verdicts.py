@@ -18,12 +18,14 @@ from qops.rules.quantize_rules import QUANTIZE
 from qops.rules.read_rules import READ_RULES
 from qops.rules.table import BLOCKS, TABLE
 from qops.tools.explain import candidates
-from qops.tools.explain.candidates import Candidate
+from qops.tools.explain.candidate import Candidate
 from qops.tools.explain.explanation import Explanation, Verdict, Witness
 from qops.tools.explain.fitting import fit as fitted
-from qops.tools.explain.mistakes import may_touch_one, tails, undone, without_tail
+from qops.tools.explain.mistakes import undone
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import Probe, probe_for
+from qops.tools.explain.rule_mistakes import of_another_scale, of_the_other_side, that_wrap
+from qops.tools.explain.tails import tails, without_tail
 
 __all__ = ["explained", "rules_of", "systems_of"]
 
@@ -136,11 +138,11 @@ def _tried(dump: Dump, rules: Iterable[Candidate], progress: Callable[[str], Non
 
 def _mistaken(dump: Dump, sums: set[int], nearest: int) -> Iterator[tuple[Dump, list[Candidate]]]:
     """Give the dump without each mistake, and the rules to try on it; `nearest` rules differ in so many integers."""
-    for words, seen in undone(dump, int(dump.y.sum(dtype=np.int64)) in sums):
-        if nearest != 1 or may_touch_one(words):
-            yield seen, [c._replace(before=words) for c in candidates.of(seen)]
-    yield dump, [*candidates.of_another_scale(dump), *candidates.of_the_other_side(dump)]
-    yield dump, list(candidates.that_wrap(dump))
+    for mistake in undone(dump, int(dump.y.sum(dtype=np.int64)) in sums):
+        if nearest != 1 or mistake.may_touch_one:
+            yield mistake.without, [c._replace(before=mistake.words) for c in candidates.of(mistake.without)]
+    yield dump, [*of_another_scale(dump), *of_the_other_side(dump)]
+    yield dump, list(that_wrap(dump))
 
 
 def _mistakes(dump: Dump, sums: set[int], nearest: int, progress: Callable[[str], None]) -> list[Verdict]:

@@ -89,7 +89,7 @@ def _packed(op: Op, graph: Graph, port: str) -> dict[str, NDArray[Any]]:
     moved = bias - layer.x_zero_point * sums
     if np.abs(moved).max(initial=0) >= 2**31:
         return found
-    if port == "cmsis-nn" and op.kind == "FULLY_CONNECTED":
+    if port in kind_named(op.kind).sums_for:
         found |= {"kernel_sums": sums.astype(np.int32), "kernel_sums_with_bias": moved.astype(np.int32)}
     elif port == "xnnpack":
         found |= {"kernel_sums": sums.astype(np.int32), "packed_bias": moved.astype(np.int32)}

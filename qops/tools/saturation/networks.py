@@ -15,6 +15,7 @@ from qops import onnx
 from qops._kernels.arrays.refusal import bad_value
 from qops.models.argument import graph_of
 from qops.models.graph import Graph
+from qops.models.kinds import OPERATORS
 from qops.models.lanes.read import layers_of
 from qops.models.lanes.route import NEON_TAPS, TFLITE_KERNELS, route
 from qops.models.lanes.runtimes import Place, place_of
@@ -62,7 +63,7 @@ def of_network(what: Any, data: Any, machine: Any, runtime: str | None) -> Satur
     layers, unread = _routed(layers, unread, place)
     taps = {name for name, sums in layers.items() if route(sums, place.machine, place.runtime).machine == NEON_TAPS}
     graph = replace(graph, ops=tuple(_exact_sums(op) if op.name in taps else op for op in graph.ops)) if taps else graph
-    graph = replace(graph, ops=tuple(_exact_lstm(op) for op in graph.ops))
+    graph = replace(graph, ops=tuple(_by_exact_kernel(op) for op in graph.ops))
     if not layers and not unread:
         raise bad_value("what", f"{graph.name} has no layer that multiplies codes; a file with QDQ needs runtime 'ort'")
     told = Saturation(graph.name, place.machine.name, place.runtime, (), tuple(unread))
@@ -112,10 +113,10 @@ def _exact_sums(op: Op) -> Op:
     return replace(op, call=call, direct=None)
 
 
-def _exact_lstm(op: Op) -> Op:
-    """Give an LSTM that loses nothing: the kernel of x86, which else computes as that of ARM."""
-    is_lossy = op.kind == "UNIDIRECTIONAL_SEQUENCE_LSTM" and op.remade is not None and op.runtime.endswith("_arm")
-    return op.remade("reference") if is_lossy and op.remade is not None else op
+def _by_exact_kernel(op: Op) -> Op:
+    """Give an op of 64-bit ARM by the kernel that loses nothing and else computes the same, if there is one."""
+    kernel = OPERATORS[op.kind].exact_kernel if op.kind in OPERATORS else ""
+    return op.remade(kernel) if kernel and op.remade is not None and op.runtime.endswith("_arm") else op
 
 
 def _exact(what: Any, runtime: str) -> Graph:

@@ -28,10 +28,6 @@ _TYPES = {GemmU8S8S32: "u8", GemmS8S8S32: "s8"}
 def machine_of(op: Any) -> str:
     """Give the lanes of the instruction set that an op is for.
 
-    Parameters
-    ----------
-    op : prepared op
-
     Returns
     -------
     str

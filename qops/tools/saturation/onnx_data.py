@@ -7,32 +7,10 @@ from typing import Any
 import numpy as np
 
 from qops._kernels.arrays.refusal import bad_value
-from qops.tools.saturation.onnx_model import OnnxModel
+from qops.tools.saturation.onnx_model import OnnxModel, is_layer_of_codes, places_of
 
 __all__ = ["with_signed_data"]
 
-_ONE = (((0,), (1, 2)), ((-1,), (3, 4)))
-_LAYER = (((0,), (1, 2)), ((-1,), (6, 7)))
-_TWO = (((0,), (1, 2)), ((3,), (4, 5)), ((-1,), (6, 7)))
-_CODES = {
-    "QuantizeLinear": (((-1,), (1, 2)),),
-    "DequantizeLinear": (((0,), (1, 2)),),
-    "QLinearConv": _LAYER,
-    "QLinearMatMul": _LAYER,
-    "QGemm": (((0,), (1, 2)), ((-1,), (7, 8))),
-    "QLinearAdd": _TWO,
-    "QLinearMul": _TWO,
-    "QLinearGlobalAveragePool": _ONE,
-    "QLinearAveragePool": _ONE,
-    "QLinearLeakyRelu": _ONE,
-    "QLinearSigmoid": _ONE,
-    "QLinearSoftmax": _ONE,
-    "MatMulInteger": (((0,), (None, 2)),),
-    "ConvInteger": (((0,), (None, 2)),),
-    "MatMulIntegerToFloat": (((0,), (2, 4)),),
-}
-"""Nodes on codes: which tensors of data they read and write, -1 for the result, with the places of scale and zero
-point."""
 _UINT8 = 2
 _MAKES_UINT8 = ("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "Cast")
 
@@ -65,15 +43,14 @@ def with_signed_data(model: OnnxModel) -> None:
 
 def _zero_points(model: OnnxModel, node: Any) -> list[int]:
     """Give the places of the zero points of data of a node, where it gives or reads codes."""
-    if node.op_type == "QLinearConcat":
-        return [1, *range(4, len(node.input), 3)]
-    found = []
-    for (tensor,), (_, zero) in _CODES.get(node.op_type, ()):
-        is_constant = tensor >= 0 and node.input[tensor] in model.constants
-        is_float = node.op_type == "QGemm" and tensor < 0 and not model.given(node, 7)
-        if not is_constant and not is_float:
-            found.append(zero)
-    return found
+    places = places_of(node)
+    if places is None:
+        return []
+    data = places.of[:-1] if is_layer_of_codes(node) else places.of
+    found = [one.zero_point for one in data if node.input[one.tensor] not in model.constants]
+    if places.y is not None and model.given(node, places.y[0]):  # without a scale the result is float32
+        found.append(places.y[1])
+    return sorted(found)
 
 
 def _flip(model: OnnxModel, node: Any, place: int) -> None:

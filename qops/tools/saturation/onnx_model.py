@@ -4,38 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops.models.kinds import NODES
+from qops.models.lanes.prepared import MADE
+from qops.models.onnx.file import Node
+from qops.models.onnx.inputs import Spec
+from qops.models.onnx.kinds import ON_CODES, spec_of
 
-__all__ = ["OnnxModel", "OnnxPlaces"]
-
-
-class OnnxPlaces(NamedTuple):
-    """Where the parts of a layer stand among the inputs of its node; None where it has no such input."""
-
-    x: tuple[int, int | None, int]
-    w: tuple[int, int | None, int | None]
-    bias: int | None = None
+__all__ = ["OnnxModel", "is_layer_of_codes", "places_of"]
 
 
-_INTEGER = OnnxPlaces((0, None, 2), (1, None, 3))
-PLACES = {
-    "QLinearConv": OnnxPlaces((0, 1, 2), (3, 4, 5), 8),
-    "QLinearMatMul": OnnxPlaces((0, 1, 2), (3, 4, 5)),
-    "QGemm": OnnxPlaces((0, 1, 2), (3, 4, 5), 6),
-    "MatMulInteger": _INTEGER,
-    "ConvInteger": _INTEGER,
-    "MatMulIntegerToFloat": OnnxPlaces((0, 2, 4), (1, 3, 5)),
-    "DynamicQuantizeMatMul": OnnxPlaces((0, None, 9), (1, 2, 3)),
-}
-"""Nodes on codes: data, weights and bias, each with its scale and its zero point. A bias of floats has no place."""
-FLOATS = ("Conv", "MatMul", "Gemm")
-"""Nodes that read all of these by DequantizeLinear."""
-_DEQUANTIZE = (0, 1, 2)
+def is_layer_of_codes(node: Any) -> bool:
+    """Whether a node of a file sums up products of codes."""
+    return node.op_type in NODES and NODES[node.op_type].prepared in MADE
+
+
+def _is_layer_of_floats(node: Any) -> bool:
+    """Whether a node of a file is a layer that reads its data and its weights by DequantizeLinear."""
+    found = NODES.get(ON_CODES.get(node.op_type, ""))
+    return found is not None and found.prepared in MADE
+
+
+def places_of(node: Any) -> Spec | None:
+    """Give where codes, scales and zero points stand among the inputs of a node of a file; None if it has none."""
+    return spec_of(Node(node.op_type, "", node.name, tuple(node.input), tuple(node.output), {}, 1))
 
 
 class OnnxModel:
@@ -101,7 +98,7 @@ class OnnxModel:
         """Give the name of an input, "" if it is left out."""
         return "" if place is None or place >= len(node.input) else str(node.input[place])
 
-    def layer(self, weights: str) -> tuple[Any, Any, OnnxPlaces | None]:
+    def layer(self, weights: str) -> tuple[Any, Any]:
         """Give the node of a layer and the one that holds its weights, which are the same for nodes on codes."""
         if weights not in self.constants:
             raise bad_value("path", f"the weights {weights!r} are no initializer of the file")
@@ -109,10 +106,10 @@ class OnnxModel:
         if len(readers) == 1 and readers[0].op_type == "DequantizeLinear":
             holder = readers[0]
             readers = self.readers.get(holder.output[0], [])
-            if len(readers) == 1 and readers[0].op_type in FLOATS:
-                return readers[0], holder, None
-        elif len(readers) == 1 and readers[0].op_type in PLACES:
-            return readers[0], readers[0], PLACES[readers[0].op_type]
+            if len(readers) == 1 and _is_layer_of_floats(readers[0]):
+                return readers[0], holder
+        elif len(readers) == 1 and is_layer_of_codes(readers[0]):
+            return readers[0], readers[0]
         said = ", ".join(f"{node.op_type} {node.name!r}" for node in readers)
         raise bad_value("path", f"the weights {weights!r} are read by more than one layer, or moved first: {said}")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops.models.lanes.sums import Sums
-from qops.tools.saturation.onnx_model import PLACES, OnnxModel
+from qops.tools.saturation.onnx_model import OnnxModel, places_of
 from qops.tools.saturation.repair import Repair
 
 __all__ = ["put_into_onnx"]
@@ -36,7 +36,7 @@ def put_into_onnx(model: OnnxModel, weights: str, sums: Sums, made: Repair) -> N
     ValueError
         A form of the layer in which the file cannot hold the repair.
     """
-    node, holder, places = model.layer(weights)
+    node, holder = model.layer(weights)
     if made.channels is not None:
         _put_in_order(model, node, made.channels, sums)
     if made.data_scale != 1:
@@ -46,11 +46,7 @@ def put_into_onnx(model: OnnxModel, weights: str, sums: Sums, made: Repair) -> N
     if (made.scale != 1).any():
         _widen(model, node, holder, made.scale)
     if (factor != 1).any():
-        _put_bias(model, node, places, factor)
-
-
-def _place_of_weights(model: OnnxModel, node: Any, holder: Any) -> tuple[int, int | None, int | None]:
-    return (0, 1, 2) if holder.op_type == "DequantizeLinear" else PLACES[node.op_type].w
+        _put_bias(model, node, factor)
 
 
 def _put_codes(model: OnnxModel, node: Any, holder: Any, weights: str, made: Repair) -> None:
@@ -66,7 +62,9 @@ def _put_codes(model: OnnxModel, node: Any, holder: Any, weights: str, made: Rep
 
 def _widen(model: OnnxModel, node: Any, holder: Any, factor: NDArray[np.float64]) -> None:
     """Give the weights a scale for each output channel."""
-    _, scale, zero = _place_of_weights(model, node, holder)
+    places = places_of(holder)
+    assert places is not None
+    _, scale, zero, _ = places.of[-1]
     if scale is None:
         _widen_behind(model, node, factor)
         return
@@ -81,7 +79,7 @@ def _widen(model: OnnxModel, node: Any, holder: Any, factor: NDArray[np.float64]
     given = model.given(holder, zero)
     if given:
         zeros = model.array(given)
-        model.put(holder, zero or 0, model.constant(given, np.broadcast_to(np.ravel(zeros), new.shape)))
+        model.put(holder, zero, model.constant(given, np.broadcast_to(np.ravel(zeros), new.shape)))
     if holder.op_type == "DequantizeLinear":
         for one in [one for one in holder.attribute if one.name == "axis"]:
             holder.attribute.remove(one)
@@ -115,11 +113,12 @@ def _widen_behind(model: OnnxModel, node: Any, factor: NDArray[np.float64]) -> N
     model.put(found, place, model.constant(scale, wide.astype(own.dtype).reshape(-1, *axes)))
 
 
-def _put_bias(model: OnnxModel, node: Any, places: Any, factor: NDArray[np.float64]) -> None:
+def _put_bias(model: OnnxModel, node: Any, factor: NDArray[np.float64]) -> None:
     """A bias of codes has the scale of the products: its codes become as much smaller as that becomes wider."""
+    places = places_of(node)
     if places is not None:
         name = model.given(node, places.bias)
-        if name:
+        if name and places.bias is not None:
             model.put(node, places.bias, model.constant(name, _smaller(model.array(name), factor)))
         return
     writer = model.writer.get(model.given(node, 2))
@@ -155,9 +154,10 @@ def _codes_before(model: OnnxModel, node: Any) -> tuple[Any, list[str]]:
 
 def _on_codes(model: OnnxModel, node: Any) -> tuple[str, list[str], bool]:
     """Give the codes that a node reads, their scale and zero point, and whether the node reads floats."""
-    if node.op_type in PLACES:
-        x = PLACES[node.op_type].x
-        return node.input[0], [model.given(node, place) for place in x[1:]], False
+    places = places_of(node)
+    if places is not None:
+        of_data = places.of[0][1:3] if len(places.of) > 1 else (None, None)  # a layer may quantize its data itself
+        return node.input[0], [model.given(node, place) for place in of_data], False
     writer, numbers = _codes_before(model, node)
     if writer.output[0] == node.input[0]:
         return writer.input[0], numbers, True
@@ -168,9 +168,7 @@ def _put_in_order(model: OnnxModel, node: Any, channels: NDArray[np.int64], sums
     """Gather the channels of the data; beside those that are added stand weights of 0, so any channel serves."""
     if np.any(sums.w_zero):
         raise bad_value("how", "'pairs' adds weights of code 0, and the zero point of these weights is another")
-    is_dynamic = node.op_type == "DynamicQuantizeMatMul"  # its data are floats, and are quantized in it
-    none: tuple[str, list[str], bool] = node.input[0], [], False
-    codes, numbers, is_float = none if is_dynamic else _on_codes(model, node)
+    codes, numbers, is_float = _on_codes(model, node)
     index = model.constant("channels", np.maximum(channels, 0))
     moved = model.node("Gather", [codes, index], codes, node, axis=1 if sums.is_convolution else -1)
     if is_float:
@@ -189,8 +187,9 @@ def _narrow_data(model: OnnxModel, node: Any, sums: Sums) -> None:
     half = model.node("QuantizeLinear", [real, scale, zero], codes, node)
     top = model.constant("top", np.uint8(127))
     half = model.node("Clip", [half, "", top], codes, node)
-    if is_float:
+    places = places_of(node)
+    if is_float or places is None:
         model.put(node, 0, model.node("DequantizeLinear", [half, scale, zero], node.input[0], node))
         return
-    for place, name in zip(PLACES[node.op_type].x, (half, scale, zero), strict=True):
+    for place, name in zip(places.of[0][:3], (half, scale, zero), strict=True):
         model.put(node, place or 0, name)

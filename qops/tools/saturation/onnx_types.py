@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from qops._kernels.arrays.refusal import bad_value
-from qops.tools.saturation.onnx_model import PLACES, OnnxModel
+from qops.tools.saturation.onnx_model import OnnxModel, is_layer_of_codes, places_of
 
 __all__ = ["with_other_types"]
-
-_PLACES = {"DequantizeLinear": (0, 1, 2), **{kind: places.w for kind, places in PLACES.items()}}
 
 
 def with_other_types(model: OnnxModel, names: Iterable[str]) -> None:
@@ -45,13 +43,14 @@ def _flipped(codes: Any) -> Any:
 
 def _move(model: OnnxModel, node: Any, name: str, dtype: Any) -> None:
     """Give a node a zero point of its own for weights that it reads."""
-    if node.op_type not in _PLACES or list(node.input).index(name) != _PLACES[node.op_type][0]:
+    places = places_of(node) if node.op_type == "DequantizeLinear" or is_layer_of_codes(node) else None
+    if places is None or list(node.input).index(name) != places.of[-1].tensor:
         raise bad_value("path", f"{node.op_type} {node.name!r} reads the weights {name!r} too")
-    _, scale, zero = _PLACES[node.op_type]
+    _, scale, zero, _ = places.of[-1]
     given = model.given(node, zero)
     if given:
         old = model.array(given)
     else:
         like = model.array(node.input[scale]) if scale is not None else np.float32(1)
         old = np.zeros(np.shape(like), dtype)
-    model.put(node, zero or 0, model.constant(f"{name}_zero_point", _flipped(np.asarray(old))))
+    model.put(node, zero, model.constant(f"{name}_zero_point", _flipped(np.asarray(old))))

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
+from qops.models.kinds import OPERATORS
 from qops.models.lanes.sums import Sums
 from qops.tools.saturation.repair import Repair, narrowed
 
 __all__ = ["TfliteModel"]
-
-_DEPTHWISE = "DEPTHWISE_CONV_2D"
 
 
 class TfliteModel:
@@ -77,7 +76,7 @@ class TfliteModel:
         old = self._codes(place)
         cells = made.weights.reshape(-1, *made.weights.shape[2:])  # (outputs, channels, taps)
         shape = self._graph.Tensors(place).ShapeAsNumpy()
-        new = cells[:, 0].T if kind == _DEPTHWISE else cells.transpose(0, 2, 1)
+        new = cells[:, 0].T if OPERATORS[kind].channel else cells.transpose(0, 2, 1)
         old[:] = np.ascontiguousarray(new, np.int8).reshape(shape).ravel().view(old.dtype)
         self._widen(place, made.scale)
         if bias is not None:

@@ -158,6 +158,25 @@ def test_scales_that_are_not_of_the_channels_are_refused_by_name(load):
     assert load(proto, "onnx").run(X)
 
 
+def test_filters_with_scales_of_others_are_refused_by_name(load):
+    net = Case(19)
+    x = net.pair(net.input([1, 2, 1, 2]), 0.5)
+    w = net.codes(np.ones((4, 2, 1, 1), np.int8), [1.0, 0.5], np.zeros(2, np.int8), axis=1)
+    proto = net.model(net.pair(net.node("Conv", x, w)))
+    with pytest.raises(ValueError, match=r"Conv \(Conv_\d+\): the scales of its weights are not one for each channel"):
+        load(proto, "ort")
+    assert load(proto, "onnx").run(X.reshape(1, 2, 1, 2))
+
+
+@pytest.mark.parametrize(("axis", "kind"), [(1, "QLinearMatMul"), (-1, "QLinearMatMul"), (0, "MatMul")])
+def test_a_product_to_codes_asks_along_which_axis_scales_lie(load, axis, kind):
+    net = Case(19)
+    x = net.pair(net.input([1, 4]), 0.5)
+    w = net.codes(np.eye(4, dtype=np.int8), [1.0, 0.5, 2.0, 0.25], np.zeros(4, np.int8), axis=axis)
+    graph = load(net.model(net.pair(net.node("MatMul", x, w))), "ort")
+    assert kind in [op.kind for op in graph.ops]
+
+
 @pytest.mark.parametrize("dtype", [np.int16, np.uint16])
 def test_products_whose_results_have_16_bits_are_refused(load, dtype):
     """Some CPUs run them as MatMulNBits."""

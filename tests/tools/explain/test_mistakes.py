@@ -8,6 +8,7 @@ import qops
 from qops import rules
 from qops.tools.explain.arguments import dump_of
 from qops.tools.explain.dump_file import read_dump
+from qops.tools.explain.mistakes import undone
 from qops.tools.explain.verdicts import explained
 from qops.window import padding_of
 
@@ -53,6 +54,18 @@ def test_requantize(rng, changes, given, words):
     assert {v.before for v in found.mistakes} == {v.before for v in found.nearest if v.differs == 0}
     y[77] ^= 1  # one integer that no rule gives
     assert not qops.explain(x, y, **HOW | given).mistakes
+
+
+def test_one_integer(rng):
+    """A clamp that cut one integer is found; mistakes that change many integers are not tried then."""
+    x = rng.integers(-9000, 9000, 5000).astype(np.int32)
+    x[1234] = -30_000
+    assert np.count_nonzero(made(x) == -128) == 1
+    found = qops.explain(x, made(x, qmin=-127), **HOW)
+    assert "clamped to a symmetric range" in {v.before for v in found.mistakes}
+    dump = dump_of("requantize", x, made(x, qmin=-90, qmax=90), None, {**HOW, "qmin": -100, "qmax": 100}, "x")
+    alone = {mistake.words for mistake in undone(dump, False) if mistake.may_touch_one}
+    assert alone == {"clamped at zero_point, a fused ReLU", "qmin and qmax left out", "clamped to codes -90 to 90"}
 
 
 @pytest.mark.parametrize(

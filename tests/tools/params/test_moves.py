@@ -178,12 +178,19 @@ SUMS = {
     "QGemm": ([F32(0.1), B(5), I32([4, -9, 70])], {"alpha": 0.3}),
 }
 """The inputs behind the matrix."""
+ZEROS = {
+    "MatMulInteger": (7, [1, 2, -3]),
+    "ConvInteger": (7, 2),
+    "MatMulIntegerToFloat": (7, 5),
+    "DynamicQuantizeMatMul": (None, 5),
+    "QGemm": (7, 5),
+}
+"""The zero points of data and weights."""
 
 
 def sums_of(kind, x, w, more):
     """The exact sums of codes less their zero points, (rows, columns)."""
-    zeros = {"MatMulInteger": (7, more[-1]), "MatMulIntegerToFloat": (7, 5), "QGemm": (7, 5), "ConvInteger": (7, 2)}
-    x_zero, w_zero = (np.asarray(zero, np.int64) for zero in zeros[kind])
+    x_zero, w_zero = (np.asarray(zero, np.int64) for zero in ZEROS[kind])
     if kind == "ConvInteger":
         return (x.astype(np.int64) - x_zero).reshape(4, 6) @ (w.astype(np.int64) - w_zero).reshape(3, 6).T
     sums = (x.astype(np.int64) - x_zero) @ (w.astype(np.int64) - w_zero)
@@ -227,6 +234,9 @@ def test_sums_that_become_floats_or_stay_integers(kind, tmp_path, rng, tried):
         text, values = ported.each(layer, [sums, channel][: len(layer.arguments)], wanted)
     tried.add(kind, ported.Program(tmp_path / kind, text, values, ported.numbers_like(wanted)), wanted)
     np.testing.assert_array_equal(layer.constants["weights"], w)
+    x_zero, w_zero = (layer.constants.get(name) for name in ("input_zero_point", "kernel_zero_point"))
+    np.testing.assert_array_equal(w_zero, ZEROS[kind][1])
+    assert x_zero == ZEROS[kind][0]
 
 
 @pytest.mark.parametrize("runtime", ["onnx", "ort"])

@@ -70,3 +70,25 @@ def test_refused(model, tmp_path, how, why):
     with pytest.raises(ValueError, match=f"how: .*{why}"):
         qops.saturation(path, x).write(tmp_path / "new.onnx", how)
     assert not (tmp_path / "new.onnx").exists()
+
+
+def test_a_layer_that_quantizes_its_data_itself(tmp_path):
+    """DynamicQuantizeMatMul reads no scale of its data, so there is none to widen; its channels can be moved."""
+    random = np.random.default_rng(0)
+    x = random.uniform(-0.1, 1, (8, 12)).astype(np.float32)
+    w = random.integers(-127, 128, (12, 5)).astype(np.int8)
+    weights = {"w": w, "w_scale": np.float32([0.01]), "w_zero": np.zeros(1, np.int8)}
+    node = helper.make_node("DynamicQuantizeMatMul", ["x", *weights], ["y"], "layer", domain="com.microsoft")
+    ends = [helper.make_tensor_value_info(name, 1, [8, n]) for name, n in (("x", 12), ("y", 5))]
+    parts = [numpy_helper.from_array(value, name) for name, value in weights.items()]
+    graph = helper.make_graph([node], "net", ends[:1], ends[1:], parts)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), path)
+    found = qops.saturation(path, x)
+    assert not found.safe
+    with pytest.raises(ValueError, match=r"how: .*does not say the scale"):
+        found.write(tmp_path / "new.onnx", "data_7_bits")
+    new = qops.saturation(found.write(tmp_path / "new.onnx", "pairs"), x)
+    assert new.safe
+    np.testing.assert_array_equal(new.outputs["y"], found.exact["y"])
