@@ -29,6 +29,8 @@ class OperatorKind:
         form of the operator has no C.
     sums_for : tuple of str
         The ports whose kernels take the sums of its weights as constants.
+    adds : bool
+        Whether a result is a sum or mean of its data, of which large ones may cancel.
     recodes : bool
         Whether it does nothing but take values to codes, or codes to values.
     clamps : bool
@@ -42,5 +44,6 @@ class OperatorKind:
     cut: Callable[..., Any] | None = None
     code: Callable[..., Any] | None = None
     sums_for: tuple[str, ...] = ()
+    adds: bool = False
     recodes: bool = False
     clamps: bool = False

@@ -197,8 +197,8 @@ def _kind(real: Callable[..., Any], **more: Any) -> Kind:
 
 
 KINDS = {
-    "ReduceMean": _kind(_real_reduced(np.mean)),
-    "ReduceSum": _kind(_real_reduced(np.sum)),
+    "ReduceMean": _kind(_real_reduced(np.mean), adds=True),
+    "ReduceSum": _kind(_real_reduced(np.sum), adds=True),
     "ReduceMax": _kind(_real_reduced(np.max)),
     "ReduceMin": _kind(_real_reduced(np.min)),
     "ReduceProd": _kind(_real_reduced(np.prod)),

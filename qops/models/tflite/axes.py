@@ -103,15 +103,14 @@ def _c_of_reduced(made: PortedLayer, op: Op, graph: Graph, target: Target, is_me
     return made._replace(rules=[rule], constants={**constants, **numbers}, code=code, arguments=("sum",))
 
 
-def _kind(maker: Callable[..., Any], reduce: Callable[..., Any], code: Callable[..., Any]) -> Kind:
-    return Kind(
-        make=_make_reduced(maker), real=_real_reduced(reduce), cut=_cut_along_axes, code=code, schema="ReducerOptions"
-    )
+def _kind(maker: Callable[..., Any], reduce: Callable[..., Any], code: Callable[..., Any], adds: bool = False) -> Kind:
+    make, real = _make_reduced(maker), _real_reduced(reduce)
+    return Kind(make=make, real=real, cut=_cut_along_axes, code=code, schema="ReducerOptions", adds=adds)
 
 
 KINDS = {
-    "MEAN": _kind(tflite.Mean, np.mean, partial(_c_of_reduced, is_mean=True)),
-    "SUM": _kind(tflite.Sum, np.sum, partial(_c_of_reduced, is_mean=False)),
+    "MEAN": _kind(tflite.Mean, np.mean, partial(_c_of_reduced, is_mean=True), adds=True),
+    "SUM": _kind(tflite.Sum, np.sum, partial(_c_of_reduced, is_mean=False), adds=True),
     "REDUCE_MAX": _kind(tflite.ReduceMax, np.max, _c_of_most("largest")),
     "REDUCE_MIN": _kind(tflite.ReduceMin, np.min, _c_of_most("smallest")),
 }

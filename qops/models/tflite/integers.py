@@ -102,7 +102,7 @@ def _make_product(site: PlacedOperator) -> OperatorRunner:
     axes, keep = tuple(site.constant(1).reshape(-1).tolist()), bool(site.options.get("KeepDims", False))
 
     def run(data: Array) -> Array:
-        return np.asarray(np.multiply.reduce(data, axes, np.int32, keepdims=keep))
+        return np.asarray(np.prod(data, axes, np.int32, keepdims=keep))
 
     return OperatorRunner((0,), run)
 

@@ -101,13 +101,15 @@ class Smallest(NamedTuple):
     how: str
 
 
-def apart(got: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
+def apart(got: NDArray[Any], wanted: NDArray[Any], beside: float = 0.0) -> NDArray[Any]:
     """Give how far apart two tensors are; of floats nothing up to a share of the largest value.
 
     Parameters
     ----------
     got, wanted : ndarray
         Tensors of one shape.
+    beside : float
+        A larger value that the floats are made of, where there is one: the last bits of sums are those of their terms.
 
     Returns
     -------
@@ -120,7 +122,7 @@ def apart(got: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
     if got.dtype.kind in "fc":
         found[(got == wanted) | (np.isnan(got) & np.isnan(wanted))] = 0  # also infinities
         found[np.isnan(found)] = np.inf
-        found[found <= _FLOAT * np.abs(wanted[np.isfinite(wanted)]).max(initial=0)] = 0
+        found[found <= _FLOAT * np.abs(wanted[np.isfinite(wanted)]).max(initial=beside)] = 0
     return found
 
 

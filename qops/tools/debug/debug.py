@@ -18,7 +18,8 @@ from qops.models.live import Live
 from qops.models.noise import noise
 from qops.qtensor import TensorLike
 from qops.tools.debug.case import Case
-from qops.tools.debug.causes import Cause, cause_of
+from qops.tools.debug.cause import Cause
+from qops.tools.debug.causes import cause_of
 from qops.tools.debug.columns import column_of
 from qops.tools.debug.device import named, never_written
 from qops.tools.debug.device_tensors import tensors_of

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models import Graph, Op, Tensor
+from qops.models.kinds import kind_named
 from qops.models.live import Live
 from qops.models.op import in_real_numbers
 from qops.tools.debug.case import Case, Worst, apart
@@ -207,20 +208,32 @@ def _compare_layer(
     if not found:
         return LayerResult(LayerRow(op.name, op.kind, "", op.rule, *(None,) * 8), fed, wanted, 0, None)
     rows = []
+    beside = _largest_of(inputs) if kind_named(op.kind).adds else 0.0
     for i, (got, wrong) in enumerate(found):
         tensor = tensors[op.outputs[i]]
-        rows.append(_row(op, tensor, raw[i] is not None, (got, wanted[i], whole[i], real[i]), wrong))
+        off = None if raw[i] is None else apart(got, wanted[i], beside)
+        rows.append(_row(op, tensor, off, (got, wanted[i], whole[i], real[i]), wrong))
     place = next((i for i, row in enumerate(rows) if row.differ), 0)
     return LayerResult(rows[place], fed, wanted, place, found[place][1])
 
 
+def _largest_of(inputs: Sequence[NDArray[Any] | None]) -> float:
+    """Give the largest of the floats that an op reads; 0 where one is not finite."""
+    floats = [x for x in inputs if x is not None and x.dtype.kind == "f"]
+    largest = max((float(np.abs(x).max(initial=0)) for x in floats), default=0.0)
+    return largest if np.isfinite(largest) else 0.0
+
+
 def _row(
-    op: Op, tensor: Tensor, is_dumped: bool, arrays: tuple[Any, Any, Any, NDArray[Any] | None], wrong: Wrong | None
+    op: Op,
+    tensor: Tensor,
+    off: NDArray[Any] | None,
+    arrays: tuple[Any, Any, Any, NDArray[Any] | None],
+    wrong: Wrong | None,
 ) -> LayerRow:
     got, wanted, whole, real = arrays
     differ = share = largest = of_whole = None
-    if is_dumped:
-        off = apart(got, wanted)
+    if off is not None:
         differ = int(np.count_nonzero(off)) if wrong is None else wrong.differ
         most = off.max(initial=0)
         largest = int(most) if got.dtype.kind in "iub" else float(most) if np.isfinite(most) else None

@@ -141,3 +141,16 @@ def test_codes_behind_floats_that_the_dump_lacks_say_so(tmp_path, off, dumped, s
         del dump[sums]
     first = qops.debug(path, device=dump).first
     assert ("floats that the dump lacks" in first.cause) == says
+
+
+@pytest.mark.parametrize(("off", "differ"), [(1e-7, 0), (0.01, 1)])
+def test_the_last_bits_of_a_sum_are_those_of_its_terms(tmp_path, off, differ):
+    """The mean of a layer norm is nearly 0, and each order of its terms leaves another rest."""
+    net = Network()
+    x = net.input([1, 4])
+    mean = net.node("ReduceMean", x, axes=[1])
+    path = tmp_path / "mean.onnx"
+    path.write_bytes(net.model(mean).SerializeToString())
+    data = F32([[1, -3, 4, -2]])
+    found = qops.debug(path, device={x: data, mean: F32([[off]])})
+    assert [row.differ for row in found.layers] == [differ]
