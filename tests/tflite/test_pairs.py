@@ -181,7 +181,7 @@ def test_products_that_c_does_not_define_are_refused():
 
 
 def test_pairs_of_transposed_convolutions_and_lstms_are_counted():
-    """One pair at k and k + 8, which share a lane, and codes that share none; an LSTM has lanes of whole blocks alone."""
+    """A pair at k and k + 8, which share a lane, and codes that share none; an LSTM has lanes of whole blocks alone."""
     w = np.zeros((2, 1, 1, 20), np.int8)
     w[0, 0, 0, [0, 8]] = w[1, 0, 0, [3, 4]] = -128
     scales = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0}
