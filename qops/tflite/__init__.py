@@ -23,9 +23,9 @@ in CamelCase. The function does all of that for a single call, and keeps nothing
 
 Not modelled: ``BIDIRECTIONAL_SEQUENCE_LSTM``, ``CUMSUM``, ``DIV``, ``EQUAL``, ``GREATER``, ``LESS``, ``PACK``,
 ``RESHAPE``, ``SLICE``, ``SPLIT``, ``SPLIT_V``, ``STRIDED_SLICE``, ``TRANSPOSE``, ``UNPACK``; LiteRT on 32-bit ARM, and
-on cores with SME; on plain NEON, grouped convolutions with pairs of -128 in their weights; float activations with
-quantized weights (hybrid), but `qops.models` runs ``FULLY_CONNECTED``, ``CONV_2D`` and ``DEPTHWISE_CONV_2D`` of these;
-blockwise weights, weights of 2 bits, sparse weights; LSTMs with peepholes, projection or layer norm.
+on cores with SME; float activations with quantized weights (hybrid), but `qops.models` runs ``FULLY_CONNECTED``,
+``CONV_2D`` and ``DEPTHWISE_CONV_2D`` of these as LiteRT does on x86, not on ARM, nor TFLite Micro; blockwise weights,
+weights of 2 bits, sparse weights; LSTMs with peepholes, projection or layer norm.
 """
 
 from typing import TYPE_CHECKING

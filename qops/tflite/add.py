@@ -49,8 +49,9 @@ def add(
     int16, taken to twice the larger scale, added, and taken to `y_scale`, each step rounded twice. The optimised kernel
     of 8 bits does whole blocks of 16 elements (8 of uint8) otherwise, and their results wrap to 16 bits. If shapes
     broadcast, it has blocks in each row of neighbours of both operands, and blocks of 8 where one operand is one number
-    for the row. XNNPACK has two factors of 21 bits and one shift; if a ratio of scales is not in [2**-10, 2**8), the
-    optimised kernel runs.
+    for the row. Of int16 it takes the operands to twice the larger scale with one rounding, half up, in whole blocks of
+    16 elements, if shapes do not broadcast. XNNPACK has two factors of 21 bits and one shift; if a ratio of scales is
+    not in [2**-10, 2**8), the optimised kernel runs.
 
     Parameters
     ----------

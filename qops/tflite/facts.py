@@ -114,6 +114,8 @@ class Kernel(NamedTuple):
     """The rule of ADD where ratios of scales are not in [2**-10, 2**8), if another one takes over there."""
     sub_beyond: str
     """The rule of SUB where ratios of scales are not in [2**-10, 2**8), if another one takes over there."""
+    add_int16_in_blocks: bool
+    """Whether ADD of int16 rounds operands once in whole blocks of 16 elements, where shapes do not broadcast."""
     any_zero_point: bool
     """Whether the zero points of operands of ADD and MUL need not be codes."""
     shifts_int16: bool

@@ -87,6 +87,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "sub":                     (_DOUBLE,      _DOUBLE,       "xnnpack",     _DOUBLE),
     "add_beyond":              ("",           "",            "blocks",       ""),
     "sub_beyond":              ("",           "",            _DOUBLE,        ""),
+    "add_int16_in_blocks":     (False,        True,          True,          False),
     "any_zero_point":          (True,         True,          False,         True),
     "shifts_int16":            (True,         True,          True,          False),
     "mul":                     (_DOUBLE,      "blocks",      _EVEN,         _DOUBLE),

@@ -19,7 +19,7 @@ from qops.isa import MACHINES
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import quantized, wrap
 
-__all__ = ["MOST_TAPS", "Losses", "Lossy", "lefts", "losses"]
+__all__ = ["MOST_TAPS", "Losses", "Lossy", "lefts", "losses", "unsafe_pairs"]
 
 NEON = MACHINES["neon"]
 BLOCK = NEON.group * NEON.distance
@@ -109,6 +109,28 @@ def losses(w: NDArray[Any], how: Lossy) -> Losses | None:
     if both is None and not left.any():
         return None
     return Losses(both, lanes, form, x, left, left_shift == "saturates")
+
+
+def unsafe_pairs(found: Losses | None, shape: tuple[int, ...], pairs: str) -> tuple[int, int]:
+    """Count the pairs of weights of the lowest code, and all pairs, of weights of this shape.
+
+    Parameters
+    ----------
+    found : Losses or None
+        What `losses` gives of the weights.
+    shape : tuple of int
+        Theirs, (outputs, taps, channels of a group).
+    pairs : str
+        "tap" or "whole", as of `LanePairs`.
+
+    Returns
+    -------
+    (int, int)
+    """
+    outputs, taps, channels = shape
+    blocks = channels // BLOCK if pairs == "whole" else -(-channels // BLOCK)
+    count = 0 if found is None or found.pairs is None else int(found.pairs.sum())
+    return count, outputs * taps * blocks * NEON.distance
 
 
 def _in_lanes(codes: NDArray[Any], form: LanePairs, lowest: int, zero: int) -> NDArray[np.float32]:

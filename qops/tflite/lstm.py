@@ -15,7 +15,7 @@ from qops.checks import native, number, put
 from qops.tflite import _checks as check
 from qops.tflite import fixed_point
 from qops.tflite.arithmetic import F32, Codes, named, quantized, rounded_shift, scaled_wide, wrap
-from qops.tflite.losses import LanePairs, Losses, Lossy, losses
+from qops.tflite.losses import LanePairs, Losses, Lossy, losses, unsafe_pairs
 from qops.tflite.op import PreparedOp
 from qops.tflite.tables import sigmoid_16, tanh_16
 
@@ -112,9 +112,16 @@ class UnidirectionalSequenceLstm(PreparedOp):
             self._last = quantized(2.0**-30 / hidden_scale)
 
     @property
-    def has_unsafe_weights(self) -> bool:
-        """Whether sums of these weights and of some data lose something."""
-        return any(lost is not None for lost in self._lost)
+    def unsafe_pairs(self) -> tuple[int, int]:
+        """How many pairs of products of some data leave 16 bits, and how many pairs there are; 0 of 0 in wide lanes."""
+        pairs = self._facts.lstm_pairs
+        if not pairs:
+            return 0, 0
+        both = [
+            unsafe_pairs(lost, (w.shape[0] * w.shape[1], 1, w.shape[2]), pairs)
+            for lost, w in zip(self._lost, (self._w, self._r), strict=True)
+        ]
+        return both[0][0] + both[1][0], both[0][1] + both[1][1]
 
     @property
     def integers(self) -> dict[str, Any]:

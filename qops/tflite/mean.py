@@ -142,7 +142,7 @@ class Sum(Scaled):
         ratio = F32(x_scale) / F32(y_scale)
         if how == "linear" or (how == "float" and self._dtype == np.int16):
             bias = F32(F32(-F32(x_zero) * ratio) * F32(n))
-            return half_away(F32(self._sums(data, axes).astype(F32) * ratio) + bias) + y_zero
+            return half_away(multiply_add(self._sums(data, axes).astype(F32), ratio, bias, self._facts.fuses)) + y_zero
         if how == "float":
             return self._in_float(self._sums(data, axes), n, ratio)
         if how == "bytes" and self._dtype == np.int16:
@@ -223,7 +223,7 @@ def sum(
     """Add codes along axes.
 
     ``(sum - n * x_zero_point) * x_scale / y_scale``: by a multiplier in the reference and TFLM, in float32 in the
-    others, and by fused multiply-adds in XNNPACK on 64-bit ARM.
+    others, and by fused multiply-adds there on 64-bit ARM.
 
     Parameters
     ----------

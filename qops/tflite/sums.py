@@ -20,6 +20,10 @@ from qops.tflite.binary import Blocks, Staged, named_factors, operands
 __all__ = ["Total"]
 
 BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
+WIDE_BLOCKS = 16
+"""Elements of int16 that the optimised ADD computes together."""
+ONCE = ADD["tflite-double"]._replace(made="shifted, operands once")
+"""How it does: each operand is multiplied by the rule tflite-single, and their sum by tflite-double."""
 """Elements that the optimised ADD and MUL compute together, and their row of `qops.rules.ADD` and `MUL`, by type."""
 
 
@@ -57,7 +61,9 @@ class Total(Staged):
         name = self._facts.tail if self._kind == "blocks" else self._kind
         if name != "xnnpack":
             self._check_last(given)
-        if self._kind == "blocks":
+        if self._kind == "blocks" and self._dtype == np.int16:
+            self._blocks = Blocks(WIDE_BLOCKS, numbers.stage(ONCE, TABLE[ONCE.rule]))
+        elif self._kind == "blocks":
             size, rule = BLOCKS[self._dtype.name]
             self._blocks = Blocks(size, _stage(numbers, rule))
             self._blocks_by_one = Blocks(8, _stage(numbers, "tflite-opt-u8"))  # of int8 too
@@ -81,7 +87,9 @@ class Total(Staged):
         scales = given.a_scale, given.b_scale, given.y_scale
         if self._dtype == np.int16:
             are_powers = all(power_of_two(scale) is not None for scale in scales)
-            return "powers of two" if given.pot_scale_int16 and facts.shifts_int16 and are_powers else facts.tail
+            if given.pot_scale_int16 and facts.shifts_int16 and are_powers:
+                return "powers of two"
+            return "blocks" if facts.add_int16_in_blocks and self._sign > 0 else facts.tail
         rule, other = (facts.add, facts.add_beyond) if self._sign > 0 else (facts.sub, facts.sub_beyond)
         if rule != "xnnpack":
             return rule
@@ -109,6 +117,10 @@ class Total(Staged):
             raise bad_value(
                 "a, b", f"of int16 powers of two, shapes that differ end the process, got {a.shape}, {b.shape}"
             )
+        if self._dtype == np.int16 and a.shape != b.shape:
+            made = np.empty(shape, self._dtype)  # without blocks
+            self._stage.run(np.broadcast_to(a, shape), np.broadcast_to(b, shape), made)
+            return made
         return super()._made(a, b, shape)
 
     @property

@@ -17,7 +17,7 @@ from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.checks import int32, integer, native, put, shown
 from qops.tflite import _checks as check
-from qops.tflite.losses import LanePairs, Losses, Lossy, losses
+from qops.tflite.losses import LanePairs, Losses, Lossy, losses, unsafe_pairs
 from qops.tflite.weights import Rounding, WeightedOp, bias_of, fit_in_halves, in_blocks, scale_of, weights_of
 from qops.tflite.window import UnsizedWindow, wide_sums
 
@@ -154,9 +154,12 @@ class TransposeConv(WeightedOp):
         return losses(w[:, ::-1, ::-1].reshape(len(w), -1, self._channels), lossy)
 
     @property
-    def has_unsafe_weights(self) -> bool:
-        """Whether sums of these weights and of some data lose something."""
-        return self._losses is not None
+    def unsafe_pairs(self) -> tuple[int, int]:
+        """How many pairs of products of some data leave 16 bits, and how many pairs there are; 0 of 0 in wide lanes."""
+        if not self._pairs:
+            return 0, 0
+        down, across = self._places[0]
+        return unsafe_pairs(self._losses, (self._size[3], down * across, self._channels), "tap")
 
     def _left(self, found: Losses, sums: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         no_code = 0  # which is not the lowest one

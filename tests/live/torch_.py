@@ -31,12 +31,32 @@ if COLUMN == "ort_avx2":
     LINEAR |= {"onednn": "torch-onednn-amx"}
     CONVOLUTION = LINEAR | {"onednn": "torch-onednn-conv-amx"}
     SUMS = {"x86": "fbgemm-avx2", "fbgemm": "fbgemm-avx2", "onednn": "onednn-avx2", "qnnpack": "exact"}
+IS_ARM = COLUMN.endswith(("_arm", "_neon"))
+if IS_ARM:
+    LINEAR = {"onednn": "torch-acl", "qnnpack": "torch-qnnpack-arm"}
+    CONVOLUTION = LINEAR | {"onednn": "torch-onednn-conv"}
+    SUMS = dict.fromkeys(LINEAR, "exact")
 AMX = "where oneDNN uses AMX, it multiplies by in_scale * w_scale: the rows torch-onednn-amx, torch-onednn-conv-amx"
 NEWER = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 ADD, QUANTIZE = ("torch-2.14", "inv-even-wraps") if NEWER else ("torch", "fma-zp-inside")
 ADDS = {"x86": ADD, "fbgemm": ADD, "onednn": ADD, "qnnpack": "torch-qnnpack"}
 OF_WIDTH = {"AVX512": "torch-nhwc", "AVX2": "torch-nhwc-avx2"}
+NCHW = "torch-nchw"
 NHWC = "torch-2.14-nhwc" if NEWER else OF_WIDTH.get(CAPABILITY, "torch-nchw")
+if IS_ARM:
+    QUANTIZE, NCHW, NHWC = "torch-arm", "torch-arm-nchw", "torch-2.14-nhwc"
+
+
+def on_arm(op, engine, dtype, given):
+    """The rule of a sum or product on ARM, by the type and the ratios of scales."""
+    sa, sb, sy = (np.float32(given[f"{x}_scale"]) for x in "aby")
+    if op == "mul":
+        is_fixed = dtype is np.int8 and 2.0**-16 <= sa * sb / sy < 2.0**8
+        return "rndnu" if is_fixed else "torch-tail"
+    is_small = max(sa, sb) / sy < 2.0**8
+    if engine == "qnnpack":
+        return "qnnpack" if dtype is np.uint8 else "xnnpack" if is_small else "xnnpack-left"
+    return "xnnpack" if is_small else "torch-acl"
 
 
 def on(function, engine, *arguments):
@@ -53,9 +73,10 @@ def quantize(rng):
 
 
 def elementwise(engine, op, rule, kind, rng):
-    n, dtype = length(rng), np.uint8 if engine == "qnnpack" else pick(rng, TYPES)
+    n, dtype = length(rng), np.uint8 if engine == "qnnpack" and not IS_ARM else pick(rng, TYPES)
     a, b, given = operands(rng, n, dtype, op == "mul")
     sa, za, sb, zb, sy, zy = given.values()
+    kind = on_arm(op, engine, dtype, given) if IS_ARM else kind
     real = on("elementwise", engine, op, (a, sa, za), (b, sb, zb), sy, zy)
     made = of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
     return made._replace(unmodelled="torch shifts int32 by 32 bits")
@@ -113,7 +134,7 @@ def average_pool(engine, is_nhwc, rng):
     real = on("average_pool", engine, (x, s, z), is_nhwc, kernel, stride, pads[:2], counts)
     given = {"kernel": kernel, "stride": tuple(stride), "padding": tuple(pads[:2]), "count_padding": counts}
     given |= {"zero_point": z, "x_scale": s}
-    kind = "torch-qnnpack" if engine == "qnnpack" else NHWC if is_nhwc or shape[3] == 1 else "torch-nchw"
+    kind = "torch-qnnpack" if engine == "qnnpack" else NHWC if is_nhwc or shape[3] == 1 else NCHW
     return of_rule(real, lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
 
 

@@ -178,3 +178,21 @@ def test_products_that_c_does_not_define_are_refused():
         x = np.array([1, 2], dtype)
         with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: 2147483648.0 is out of the range"):
             tflite.mul(x, x, **how, y_scale=2.0**-31, kernel=kernel)
+
+
+def test_pairs_of_transposed_convolutions_and_lstms_are_counted():
+    """A pair at k and k + 8, which share a lane, and codes that share none; an LSTM has lanes of whole blocks alone."""
+    w = np.zeros((2, 1, 1, 20), np.int8)
+    w[0, 0, 0, [0, 8]] = w[1, 0, 0, [3, 4]] = -128
+    scales = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0}
+    how = {**scales, "y_scale": 1.0, "y_zero_point": 0}
+    for kernel, counted in (("xnnpack_neon", (1, 32)), ("optimized_neon", (1, 32)), ("xnnpack_arm", (0, 0))):
+        assert tflite.TransposeConv(np.int32([1, 2, 2, 2]), w, **how, kernel=kernel).unsafe_pairs == counted
+    x, r = np.zeros((4, 3, 20), np.int8), np.zeros((4, 3, 3), np.int8)
+    x[1, 2, [7, 15]] = x[0, 0, [16, 19]] = -128
+    how = {**scales, "r_scale": 1.0, "hidden_scale": 1 / 128, "hidden_zero_point": 0, "cell_scale": 2.0**-11}
+    made = [
+        tflite.UnidirectionalSequenceLstm(x, r, np.zeros((4, 3), np.int32), **how, kernel=kernel).unsafe_pairs
+        for kernel in ("reference_arm", "reference")
+    ]
+    assert made == [(1, 96), (0, 0)]

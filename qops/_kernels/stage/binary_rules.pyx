@@ -93,6 +93,8 @@ cdef class Operands:
         if made == "shifted":
             return shifted_sum(self, p, self.left_shift, self.left_shift, rule.integer_rule.second,
                                rule.integer_rule.split == ONCE, last_stage(self, rule, p.y))
+        if made == "shifted, operands once":
+            return shifted_sum(self, p, self.left_shift, self.left_shift, FLOOR, True, last_stage(self, rule, p.y))
         return optimised_sum(self, rule, p, made == "shifted, optimised s8")
 
     def shifted(self, int a_right, int b_right):

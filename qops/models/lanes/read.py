@@ -21,7 +21,7 @@ from qops.models.tensor import Tensor
 from qops.onnx.runtimes import COLUMNS
 from qops.tflite.kernels import KERNELS
 
-__all__ = ["LayersRead", "hazards_of", "layers_of"]
+__all__ = ["LayersRead", "counted", "hazards_of", "layers_of"]
 
 _PRODUCTS = re.compile(r"MatMul|Gemm|Conv|CONV|FULLY_CONNECTED|BATCH_MATMUL|LSTM|SVDF|Attention")
 _CODES = ("uint8", "int8", "int16")
@@ -145,5 +145,22 @@ def hazards_of(ops: tuple[Op, ...], tensors: Mapping[str, Tensor], runtime: str)
             count, does = int(np.count_nonzero(unsafe)), f"{how.machine.overflow[:-1]}"
             what = f"{count:,} of {unsafe.size:,} pairs of products can {does} in {how.machine.bits} bits"
             said.append(f"{name} ({sums.kind}): {what}; see qops.saturation")
-    others = [op for op in ops if getattr(op.prepared, "has_unsafe_weights", False)]
-    return (*said, *(f"{op.name} ({op.kind}): some pairs of products can wrap in 16 bits" for op in others))
+    others = [(op, counted(op)) for op in ops if getattr(op.prepared, "unsafe_pairs", (0, 0))[0]]
+    return (*said, *(f"{op.name} ({op.kind}): {words}" for op, words in others))
+
+
+def counted(op: Op) -> str:
+    """Say how many pairs of a layer whose sums are not read can leave 16 bits.
+
+    Parameters
+    ----------
+    op : Op
+        TRANSPOSE_CONV or an LSTM, which count them themselves, or any other.
+
+    Returns
+    -------
+    str
+        Words; empty where the lanes are wide.
+    """
+    count, every = getattr(op.prepared, "unsafe_pairs", (0, 0))
+    return f"{count:,} of {every:,} pairs of products can wrap in 16 bits" if every else ""

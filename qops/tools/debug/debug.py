@@ -20,7 +20,7 @@ from qops.qtensor import TensorLike
 from qops.tools.debug.case import Case
 from qops.tools.debug.cause import Cause
 from qops.tools.debug.causes import cause_of
-from qops.tools.debug.columns import column_of
+from qops.tools.debug.columns import ColumnFound, column_of
 from qops.tools.debug.device import named, never_written
 from qops.tools.debug.device_tensors import tensors_of
 from qops.tools.debug.executors import Cluster, Here
@@ -95,8 +95,9 @@ def debug(
     Returns
     -------
     Hunt
-        A row a layer; the first layer that differs, and its cause. An operator that qops does not have is a row that
-        says "not checked"; the walk goes on behind it with its results in the dump.
+        A row a layer; the first layer that differs, and its cause. Before these, ``column`` names another runtime that
+        gives every tensor of the device, if there is one: a library on another kind of CPU. An operator that qops does
+        not have is a row that says "not checked"; the walk goes on behind it with its results in the dump.
 
     Raises
     ------
@@ -126,12 +127,13 @@ def debug(
     if not (client is None or (hasattr(client, "submit") and hasattr(client, "scatter"))):
         raise bad_type("client", f"expected a client of dask, got {shown(client)}")
     steps = _steps(data, device)
-    states, of_twin = States({}, {}, {}), dict[str, Any]()
+    states, of_twin, so_far = States({}, {}, {}), dict[str, Any](), list[tuple[Arrays, Arrays]]()
     with Progress() as progress:
         path = Path(model) if isinstance(model, str | Path) else None
         at = Here() if client is None else Cluster(client)
         for step, (values, dump) in enumerate(steps):
-            found = _Debugger(graph, path, values, dump, progress, states).hunt(twin, of_twin, at)
+            debugger = _Debugger(graph, path, values, dump, progress, states, so_far)
+            found, so_far = debugger.hunt(twin, of_twin, at), debugger.steps
             if found.differs or step == len(steps) - 1:
                 break
     if len(steps) > 1:
@@ -172,6 +174,7 @@ class _Debugger:
         device: Any,
         progress: Callable[[str], None],
         states: States,
+        steps: list[tuple[Arrays, Arrays]],
     ) -> None:
         self.states, self.before = states, dict(states.whole)
         self.graph, self.path, self.progress, self.notes = graph, path, progress, list[str]()
@@ -185,6 +188,8 @@ class _Debugger:
             self.notes.append(_NEVER_WRITTEN.format(len(self.never_written), self.never_written[0]))
         self.fed, self.wrong = self._inputs_of_the_dump()
         self.inputs = self._inputs(data)
+        self.steps: list[tuple[Arrays, Arrays]] = [*steps, (self.inputs, self.dumped)]
+        self.column: ColumnFound | None = None
         self.notes += [f"no tensor of the model is called {key!r}" for key in self.unknown[:5]]
         self.notes += _most(graph.hazards)
 
@@ -260,8 +265,8 @@ class _Debugger:
             self.notes.append(f"{len(missing)} of {len(rows)} results are not in the dump, the first {missing[0]!r}")
         if first is None:
             first = _inherited(rows)
-        drawn = [None if layer is None else layer.off() for layer in (worst, differing)]
-        return Hunt(graph.name, rows, first, self.notes, case, *drawn)
+        far, unlike = (None if layer is None else layer.off() for layer in (worst, differing))
+        return Hunt(graph.name, rows, first, self.notes, case, far, unlike, self.column)
 
     def _judged(self, layer: WalkedLayer) -> tuple[First | None, Case | None]:
         """Say whether a layer differs, and why."""
@@ -282,16 +287,18 @@ class _Debugger:
             return First(row.name, row.output, _OTHER_STATE.format(*case.op.states), []), case
         where = tuple(places_of(case))
         self.progress("other runtimes")
-        column = column_of(self.graph, self.path, self.inputs, self.dumped, row.output)
+        column = self.column = column_of(self.graph, self.path, self.steps, row.output)
         cause = cause_of(case, self._tensors(row.output), self.progress)
         floats = self._floats_not_dumped(case)
         if floats and not cause.rules:
             cause = Cause(_FLOATS.format(floats[0]), [])
         if column is None:
             return First(row.name, row.output, *cause, where), case
-        more = f"; in this layer: {cause.words}" if cause.rules and not {*cause.rules} & {*column.rules} else ""
-        rules = list(dict.fromkeys([*column.rules, *cause.rules]))
-        return First(row.name, row.output, column.words + more, rules, where), case
+        words = f"as the runtime {column.runtimes[0]!r} computes it{column.fused}"
+        if cause.rules and not {*cause.rules} & {*column.runtimes}:
+            words = cause.words if words in cause.words else f"{words}; in this layer: {cause.words}"
+        rules = list(dict.fromkeys([*column.runtimes, *cause.rules]))
+        return First(row.name, row.output, words, rules, where), case
 
     def _floats_not_dumped(self, case: Case) -> list[str]:
         """Name the floats that an op rounds to codes, where the dump lacks them and no code is off by more than 1."""

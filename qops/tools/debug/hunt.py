@@ -11,6 +11,7 @@ from typing import Any
 from qops._pages.html import in_notebook, table
 from qops._readable import fitted
 from qops.tools.debug.case import Case, Worst
+from qops.tools.debug.columns import ColumnFound
 from qops.tools.debug.layer_row import First, LayerRow, same
 from qops.tools.debug.page import hunt_page
 from qops.tools.debug.reduce import reduced
@@ -20,11 +21,12 @@ __all__ = ["Hunt"]
 _HEADS = ("layer", "op", "differ", "largest", "share", "whole", "saturated", "LSB", "SQNR dB")
 _ROWS = 16  # of the table in a `repr`
 _NAMES = 24  # characters of a name in the table
+_ANSWERS, _NO_ANSWER = ("first: ", "no layer differs"), "nothing is compared"
 
 
 @dataclass(frozen=True)
 class Hunt:
-    """What `debug` found. Printed, it is a table, and a few lines on the first layer that differs.
+    """What `debug` found. Printed, it is the runtime that fits, a table, and lines on the first layer that differs.
 
     Attributes
     ----------
@@ -42,6 +44,8 @@ class Hunt:
         The layer with the largest share of codes that differ; if none does, the one that is farthest from float.
     differing : Worst or None
         The first layer that differs, as `worst` has the worst one.
+    column : ColumnFound or None
+        Another runtime that gives every tensor of the device: a library on another kind of CPU.
     """
 
     model: str
@@ -51,6 +55,7 @@ class Hunt:
     case: Case | None = field(default=None, repr=False)
     worst: Worst | None = field(default=None, repr=False)
     differing: Worst | None = field(default=None, repr=False)
+    column: ColumnFound | None = None
 
     @property
     def differs(self) -> bool:
@@ -63,12 +68,13 @@ class Hunt:
         Returns
         -------
         dict
-            ``model``, ``layers`` and ``first``.
+            ``column``, ``model``, ``layers`` and ``first``.
         """
         fields = [name for name in LayerRow._fields if name != "whole"]
         layers = [{name: getattr(row, name) for name in fields} for row in self.layers]
         first = None if self.first is None else {**self.first._asdict(), "where": list(self.first.where)}
-        return {"model": self.model, "layers": layers, "first": first}
+        column = None if self.column is None else self.column._asdict()
+        return {"column": column, "model": self.model, "layers": layers, "first": first}
 
     def page(self) -> str:
         """Give the result as an HTML page that needs no other file.
@@ -76,10 +82,10 @@ class Hunt:
         Returns
         -------
         str
-            HTML: the explanation, a strip of layers coloured by error, pictures of the first layer that differs
-            and of the worst, a table.
+            HTML: the runtime that fits, the explanation, a strip of layers coloured by error, pictures of the first
+            layer that differs and of the worst, a table.
         """
-        return hunt_page(self.model, self.layers, self.first, self.notes, self.worst, self.differing)
+        return hunt_page(self.model, self.layers, self.first, self.notes, self.worst, self.differing, self.column)
 
     def reduce(self, folder: str | Path) -> list[Path]:
         """Write the first layer that differs as files for its vendor.
@@ -109,30 +115,33 @@ class Hunt:
             raise ValueError(f"{self.model}: no layer differs; nothing to reduce")
         if self.case is None:
             raise ValueError(f"{self.first.layer}: {self.first.cause}; no layer differs by itself, nothing to reduce")
-        return reduced(self.case, self.first, folder)
+        return reduced(self.case, self.first, folder, self.column)
 
     def __repr__(self) -> str:
-        """Show the first layer that differs, then the rows around that layer, and what else is known."""
-        lines = str(self).split("\n")
-        rows, rest = lines[: len(self.layers) + 2], lines[len(self.layers) + 2 :]
-        answer = next(
-            (line for line in rest if line.startswith(("first: ", "no layer differs"))), "nothing is compared"
-        )
+        """Show the runtime that fits or the first layer that differs, the rows around it, and what else is known."""
+        table, rest = self._table(), self._told()
+        answer = self.column.words if self.column else next((x for x in rest if x.startswith(_ANSWERS)), _NO_ANSWER)
         hidden = len(self.layers) - _ROWS
         if hidden > 0:
             at = next((i for i, row in enumerate(self.layers) if self.first and row.name == self.first.layer), 0)
             start = 2 + max(0, min(at - _ROWS // 2, hidden))
-            rows = [*rows[:2], *rows[start : start + _ROWS], f"  and {hidden} more layers"]
-        return fitted("\n".join([f"<Hunt: {answer}>", *rows, *(line for line in rest if line != answer)]))
+            table = [*table[:2], *table[start : start + _ROWS], f"  and {hidden} more layers"]
+        return fitted("\n".join([f"<Hunt: {answer}>", *table, *(line for line in rest if line != answer)]))
 
     def _repr_html_(self) -> str:
         """Show a row for each layer in a notebook."""
         heads = [head if i < 2 else f"#{head}" for i, head in enumerate(_HEADS)]
-        said = str(self).split("\n")
-        words = "".join(f"<p>{escape(line)}</p>" for line in (said[0], *said[len(self.layers) + 2 :]))
+        words = "".join(f"<p>{escape(line)}</p>" for line in (*self._head(), self.model, *self._told()))
         return in_notebook(words, table(heads, [*map(_cells, self.layers)]))
 
     def __str__(self) -> str:
+        return "\n".join([*self._head(), *self._table(), *self._told()])
+
+    def _head(self) -> list[str]:
+        return [] if self.column is None else [self.column.words]
+
+    def _table(self) -> list[str]:
+        """Give the name of the model, and a line for each layer below the heads."""
         rows = [_HEADS, *(_cells(row) for row in self.layers)]
         wide = [max(len(row[i]) for row in rows if len(row) == len(_HEADS) or i < 2) for i in range(len(_HEADS))]
         lines = [self.model]
@@ -142,7 +151,11 @@ class Hunt:
                 continue
             cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))
             lines.append("  " + "  ".join(cells).rstrip())
-        lines += [f"  {note}" for note in self.notes]
+        return lines
+
+    def _told(self) -> list[str]:
+        """Give the notes, and lines on the first layer that differs."""
+        lines = [f"  {note}" for note in self.notes]
         if self.first is not None:
             lines.append(f"first: {self.first.layer} ({self.first.output}): {self.first.cause}")
             if self.first.where:
@@ -151,7 +164,7 @@ class Hunt:
                 lines.append(f"  rules that then give every integer: {', '.join(self.first.rules)}")
         elif any(row.differ is not None for row in self.layers):
             lines.append(same(self.layers))
-        return "\n".join(lines)
+        return lines
 
 
 def _cells(row: LayerRow) -> tuple[str, ...]:

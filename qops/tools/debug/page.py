@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from qops._pages.html import table, whole_page
 from qops._pages.svg import bars, heat
 from qops.tools.debug.case import Worst
+from qops.tools.debug.columns import ColumnFound
 from qops.tools.debug.layer_row import First, LayerRow, same
 
 __all__ = ["hunt_page"]
@@ -50,6 +51,7 @@ def hunt_page(
     notes: Sequence[str],
     worst: Worst | None,
     differing: Worst | None = None,
+    column: ColumnFound | None = None,
 ) -> str:
     """Write the page.
 
@@ -65,13 +67,15 @@ def hunt_page(
         What the reader should know.
     worst, differing : Worst or None
         The layers of which there are pictures: the worst, and the first that differs.
+    column : ColumnFound or None
+        Another runtime that gives every tensor of the device.
 
     Returns
     -------
     str
         HTML.
     """
-    parts = [*_head(model, layers, first, notes), *_strip(layers, first)]
+    parts = [*_head(model, layers, first, notes, column), *_strip(layers, first)]
     if differing is not None and (worst is None or differing.layer != worst.layer):
         parts += _drawn(layers, differing, "The first layer that differs")
     both = differing is not None and worst is not None and differing.layer == worst.layer
@@ -83,10 +87,15 @@ def _has_dump(layers: Sequence[LayerRow]) -> bool:
     return any(row.differ is not None for row in layers)
 
 
-def _head(model: str, layers: Sequence[LayerRow], first: First | None, notes: Sequence[str]) -> Iterator[str]:
+def _head(
+    model: str, layers: Sequence[LayerRow], first: First | None, notes: Sequence[str], column: ColumnFound | None
+) -> Iterator[str]:
     yield f'<p class="soft"><code>{escape(model)}</code>: {len(layers)} layers</p>'
+    if column is not None:
+        yield f'<h1 class="bad">{escape(column.words[:1].upper() + column.words[1:])}</h1>'
     if first is not None:
-        yield f'<h1 class="bad"><code>{escape(first.layer)}</code> differs first</h1>'
+        level = "h1" if column is None else "h2"
+        yield f'<{level} class="bad"><code>{escape(first.layer)}</code> differs first</{level}>'
         cause = escape(first.cause[:1].upper() + first.cause[1:])
         yield f'<div class="why"><p>{cause}.</p>{_told(layers, first)}</div>'
     elif _has_dump(layers):

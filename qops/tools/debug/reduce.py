@@ -10,6 +10,7 @@ import numpy as np
 
 from qops.tools.debug.c_test import test_program
 from qops.tools.debug.case import Case, Smallest, smallest_of
+from qops.tools.debug.columns import ColumnFound
 from qops.tools.debug.layer_row import First
 from qops.tools.debug.report import report
 from qops.tools.folder import write_new
@@ -20,7 +21,7 @@ ALWAYS = ("device.npz", "expected.npz", "test.c", "issue.md")
 """The files that are written for any layer."""
 
 
-def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:
+def reduced(case: Case, first: First, folder: str | Path, column: ColumnFound | None = None) -> list[Path]:
     """Write the files of a case; none is written over.
 
     Parameters
@@ -31,6 +32,8 @@ def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:
         What is known of it.
     folder : str or Path
         Made if it is missing.
+    column : ColumnFound or None
+        Another runtime that gives every tensor of the device.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def reduced(case: Case, first: First, folder: str | Path) -> list[Path]:
         "expected.npz": _npz({**case.reads, output: case.wanted}),
         **_of_smallest(small, whole.suffix, output),
         "test.c": test_program(case, small),
-        "issue.md": report(case, small, first, whole.suffix),
+        "issue.md": report(case, small, first, whole.suffix, column),
     }
     return write_new(folder, files)
 

@@ -16,7 +16,7 @@ from qops.rules import TABLE
 from qops.rules.c_binary import OPS, text_of
 from qops.tools.debug.c_test import Elements, elements
 from qops.tools.debug.case import Case, Smallest, apart
-from qops.tools.debug.columns import WHOSE
+from qops.tools.debug.columns import WHOSE, ColumnFound
 from qops.tools.debug.layer_row import First
 
 __all__ = ["report"]
@@ -26,7 +26,7 @@ _ENDS = ("output_offset", "output_zero_point", "activation_min", "activation_max
 _MOST_NUMBERS = 64  # inputs of the smallest case that are printed
 
 
-def report(case: Case, small: Smallest | None, first: First, suffix: str) -> str:
+def report(case: Case, small: Smallest | None, first: First, suffix: str, column: ColumnFound | None = None) -> str:
     """Write the report.
 
     Parameters
@@ -39,6 +39,8 @@ def report(case: Case, small: Smallest | None, first: First, suffix: str) -> str
         What is known of it.
     suffix : str
         What names of model files end with.
+    column : ColumnFound or None
+        Another runtime that gives every tensor of the device.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def report(case: Case, small: Smallest | None, first: First, suffix: str) -> str
     """
     found = elements(case, small)
     parts = [
-        _head(case, first),
+        _head(case, first, column),
         _table(case, found),
         _rules(found, first),
         _smallest(case, small, suffix),
@@ -66,7 +68,7 @@ def _whose(case: Case) -> str:
     return WHOSE.get(case.graph.runtime, case.graph.runtime)
 
 
-def _head(case: Case, first: First) -> str:
+def _head(case: Case, first: First, column: ColumnFound | None) -> str:
     off = apart(case.got, case.wanted)
     differ, size, most = int(np.count_nonzero(off)), off.size, float(off.max(initial=0))
     result = case.graph.tensors[case.output]
@@ -80,6 +82,7 @@ def _head(case: Case, first: First) -> str:
             f"the device and in {_whose(case)}. Of its {size:,} results {differ:,} differ ({differ / size:.2%}), by at "
             f"most {most:g}.",
             "",
+            *([_text(f"Of the whole network, {column.words}."), ""] if column is not None else []),
             f"Cause, as far as it is known: {_text(first.cause)}.",
             "",
             *([f"Where: {_text('; '.join(first.where))}.", ""] if first.where else []),

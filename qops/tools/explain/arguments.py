@@ -26,6 +26,7 @@ NEEDED = {  # numbers that must be given; requantize and quantize also need a sc
     "mul": _PAIR,
     "quantize": (),
     "average_pool": ("kernel", "zero_point"),
+    "accumulate": (),
 }
 _ENDS = ("qmin", "qmax")
 _BIASED = "bias", "rmin", "rmax", "w_sums", "x_zero_point"
@@ -35,6 +36,7 @@ OPTIONAL = {
     "mul": ("integers", *_ENDS),
     "quantize": ("scale", "zero_point", "axis", "block", "rmin", "rmax", *_ENDS),
     "average_pool": ("stride", "padding", "count_padding", "x_scale", "y_scale", "y_zero_point", *_ENDS),
+    "accumulate": ("x_zero_point", "w_zero_point"),
 }
 _OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
 _CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_point")
@@ -201,10 +203,13 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
         raise bad_type(name, f"expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
     if y.size == 0:
         raise bad_value("y", "has no elements, so nothing to explain")
-    if (b is None) != (kind not in ("add", "mul")):
+    if (b is None) != (kind not in ("add", "mul", "accumulate")):
         raise bad_value(
             "b", f"{'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
         )
+    if kind == "accumulate":
+        _check_product(x, y, b, name)
+        return
     if kind in ("add", "mul", "average_pool"):
         if x.dtype not in (np.int8, np.uint8, np.int16):
             raise bad_type(name, f"expected int8 or uint8 or int16 codes, got {x.dtype}")
@@ -213,6 +218,21 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
                 raise bad_type(word, f"expected {x.dtype} codes as {name}, got {codes.dtype}")
     if kind != "average_pool" and x.size != y.size:
         raise bad_value("y", f"{y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
+
+
+def _check_product(x: NDArray[Any], y: NDArray[Any], w: NDArray[Any], name: str) -> None:
+    """Check codes (..., K), weights (K, N) and their sums (..., N)."""
+    for codes, word in ((x, name), (w, "b")):
+        if codes.dtype not in (np.int8, np.uint8):
+            raise bad_type(word, f"expected int8 or uint8 codes, got {codes.dtype}")
+    if y.dtype != np.int32:
+        raise bad_type("y", f"expected sums of int32, got {y.dtype}")
+    if x.ndim == 0 or w.ndim != 2 or x.shape[-1] != len(w):
+        raise bad_value(f"{name}, b", f"shapes {x.shape} and {w.shape} do not fit a matrix product")
+    if y.size != x.size // len(w) * w.shape[1]:
+        raise bad_value(
+            "y", f"shape {y.shape}, the product of {x.shape} and {w.shape} has {(*x.shape[:-1], w.shape[1])}"
+        )
 
 
 def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:

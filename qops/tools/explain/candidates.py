@@ -23,6 +23,7 @@ from qops.rules.ranges import choose_range
 from qops.tools.explain.candidate import Candidate
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.requantize_candidates import of_sources, requantized
+from qops.tools.explain.sum_tables import SumTable, sum_tables
 
 __all__ = ["by_hand", "choices", "of"]
 
@@ -149,10 +150,28 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
             yield Candidate(name, "", codes_by(name))
 
 
+def _summed_by(row: SumTable) -> Callable[[Dump], NDArray[Any]]:
+    def sums(d: Dump) -> NDArray[Any]:
+        assert d.b is not None  # the weights, which were checked
+        x, w = d.x.reshape(-1, len(d.b)), d.b
+        x_zero, w_zero = (d.numbers.get(f"{name}_zero_point", 0) for name in "xw")
+        total = row.sums(x, w).astype(np.int64) + len(w) * x_zero * w_zero
+        total -= x_zero * w.sum(0, dtype=np.int64) + w_zero * x.sum(1, dtype=np.int64)[:, np.newaxis]
+        return total.astype(np.int32).reshape(d.y.shape)
+
+    return sums
+
+
+def _summed(dump: Dump) -> Iterator[Candidate]:
+    for name, row in sum_tables().items():
+        yield Candidate(name, "", _summed_by(row))
+
+
 _RULES: dict[str, Callable[[Dump], Iterator[Candidate]]] = {
     "requantize": requantized,
     "add": _pairs(ADD, add),
     "mul": _pairs(MUL, mul),
     "quantize": _quantized,
     "average_pool": _pooled,
+    "accumulate": _summed,
 }

@@ -29,7 +29,7 @@ _RECODED = {  # a dump of codes that get another scale is one of accumulators, w
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
 _IN_FILES = {  # what a file must have: first the input, which may also be called x as in `qops.explain`
     **{"requantize": ("acc", "y"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
-    **{"quantize": ("x", "y"), "average_pool": ("x", "y")},
+    **{"quantize": ("x", "y"), "average_pool": ("x", "y"), "accumulate": ("x", "y", "b")},
 }
 NAMES = {
     kind: f"{'x' if source == 'x' else f'x or {source}'}, {', '.join((*must, *NEEDED[kind]))}; "

@@ -42,16 +42,17 @@ def explain(
     ----------
     x : array_like
         requantize: accumulators, of 48 bits at most. add, mul: codes of the first operand. quantize: float32 values.
-        average_pool: codes, NHWC.
+        average_pool: codes, NHWC. accumulate: codes of int8 or uint8, (..., K): the data of a layer, or what is under
+        its windows, all channels of a tap and then those of the next.
     y : ndarray
-        The result of the device; its dtype is the type of the codes.
-    kind : {"requantize", "add", "mul", "quantize", "average_pool"}
+        The result of the device; its dtype is the type of the codes. accumulate: int32 sums without a bias, (..., N).
+    kind : {"requantize", "add", "mul", "quantize", "average_pool", "accumulate"}
         What was computed.
     scale : float or 1-D array_like, optional
         requantize: how many output steps an input step is: one number, one for each channel along ``axis``, or one for
         each element. quantize: the size of a code step.
     b : ndarray, optional
-        Codes of the second operand of add and mul.
+        Codes of the second operand of add and mul; weights of accumulate, (K, N).
     probe : bool
         Also look for at most 256 inputs that separate every two of the rules in `exact`, or of the nearest rules if
         there are none.
@@ -83,8 +84,8 @@ def explain(
         integers. average_pool: ``kernel`` and ``zero_point``; ``stride``, ``padding`` and
         ``count_padding`` as `qops.rules.average_pool` takes them, by default 1, none and as the rule does; ``x_scale``,
         ``y_scale`` and ``y_zero_point`` too if the result has a scale of its own, and for onnxruntime's rules, which
-        are not tried without. All kinds: ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a
-        fused ReLU.
+        are not tried without. accumulate: ``x_zero_point`` and ``w_zero_point``, by default 0. All others: ``qmin`` and
+        ``qmax``, the codes that the result was clamped to, as by a fused ReLU.
 
     Returns
     -------
@@ -119,6 +120,14 @@ def explain(
     >>> even = next(v for v in found.excluded if v.rule == "fp32-even")
     >>> even.differs, even.kind, even.first  # -91.5
     (5, 'ties only', Witness(index=(8,), acc=-244, got=-91, wanted=-92))
+
+    Sums of onnxruntime on a CPU without VNNI:
+
+    >>> x, w = np.full((2, 16), 255, np.uint8), np.full((16, 2), 127, np.int8)
+    >>> sums = qops.onnx.matmul_integer(x, w, runtime="ort_avx2")
+    >>> found = qops.explain(x, sums, kind="accumulate", b=w)
+    >>> found.systems["ort_avx2"].split(":")[0]
+    'onnxruntime on x86 with AVX2, without VNNI'
 
     A dump of a supernode, of which weights of channel 1 are 129 codes and more from their zero:
 

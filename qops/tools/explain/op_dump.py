@@ -11,7 +11,7 @@ from qops.rules.scales import DERIVATIONS, Derivation
 
 __all__ = ["KINDS", "Dump"]
 
-KINDS = ("requantize", "add", "mul", "quantize", "average_pool")
+KINDS = ("requantize", "add", "mul", "quantize", "average_pool", "accumulate")
 _WIDEST = 64  # how many elements some rules compute together
 _SAMPLE = 4096  # how many elements a sample has
 _HOW = ("zero_point", "qmin", "qmax", "axis", "in_zero_point")
@@ -27,11 +27,11 @@ class Dump:
     kind : str
         One of `KINDS`.
     x : ndarray
-        Accumulators, the first operand, or values.
+        Accumulators, the first operand, values, or the codes that were multiplied.
     y : ndarray
         The result.
     b : ndarray or None
-        The second operand of add and mul.
+        The second operand of add and mul, or the weights.
     numbers : dict
         Scales, zero points, qmin, qmax, kernel, axis, by their names in a dump file.
     scales : dict
@@ -69,6 +69,11 @@ class Dump:
         info, n = np.iinfo(self.y.dtype), self.numbers
         qmin, qmax = n.get("qmin"), n.get("qmax")
         return (int(info.min) if qmin is None else qmin), (int(info.max) if qmax is None else qmax)
+
+    @property
+    def is_by_place(self) -> bool:
+        """Whether each element is made of the one in its place; else of what is under a window, or of a row."""
+        return self.kind not in ("average_pool", "accumulate")
 
     @property
     def is_clamped_after(self) -> bool:
@@ -129,9 +134,9 @@ class Dump:
         return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
 
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Give the exact results of some elements, in code steps from the zero point; None for a pool."""
+        """Give the exact results of some elements, in code steps from the zero point; None for a pool or sums."""
         n, x = self.numbers, self.x.reshape(-1)[where].astype(np.float64)
-        if self.kind == "average_pool" or (self.b is not None and "integers" in n):
+        if not self.is_by_place or (self.b is not None and "integers" in n):
             return None
         if self.kind == "quantize":
             return np.asarray(x / _of_elements(n["scale"], where)) if "scale" in n else None
@@ -163,7 +168,7 @@ class Dump:
 
     def sample(self) -> "Dump":
         """Give a few of the elements, from everywhere: a rule that fails on them fails on all."""
-        if self.kind == "average_pool" or self.x.size <= _SAMPLE:
+        if not self.is_by_place or self.x.size <= _SAMPLE:
             return self
         if self.is_by_channel:
             return self._rows(lambda count, rows: _spread(count, max(_CHANNELS, _ROWS // rows)))

@@ -25,6 +25,7 @@ from qops.tools.explain.mistakes import undone
 from qops.tools.explain.op_dump import Dump
 from qops.tools.explain.probes import Probe, probe_for
 from qops.tools.explain.rule_mistakes import of_another_scale, of_the_other_side, that_wrap
+from qops.tools.explain.sum_tables import sum_tables
 from qops.tools.explain.tails import tails, without_tail
 
 __all__ = ["explained", "rules_of", "systems_of"]
@@ -87,12 +88,12 @@ def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str
 def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:
     y, wanted = dump.y.reshape(-1), codes.reshape(-1)
     differs = y != wanted
-    inside = dump.kind != "average_pool" and dump.x.size == y.size
+    inside = dump.is_by_place and dump.x.size == y.size
     i, count = int(differs.argmax()), int(np.count_nonzero(differs))
     if not count:
         return Verdict(c.rule, c.before, 0, 0.0, 0, None, "")
     acc = dump.x.reshape(-1)[i].item() if inside else None
-    if dump.b is not None:
+    if dump.b is not None and inside:
         acc = [acc, dump.b.reshape(-1)[i].item()]
     index = tuple(int(k) for k in np.unravel_index(i, dump.y.shape))
     off = np.subtract(y, wanted, dtype=_WIDE[y.dtype.itemsize])
@@ -205,7 +206,8 @@ def systems_of(kind: str, rule: str) -> str:
     -------
     str
     """
-    row = _TABLES.get(kind, {}).get(rule.rpartition(", ")[2])
+    table = sum_tables() if kind == "accumulate" else _TABLES.get(kind, {})
+    row = table.get(rule.rpartition(", ")[2])
     if row is None:
         return ""
     read = [other.systems for other in READ_RULES.values() if kind == "requantize" and other.rule == rule]
@@ -269,6 +271,8 @@ def explained(
     TypeError, ValueError
         Numbers that no rule takes.
     """
+    if probe and dump.kind == "accumulate":
+        raise bad_value("probe", "expected False, no inputs are looked for that tell sums apart")
     with np.errstate(all="ignore"):  # scales beyond float32
         rules = (c for c in candidates.of(dump) if not any(one.rule.startswith(c.rule) for one in own))
         found, groups, refused, sums = _tried(dump, chain(own, rules), progress)
@@ -277,7 +281,8 @@ def explained(
             found, groups = found + by_hand.verdicts, groups + by_hand.groups
             refused, sums = refused | by_hand.refused, sums | by_hand.sums
         exact = [v.rule for v in found if v.differs == 0]
-        mistakes = [] if exact else _mistakes(dump, sums, min((v.differs for v in found), default=0), progress)
+        is_final = bool(exact) or dump.kind == "accumulate"
+        mistakes = [] if is_final else _mistakes(dump, sums, min((v.differs for v in found), default=0), progress)
     excluded = sorted((v for v in found if v.differs), key=lambda v: v.differs)
     if refused and not found and not mistakes:
         raise _by_names_given(dump, next(iter(refused.values())))

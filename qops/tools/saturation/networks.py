@@ -16,7 +16,7 @@ from qops._kernels.arrays.refusal import bad_value
 from qops.models.argument import graph_of
 from qops.models.graph import Graph
 from qops.models.kinds import OPERATORS
-from qops.models.lanes.read import layers_of
+from qops.models.lanes.read import counted, layers_of
 from qops.models.lanes.route import NEON_TAPS, TFLITE_KERNELS, route
 from qops.models.lanes.runtimes import Place, place_of
 from qops.models.lanes.sums import Sums
@@ -60,7 +60,7 @@ def of_network(what: Any, data: Any, machine: Any, runtime: str | None) -> Satur
     place = place_of(runtime, machine, kind)
     graph = _exact(what, place.exact)
     layers, unread = layers_of(graph.ops, graph.tensors, graph.runtime)
-    layers, unread = _routed(layers, unread, place)
+    layers, unread = _routed(layers, _with_pairs(graph, unread, place), place)
     taps = {name for name, sums in layers.items() if route(sums, place.machine, place.runtime).machine == NEON_TAPS}
     graph = replace(graph, ops=tuple(_exact_sums(op) if op.name in taps else op for op in graph.ops)) if taps else graph
     graph = replace(graph, ops=tuple(_by_exact_kernel(op) for op in graph.ops))
@@ -79,6 +79,18 @@ def of_network(what: Any, data: Any, machine: Any, runtime: str | None) -> Satur
     outputs = {key: there.get(key, exact[key]) for key in graph.outputs}
     errors = {key: _difference(value, exact[key]) for key, value in outputs.items()}
     return replace(told, layers=made, outputs=outputs, errors=errors, exact=exact)
+
+
+def _with_pairs(graph: Graph, unread: list[str], place: Place) -> list[str]:
+    """Say of layers that are not read how many of their pairs can leave 16 bits, where the kernel there has such."""
+    said = list(unread)
+    for op in graph.ops:
+        start = f"{op.name} ({op.kind}): "
+        at = next((i for i, words in enumerate(said) if words.startswith(start)), None)
+        if at is not None and op.remade is not None and place.runtime in TFLITE_KERNELS:
+            words = counted(op.remade(place.runtime))
+            said[at] = f"{start}{words}; its accumulator is not read" if words else said[at]
+    return said
 
 
 def _routed(layers: dict[str, Sums], unread: list[str], place: Place) -> tuple[dict[str, Sums], list[str]]:

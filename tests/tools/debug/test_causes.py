@@ -176,7 +176,7 @@ def test_another_runtime(tmp_path):
     content, inputs = tflite_models.model(case, arrays)
     (tmp_path / "one.tflite").write_bytes(content)
     found = qops.debug(tmp_path / "one.tflite", device={**inputs, "y": tflite_models.wanted(case, arrays, "tflm")})
-    assert found.first.cause.startswith("these are the integers of TensorFlow Lite Micro: runtime 'tflm' gives")
+    assert found.column.words.startswith("these are the integers of TensorFlow Lite Micro: runtime 'tflm' gives")
     assert (
         qops.debug(
             tmp_path / "one.tflite", device={**inputs, "y": tflite_models.wanted(case, arrays, "tflm")}, runtime="tflm"

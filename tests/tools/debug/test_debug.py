@@ -186,7 +186,7 @@ def test_exit_codes_and_strict_json(small, tmp_path, capsys):
         raise AssertionError(f"{word} is no JSON")
 
     found = json.loads(capsys.readouterr().out, parse_constant=refuse)
-    assert list(found) == ["model", "layers", "first"]
+    assert list(found) == ["column", "model", "layers", "first"]
     names = ["name", "op", "output", "rule", "differ", "largest", "share", "saturated", "lsb", "sqnr"]
     names.append("unchecked")
     assert all(list(row) == names for row in found["layers"])

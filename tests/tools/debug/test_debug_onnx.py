@@ -32,13 +32,14 @@ def hunted(network, op, codes):
 
 def test_a_device_that_fuses_is_known_by_its_fusion(network):
     path, graph, dump = network
-    first = qops.debug(path, device=dump).first
-    assert first.rules[0] == "ort"
-    assert first.cause.startswith("these are the integers of onnxruntime on x86 with VNNI")
-    assert "became QLinearConv" in first.cause
+    found = qops.debug(path, device=dump)
+    assert found.column.words.startswith("these are the integers of onnxruntime on x86 with VNNI")
+    assert found.column.runtimes[0] == "ort"
+    assert found.first.cause.startswith("as the runtime 'ort' computes it, which fuses the nodes: ")
+    assert "became QLinearConv" in found.first.cause
     assert qops.debug(path, device=dump, runtime="ort").first is None
     dump[of_kind(graph, "QLinearAdd").outputs[0]][0, 0, 0, 0] ^= 1
-    assert not qops.debug(path, device=dump).first.cause.startswith("these are")
+    assert qops.debug(path, device=dump).column is None
 
 
 def test_a_file_that_cannot_be_fused_is_explained_without_it(tmp_path):

@@ -191,8 +191,11 @@ def test_transposed_convolutions_on_arm(kernel, tmp_path):
     )
     graph, is_lossy = qops.models.load(path, runtime=kernel), kernel.endswith("_neon")
     assert [words.split(" (")[0] for words in graph.hazards] == ["transpose_conv"] * is_lossy
+    pairs = "transpose_conv (TRANSPOSE_CONV): 24 of 24 pairs of products can wrap in 16 bits"
+    assert graph.hazards == (pairs,) * is_lossy
     for what in (path, graph):
         found = qops.saturation(what, data, runtime=kernel)
+        assert found.unread[0].startswith(pairs) == is_lossy
         assert (len(found.unread), found.safe, found.errors["y"] > 0) == (1, False, is_lossy)
         assert np.array_equal(found.outputs["y"], graph.run(data)["y"])
         assert not found.exact["y"].any()
@@ -213,7 +216,11 @@ def test_lstms_on_arm(kernel, tmp_path):
     path, data = tmp_path / "lstm.tflite", np.full((1, 1, 16), -128, np.int8)
     path.write_bytes(tflite_bytes([x, *w, *r, *b, *states, *inner, y], [operator], [x], [y]))
     graph = qops.models.load(path, runtime=kernel)
-    assert "some pairs of products can wrap in 16 bits" in graph.hazards[0]
+    words = (
+        "unidirectional_sequence_lstm (UNIDIRECTIONAL_SEQUENCE_LSTM): 32 of 32 pairs of products can wrap in 16 bits"
+    )
+    assert graph.hazards == (words,)
     for what in (path, graph):
         found = qops.saturation(what, data, runtime=kernel)
         assert (found.outputs["y"].item(), found.exact["y"].item(), found.errors["y"]) == (-1, 87, 88)
+        assert found.unread == (f"{words}; its accumulator is not read",)
