@@ -140,3 +140,53 @@ def test_a_gap_whose_type_the_file_tells(tmp_path):
         graph.run(np.uint8([[1, 2, 3, 4]]), given={a: np.int64([[0, 2, 4, 6]])})
     found = graph.run(np.uint8([[1, 2, 3, 4]]), given={a: np.uint8([[0, 2, 4, 6]])})
     np.testing.assert_array_equal(found[y], [[-1, 0, 1, 2]])
+
+
+def branch(name, kind, reads, **how):
+    end = helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    return helper.make_graph([helper.make_node(kind, reads, [name], **how)], name, [], [end])
+
+
+def with_branches(reads):
+    """A convolution of codes, and an If whose branches read a tensor of the graph around them."""
+    net = Network(17)
+    x, flag = net.input([1, 2, 3, 3]), net.input([], TensorProto.BOOL)
+    scale, zero = net.constant(np.float32(0.5)), net.constant(np.uint8(3))
+    data = net.node("DequantizeLinear", net.node("QuantizeLinear", x, scale, zero), scale, zero)
+    codes = net.constant((np.arange(6) - 2).astype(np.int8).reshape(3, 2, 1, 1))
+    sums = net.node("Conv", data, net.node("DequantizeLinear", codes, net.constant(np.float32(0.3))))
+    made = net.node("DequantizeLinear", net.node("QuantizeLinear", sums, scale, zero), scale, zero)
+    read = {"data": data, "sums": sums, "result": made}[reads]
+    inner = {"then_branch": branch("a", "Neg", [read]), "else_branch": branch("b", "Abs", [read])}
+    outer = {"then_branch": branch("c", "If", [flag], **inner), "else_branch": branch("d", "Identity", [read])}
+    y = net.node("If", flag, **outer)
+    return net, (x, flag, read, y, made), net.node("Neg", y)
+
+
+@pytest.mark.parametrize("reads", ["data", "sums", "result"])
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+def test_what_branches_read_is_what_their_if_reads(tmp_path, reads, runtime):
+    """A tensor that a branch reads has one reader more, and onnxruntime then leaves the sums as they are."""
+    net, (x, flag, read, y, made), z = with_branches(reads)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.model(made, z).SerializeToString())
+    with pytest.raises(ValueError, match=r"If \(.*\): its attribute 'else_branch' is a subgraph"):
+        models.load(path, runtime=runtime)
+    graph = models.load(path, runtime=runtime, gaps=True)
+    (gap,) = graph.gaps
+    assert (gap.kind, gap.reads) == ("If", (flag, read))
+    assert bool(graph.fused) == (runtime == "ort" and reads != "sums")
+    data = {x: np.float32([[[[0.5, -3, 7]] * 3] * 2]), flag: np.array(True)}
+    assert list(graph.run(data)) == [made]
+    result = np.float32([1, -2])
+    np.testing.assert_array_equal(graph.run(data, given={y: result})[z], -result)
+
+
+def test_a_branch_that_reads_what_nothing_writes(tmp_path):
+    net, (_, flag, *_), z = with_branches("data")
+    path, model = tmp_path / "m.onnx", net.model(z)
+    node = next(node for node in model.graph.node if node.op_type == "If")
+    node.attribute[0].g.node[0].input[0] = "nowhere"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(ValueError, match=r"^m\.onnx: node .*, If .* reads 'nowhere', which nothing before it writes"):
+        models.load(path, gaps=True)
