@@ -170,7 +170,7 @@ def test_what_branches_read_is_what_their_if_reads(tmp_path, reads, runtime):
     net, (x, flag, read, y, made), z = with_branches(reads)
     path = tmp_path / "m.onnx"
     path.write_bytes(net.model(made, z).SerializeToString())
-    with pytest.raises(ValueError, match=r"If \(.*\): its attribute 'else_branch' is a subgraph"):
+    with pytest.raises(ValueError, match=r"If \(.*\): qops has no such operator"):
         models.load(path, runtime=runtime)
     graph = models.load(path, runtime=runtime, gaps=True)
     (gap,) = graph.gaps
@@ -183,10 +183,20 @@ def test_what_branches_read_is_what_their_if_reads(tmp_path, reads, runtime):
 
 
 def test_a_branch_that_reads_what_nothing_writes(tmp_path):
-    net, (_, flag, *_), z = with_branches("data")
+    net, _, z = with_branches("data")
     path, model = tmp_path / "m.onnx", net.model(z)
     node = next(node for node in model.graph.node if node.op_type == "If")
     node.attribute[0].g.node[0].input[0] = "nowhere"
     path.write_bytes(model.SerializeToString())
     with pytest.raises(ValueError, match=r"^m\.onnx: node .*, If .* reads 'nowhere', which nothing before it writes"):
         models.load(path, gaps=True)
+
+
+def test_a_known_operator_with_a_subgraph(tmp_path):
+    net = Network()
+    x = net.input([1, 4])
+    y = net.node("Relu", x, more=branch("a", "Neg", [x]))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.model(y).SerializeToString())
+    with pytest.raises(ValueError, match=r"Relu_0\): its attribute 'more' is a subgraph, or of another type"):
+        models.load(path)

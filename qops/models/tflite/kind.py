@@ -27,7 +27,7 @@ def where_constants_repeat(operator: Operator) -> bool:
     """Say whether each constant is the same for all images."""
     ndim = max(len(t.shape) for t in operator.outputs)
     constants = [t.data for t in operator.inputs if t is not None and t.data is not None]
-    return all(x.ndim < ndim or x.shape[0] == 1 for x in constants)
+    return all(x.ndim < max(ndim, 1) or x.shape[0] == 1 for x in constants)
 
 
 class HybridLayer(NamedTuple):
