@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops import rules
+from qops._kernels.arrays.refusal import bad_value
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.site import NodeRunner, PlacedNode
@@ -59,7 +60,7 @@ def _make(site: PlacedNode) -> NodeRunner:
     def run(given: Sequence[Any]) -> Array:
         x, bias = given[_X], given[_BIAS] if len(given) > _BIAS else None
         if x.dtype != F32 or not x.ndim or x.shape[-1] != k:
-            raise ValueError(f"x: expected float32 rows of {k} values, got {x.dtype} of shape {x.shape}")
+            raise bad_value("x", f"expected float32 rows of {k} values, got {x.dtype} of shape {x.shape}")
         rows = x.reshape(-1, k)
         some = max(1, _AT_ONCE // (8 * max(n, 1)))
         made = [_product(rows[i : i + some], weights, bias) for i in range(0, len(rows), some)]

@@ -11,8 +11,6 @@ from qops.models.onnx.kinds import KINDS
 
 F32, INT = np.float32, np.int64
 REAL = {kind for kind, row in KINDS.items() if row.real and not row.is_own and kind != "Cast"}
-    kind for kind, row in KINDS.items() if row.real and not row.is_own and kind not in ("Cast", "DynamicQuantizeLSTM")
-}
 MOVES = {kind for kind, row in KINDS.items() if row.rule == "moves codes" and kind != "Cast"}
 
 
