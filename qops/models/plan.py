@@ -19,8 +19,8 @@ from qops.models.tensor import Tensor
 __all__ = ["RunPlan"]
 
 
-PART_OF_CACHE = 2
-"""The tensors of an op take this part of the L2 cache for a part of a batch: a half, so that all layers stay in it."""
+PART_CACHES = 4
+"""How many times the L2 cache the tensors of an op take for a part of a batch: then all layers stay near it."""
 
 
 class RunPlan:
@@ -86,8 +86,8 @@ class RunPlan:
     def run(self, inputs: Sequence[NDArray[Any]], num_threads: int = 1) -> dict[str, NDArray[Any]]:
         """Run all steps, of a batch part by part where no result depends on how many images there are.
 
-        The tensors that an op reads and writes for a part take about half of the L2 cache, so that an op finds there
-        what the one before it made. Threads share the parts.
+        The tensors that an op reads and writes for a part take at most four times the L2 cache, so that much of what an
+        op reads is still in it. Threads share the parts.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class RunPlan:
         """
         if self._image_bytes:
             count = len(inputs[0])
-            most = max(2, caches.sizes()[1] // (PART_OF_CACHE * self._image_bytes))
+            most = max(2, PART_CACHES * caches.sizes()[1] // self._image_bytes)
             if count > most or (count > 3 and num_threads > 1):
                 return self._by_parts(inputs, count, min(most, max(2, -(-count // num_threads))), num_threads)
         if num_threads > 1:
