@@ -36,6 +36,8 @@ class Column(NamedTuple):
         Whether it is onnxruntime, which refuses more than the standard and runs its own operators.
     allows_int8 : bool
         Whether graphs of int8 codes are fused as they are; else onnxruntime makes uint8 of them first.
+    sums_blocks : bool
+        Whether it is known in which order MatMulNBits sums floats.
     """
 
     system: str
@@ -47,6 +49,7 @@ class Column(NamedTuple):
     fuses: bool = False
     is_ort: bool = True
     allows_int8: bool = False
+    sums_blocks: bool = False
 
     @property
     def saturates(self) -> bool:
@@ -92,7 +95,7 @@ _ARM = "qnnpack", "ort-arm-float", "ort-arm", "ort-arm", True, True, True
 COLUMNS = {
     "onnx": Column("the ONNX standard as written", is_ort=False),
     "ort": Column("onnxruntime on x86 with VNNI"),
-    "ort_avx2": Column("onnxruntime on x86 with AVX2, without VNNI", "saturate"),
+    "ort_avx2": Column("onnxruntime on x86 with AVX2, without VNNI", "saturate", sums_blocks=True),
     "ort_arm": Column("onnxruntime on 64-bit ARM with dot products", "", *_ARM),
     "ort_neon": Column("onnxruntime on 64-bit ARM without dot products", "lowest", *_ARM),
 }

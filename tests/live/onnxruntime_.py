@@ -16,6 +16,7 @@ from draws import (
     zero_point,
 )
 from elsewhere import call
+from onnx_blocks import chain
 from onnx_graphs import graph
 from onnxruntime_own import OWN
 from onnxruntime_runs import called, matrices, numbers, result
@@ -165,5 +166,6 @@ OPS = {
     "rules.mul": elementwise("QLinearMul", rules.mul, onnx.QLinearMul),
     "rules.average_pool": average_pool,
     "graphs of QDQ": graph,
+    "products by blocks": chain,
     **OWN,
 }

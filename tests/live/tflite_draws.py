@@ -4,6 +4,7 @@ from functools import partial
 
 import tflite_codes
 import tflite_detections
+import tflite_gaps
 import tflite_hybrids
 import tflite_layers
 import tflite_states
@@ -110,7 +111,7 @@ def ops(kernels):
             if TAKES[kind, kernel]
         },
         **{f"graphs of a few ops, {kernel}": partial(few, kernel) for kernel in kernels},
-        **{f"graphs with a gap, {kernel}": partial(tflite_states.around_a_gap, kernel) for kernel in kernels},
+        **{f"graphs with a gap, {kernel}": partial(tflite_gaps.around_a_gap, kernel) for kernel in kernels},
         **{f"variables over steps, {kernel}": partial(tflite_states.stream, kernel) for kernel in kernels},
         **{f"detectors, {kernel}": partial(detector, kernel) for kernel in kernels},
         **{

@@ -84,11 +84,15 @@ class Net:
         s = draws.result_scale(self.rng, *whole) if self.rng.random() < 0.9 else pick(self.rng, LIMITS)
         return self.tensor(dtype, min(max(s, float(np.prod(whole)) / 64), 2.0**12), zero_point(self.rng, dtype))
 
-    def bytes(self, shapes, operators=None, fed=None):
-        """The file, with these shapes of results; `operators` are all if not given, and `fed` is what a call takes."""
+    def bytes(self, shapes, operators=None, fed=None, results=()):
+        """The file, with these shapes of results; `operators` are all if not given, and `fed` is what a call takes.
+
+        `results` are names of tensors: the last result if not given.
+        """
         tensors = [replace(t, shape=shapes.get(t.name, t.shape)) for t in self.tensors]
         inputs = [t for t in tensors if t.name in (fed or self.fed)]
-        return tflite_bytes(tensors, operators or self.operators, inputs, [self.x])
+        named = {t.name: t for t in tensors}
+        return tflite_bytes(tensors, operators or self.operators, inputs, [named[n] for n in results] or [self.x])
 
     def load(self, content, kernel, **how):
         """The graph of qops, by way of a file."""

@@ -1,55 +1,11 @@
-"""Random networks with a gap in the middle, and networks that keep a variable from step to step."""
+"""Random networks that keep a variable from step to step."""
 
 import numpy as np
-import tflite_codes
-from draws import Pair, pick
+from draws import Pair
 from elsewhere import call
 from tflite_net import Net, activation, scale, zero_point
 
 from qops.models import Operator, Tensor, tflite_bytes
-
-MISSING = "REVERSE_V2"
-"""An operator that LiteRT and TFLite Micro have for codes, and qops does not."""
-
-
-def around_a_gap(kernel, rng):
-    """A few operators, one that is a gap to qops, and a few more: it is walked around, with the gap's result given."""
-    net = Net(rng, kernel, "int8")
-    net.x = net.image()
-    net.results = [net.x]
-    kinds = ("RELU", "LOGISTIC", "MUL", "LEAKY_RELU", "TANH", "MAXIMUM", "ABS")
-    _grow(net, kinds, int(rng.integers(0, 3)))
-    before, axis = net.x, int(rng.integers(len(net.x.shape)))
-    after = net.tensor("int8", before.scale, before.zero_point, before.shape)
-    count = len(net.operators)
-    net.x, net.results = after, [after]
-    fed = dict(net.fed)
-    net.fed[after.name] = np.zeros(after.shape, np.int8)  # for the shapes behind it
-    _grow(net, kinds, int(rng.integers(1, 3)))
-    del net.fed[after.name]
-    places = net.constant(np.int32([axis]))
-    net.operators.insert(count, Operator(MISSING, [before, places], [after], {}, []))
-    content = net.bytes({})
-    given = {**fed, **net.fed}
-
-    def ours():
-        graph = net.load(content, kernel, gaps=True)
-        assert [op.kind for op in graph.gaps] == [MISSING]
-        made = {**given, **graph.run(given, keep="all")}[before.name]
-        return [*graph.run(given, given={after.name: np.flip(made, axis)}).values()]
-
-    return Pair(lambda: call("system_tflite", "run", content, [given], kernel), ours, net.described())
-
-
-def _grow(net, kinds, count):
-    for _ in range(count):
-        kept = net.x, len(net.operators), len(net.tensors), dict(net.fed)
-        tflite_codes.DRAWN[pick(net.rng, kinds)](net)
-        try:
-            net.shaped()
-        except ValueError:  # scales that qops refuses: without this operator
-            net.x, operators, tensors, net.fed = kept
-            del net.operators[operators:], net.tensors[tensors:]
 
 
 def stream(kernel, rng):

@@ -153,3 +153,63 @@ def test_a_constant_that_cannot_be_computed(tmp_path):
         with pytest.raises(ValueError, match=r"node \d, QuantizeLinear \(QuantizeLinear_0\): y_scale: expected"):
             models.load(path, runtime=runtime)
         assert list(models.load(path, runtime=runtime, gaps=True).run(np.float32([-1, 3]))) == [y]
+
+
+def branch(name, kind, reads, **how):
+    end = helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    return helper.make_graph([helper.make_node(kind, reads, [name], **how)], name, [], [end])
+
+
+def with_branches(reads):
+    """A convolution of codes, and an If whose branches read a tensor of the graph around them."""
+    net = Network(17)
+    x, flag = net.input([1, 2, 3, 3]), net.input([], TensorProto.BOOL)
+    scale, zero = net.constant(np.float32(0.5)), net.constant(np.uint8(3))
+    data = net.node("DequantizeLinear", net.node("QuantizeLinear", x, scale, zero), scale, zero)
+    codes = net.constant((np.arange(6) - 2).astype(np.int8).reshape(3, 2, 1, 1))
+    sums = net.node("Conv", data, net.node("DequantizeLinear", codes, net.constant(np.float32(0.3))))
+    made = net.node("DequantizeLinear", net.node("QuantizeLinear", sums, scale, zero), scale, zero)
+    read = {"data": data, "sums": sums, "result": made}[reads]
+    inner = {"then_branch": branch("a", "Neg", [read]), "else_branch": branch("b", "Abs", [read])}
+    outer = {"then_branch": branch("c", "If", [flag], **inner), "else_branch": branch("d", "Identity", [read])}
+    y = net.node("If", flag, **outer)
+    return net, (x, flag, read, y, made), net.node("Neg", y)
+
+
+@pytest.mark.parametrize("reads", ["data", "sums", "result"])
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+def test_what_branches_read_is_what_their_if_reads(tmp_path, reads, runtime):
+    """A tensor that a branch reads has one reader more, and onnxruntime then leaves the sums as they are."""
+    net, (x, flag, read, y, made), z = with_branches(reads)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.model(made, z).SerializeToString())
+    with pytest.raises(ValueError, match=r"If \(.*\): qops has no such operator"):
+        models.load(path, runtime=runtime)
+    graph = models.load(path, runtime=runtime, gaps=True)
+    (gap,) = graph.gaps
+    assert (gap.kind, gap.reads) == ("If", (flag, read))
+    assert bool(graph.fused) == (runtime == "ort" and reads != "sums")
+    data = {x: np.float32([[[[0.5, -3, 7]] * 3] * 2]), flag: np.array(True)}
+    assert list(graph.run(data)) == [made]
+    result = np.float32([1, -2])
+    np.testing.assert_array_equal(graph.run(data, given={y: result})[z], -result)
+
+
+def test_a_branch_that_reads_what_nothing_writes(tmp_path):
+    net, _, z = with_branches("data")
+    path, model = tmp_path / "m.onnx", net.model(z)
+    node = next(node for node in model.graph.node if node.op_type == "If")
+    node.attribute[0].g.node[0].input[0] = "nowhere"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(ValueError, match=r"^m\.onnx: node .*, If .* reads 'nowhere', which nothing before it writes"):
+        models.load(path, gaps=True)
+
+
+def test_a_known_operator_with_a_subgraph(tmp_path):
+    net = Network()
+    x = net.input([1, 4])
+    y = net.node("Relu", x, more=branch("a", "Neg", [x]))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(net.model(y).SerializeToString())
+    with pytest.raises(ValueError, match=r"Relu_0\): its attribute 'more' is a subgraph, or of another type"):
+        models.load(path)

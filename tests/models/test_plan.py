@@ -150,3 +150,13 @@ BY_IMAGE = {
 
 def test_no_other_operator_is_given_a_part_of_a_batch():
     assert {kind for kind, row in KINDS.items() if row.by_image is not never} == BY_IMAGE
+
+
+@pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL", "MAXIMUM"])
+def test_operators_of_numbers_without_an_axis(tmp_path, kind):
+    a, y = (Tensor(name, (), "int8", np.float32(1), np.int64(0)) for name in "ay")
+    b = Tensor("b", (), "int8", np.float32(1), np.int64(0), data=np.int8(3))
+    path = tmp_path / "numbers.tflite"
+    path.write_bytes(tflite_bytes([a, b, y], [Operator(kind, [a, b], [y], {}, [])], [a], [y]))
+    found = load(path).run(np.int8(5))["y"]
+    assert found == {"ADD": 8, "SUB": 2, "MUL": 15, "MAXIMUM": 5}[kind]

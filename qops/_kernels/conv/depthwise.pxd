@@ -3,6 +3,9 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.gemm.tile cimport gemm_depthwise
 
+cdef enum:
+    COLUMN = 64  # the most rows of a column that are made at once
+
 ctypedef struct Woven:  # the parts of a depthwise convolution that all rows share
     gemm_depthwise row
     Py_ssize_t left, inside  # bytes of padding and of the image in a row

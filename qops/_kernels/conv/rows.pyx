@@ -9,12 +9,13 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.conv.depthwise cimport Woven, depthwise_rows, weave_for, woven_bytes
+from qops._kernels.conv.depthwise cimport COLUMN, Woven, depthwise_rows, weave_for, woven_bytes
 from qops._kernels.conv.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.gemm.matmul cimport SUMS_AT_ONCE, WEIGHTS_PER_SUM
 from qops._kernels.gemm.offsets cimport subtract_row
 from qops._kernels.gemm.tile cimport (
-    aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, release,
+    aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_bytes, panel_rows,
+    quad_bytes, release,
 )
 from qops._kernels.gemm.transpose cimport transpose_bytes
 from qops._kernels.machine.caches cimport caches
@@ -40,7 +41,7 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
     # backwards, as the last panel may write beyond its columns; without any column there is no panel
     for j from (p.oc + width - 1) // width * width - width >= j >= 0 by width:
         used = min(width, p.oc - j)
-        panel = p.panels + 4 * t.quads * p.taps * (group * padded_columns(p.kernel, p.oc) + j)
+        panel = p.panels + panel_bytes(p.kernel, group * padded_columns(p.kernel, p.oc) + j, t.quads * p.taps)
         for i from 0 <= i < p.taps by at_once:
             t.tap = tap + i
             t.taps = min(at_once, p.taps - i)
@@ -82,7 +83,8 @@ cdef bint beyond_memory(const Convolution *p) noexcept nogil:
     """Whether scratch memory for one row of the output, and for what it reads, would exceed any address space."""
     cdef double read = ((p.kh - 1) * <double>p.dh + 1) * p.image.pixels * pixel_bytes(&p.image)
     cdef double made = 8.0 * p.ow * p.groups * p.oc
-    cdef double woven = 0 if p.depthwise == NULL else (4.0 * p.kh + 16) * p.image.pixels * p.groups
+    cdef double across = <double>p.image.pixels + min(p.dh, p.image.height) + COLUMN
+    cdef double woven = 0 if p.depthwise == NULL else 4.0 * (p.kh + 4) * across * p.groups
     return (0 if p.image.in_place else read) + woven + (made if uses_scratch(p) else 0) > <double>(PY_SSIZE_T_MAX // 2)
 
 

@@ -8,7 +8,7 @@ from qops._kernels.machine.tiers cimport tier
 from qops._kernels.gemm.packed cimport panels_for, signed_codes
 from qops._kernels.gemm.tile cimport (
     aligned, find_depthwise_kernel, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns,
-    quads_of, sum_columns,
+    panel_bytes, quads_of, sum_columns,
 )
 from qops._kernels.gemm.transpose cimport transpose_bytes
 from qops._kernels.stage.stage cimport SPARE, period_of
@@ -84,7 +84,7 @@ cdef pack_woven(PackedWeights packed, w):
     made = np.zeros((quads * depth, packed.kw, entries), np.int16 if packed.kernel.widens else np.int8)
     made[:packed.kh] = w[:, 0].transpose(1, 2, 0)[:, :, repeated]
     made = np.ascontiguousarray(made.reshape(quads, depth, packed.kw, entries).transpose(0, 2, 3, 1))
-    packed.memory = panels_for(entries, quads * packed.kw)
+    packed.memory = panels_for(4, entries, quads * packed.kw)
     packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     memcpy(packed.panels, cnp.PyArray_DATA(made), made.nbytes)
 
@@ -139,7 +139,7 @@ cdef pack_dense(PackedWeights packed, cnp.ndarray w):
     cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
     cdef cnp.ndarray rows = np.empty(min(CHANNELS, ic) * taps * oc, np.int8)
     cdef uint8_t *panels
-    packed.memory = panels_for(packed.groups * padded, quads)
+    packed.memory = panels_for(panel_bytes(packed.kernel, 1, 1), packed.groups * padded, quads)
     packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     for g in range(packed.groups if oc > 0 else 0):  # without output channels the other sizes may be enormous
         if lies_as_rows(w):
@@ -148,6 +148,6 @@ cdef pack_dense(PackedWeights packed, cnp.ndarray w):
             pack_group(packed.kernel, <const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic, taps,
                        <int8_t *>cnp.PyArray_DATA(rows), panels)
         sum_columns(packed.kernel, panels, quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
-        panels += 4 * padded * quads
+        panels += panel_bytes(packed.kernel, padded, quads)
     packed.padded_sums = sums.reshape(-1)
     packed.sums = sums[:, :oc].reshape(-1)

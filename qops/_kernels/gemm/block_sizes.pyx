@@ -1,6 +1,6 @@
 """How a product is cut into blocks: one block if it is small, else K blocks, blocks of rows, and strips of columns."""
 from qops._kernels.gemm.blocks cimport Product, in_place
-from qops._kernels.gemm.tile cimport AMX_BLOCK_ROWS, GEMM_ROWS, block_bytes, most_quads, quads_of
+from qops._kernels.gemm.tile cimport AMX_BLOCK_ROWS, GEMM_ROWS, block_bytes, most_quads, panel_bytes, quads_of
 
 cdef enum:
     BLOCK_ROWS = 126  # the most rows of A in a block for vectors
@@ -35,7 +35,7 @@ cdef inline bint copies_rows(const Product *p, Py_ssize_t quads) noexcept nogil:
 cdef inline Py_ssize_t columns_within(const Product *p, Py_ssize_t quads, Py_ssize_t bytes) noexcept nogil:
     """Give the columns of as many panels of so many quads as these bytes hold, but of at least one."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    return min(p.n, width * max(1, bytes // (4 * width * max(quads, 1))))
+    return min(p.n, width * max(1, bytes // panel_bytes(p.kernel, width, max(quads, 1))))
 
 
 cdef void cut_k(const Product *p, Blocks *blocks) noexcept nogil:

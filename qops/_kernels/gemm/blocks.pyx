@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 from qops._kernels.gemm.block_sizes cimport Blocks, choose_blocks
 from qops._kernels.gemm.tile cimport (
     GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, most_quads, pack_columns, pack_quads,
-    padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
+    padded_columns, panel_bytes, panel_rows, quad_bytes, quads_of, sum_columns,
 )
 from qops._kernels.machine.caches cimport caches
 
@@ -31,7 +31,7 @@ cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
 cdef void take_caches(Product *p) noexcept nogil:
     """Take the sizes of the caches, once for a product: `caches.use` may change them while it runs."""
     p.caches = caches
-    p.exceeds_l2 = p.panels != NULL and 4 * p.quads * p.n > p.caches.second
+    p.exceeds_l2 = p.panels != NULL and panel_bytes(p.kernel, p.n, p.quads) > p.caches.second
 
 
 cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
@@ -49,7 +49,7 @@ cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexce
 
     column: where that B begins in the strip; 0, or the first column behind the whole panels.
     """
-    cdef uint8_t *panels = blocks.b + 4 * p.quads * column
+    cdef uint8_t *panels = blocks.b + panel_bytes(p.kernel, column, p.quads)
     pack_block(p, panels)
     if shifted(p):
         sum_columns(p.kernel, panels, p.quads, p.n, blocks.sums + column)
@@ -57,9 +57,12 @@ cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexce
 
 
 cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
-    """Pack rows of A as quads, each row run after run."""
+    """Pack rows of A as quads, each row run after run; rows that touch and end with whole quads are one long row."""
     cdef Py_ssize_t i, j
     cdef Run run
+    if p.n_runs == 1 and p.lda == p.k == (2 if p.kernel.widens else 4) * p.quads:
+        pack_quads(p.kernel, p.a + first * p.lda, rows * p.k, p.a_signed and p.set_up == NULL, packed)
+        return
     for i in range(first, first + rows):
         for j in range(p.n_runs):
             run = run_of(p, j)
@@ -120,7 +123,9 @@ cdef void multiply_rows(const Product *p, const RowsOfA *rows, int32_t *c) noexc
         t.accumulate = p.accumulate or q > 0
         for j from (0 if p.n <= at_once else (p.n - 1) // at_once * at_once) >= j >= 0 by at_once:
             used = min(at_once, p.n - j)
-            t.b = p.panels + 4 * p.quads * j + q * quad_bytes(p.kernel, min(width, used))
+            t.b = p.panels + panel_bytes(p.kernel, j, p.quads)
+            if q:
+                t.b += q * quad_bytes(p.kernel, min(width, used))
             t.times = 0 if q else <int32_t>((SHIFTED if shifted(p) else 0) - p.a_offset)
             t.sums = p.sums + j if t.times else NULL
             t.a, t.c = a, c + j
@@ -160,7 +165,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
     raw.ldb = p.ldb
     for j from 0 <= j < whole by width:
         t.a, t.c = p.a, p.c + j
-        raw.b, raw.panel, raw.sums = p.b + j, blocks.b + 4 * p.quads * j, blocks.sums + j
+        raw.b, raw.panel, raw.sums = p.b + j, blocks.b + panel_bytes(p.kernel, j, p.quads), blocks.sums + j
         p.kernel.pack_tile(&t, &raw, first)
         t.a, t.c = p.a + first * p.lda, p.c + first * p.ldc + j
         t.b, t.sums = raw.panel, raw.sums
@@ -180,7 +185,7 @@ cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noex
     if p.panels == NULL:
         part.b += first
     else:
-        part.panels += 4 * p.quads * first
+        part.panels += panel_bytes(p.kernel, first, p.quads)
         part.sums += first
     return part
 

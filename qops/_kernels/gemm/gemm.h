@@ -46,12 +46,21 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2)
 #define TARGET GEMM_AVX2
 
+#undef VECTOR_STRIDE
+#undef QUAD_STRIDE
+#define VECTOR_STRIDE (2 * LANES)
+#define QUAD_STRIDE(vectors) (2 * LANES * (vectors))
 #define NAME(f) gemm_exact_avx2_##f
 #define WIDENS
 #define DOT(acc, a, b) ((acc) + MADD(a, b))
+#define QUADS(p) ((V)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(p))))
 #include "gemm/depthwise.h"
 #include "gemm/tile.h"
 #undef WIDENS
+#undef VECTOR_STRIDE
+#undef QUAD_STRIDE
+#define VECTOR_STRIDE (4 * LANES)
+#define QUAD_STRIDE(vectors) (4 * LANES * (vectors))
 
 #define NAME(f) gemm_saturating_avx2_##f
 #define DOT(acc, a, b) \
@@ -139,7 +148,7 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 static const gemm_kernel *gemm_find(int tier, int saturating)
 {
     static const gemm_kernel exact_avx2 = {
-        .lanes = 8, .vectors = 2, .widens = 1, .tile = gemm_exact_avx2_tile, .pack = gemm_pack_words,
+        .lanes = 8, .vectors = 2, .widens = 1, .narrow = 1, .tile = gemm_exact_avx2_tile, .pack = gemm_pack_pairs,
         .weave = gemm_exact_avx2_weave, .dots = gemm_exact_avx2_dots,
     };
 #if QOPS_HAS_AVXVNNI

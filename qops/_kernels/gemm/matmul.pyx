@@ -15,7 +15,9 @@ from qops._kernels.gemm.offsets cimport numbers, subtract_offsets, words
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
 from qops._kernels.gemm.run cimport BRIEF
 from qops._kernels.gemm.run cimport product as sums_of_products
-from qops._kernels.gemm.tile cimport GEMM_ROWS, SHIFT, SHIFTED, aligned, padded_columns, shifts, amx_is_faster
+from qops._kernels.gemm.tile cimport (
+    GEMM_ROWS, SHIFT, SHIFTED, aligned, amx_is_faster, padded_columns, panel_bytes, shifts,
+)
 from qops._kernels.machine.threads cimport run_parts
 from qops._kernels.stage.layer_stage cimport LayerParams, some_columns
 from qops._kernels.stage.prepared cimport PreparedStage
@@ -114,7 +116,8 @@ cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
     cdef LayerParams layer
     cdef Py_ssize_t column, n = p.product.n
     cdef bint makes_codes = stage.kind == LAYER and stage.layer.ends == NULL
-    if not makes_codes or p.product.kernel.amx[0] != NULL or 8 * p.product.quads * n <= p.product.caches.second:
+    cdef bint is_small = 2 * panel_bytes(p.product.kernel, n, p.product.quads) <= p.product.caches.second
+    if not makes_codes or p.product.kernel.amx[0] != NULL or is_small:
         return make_rows(p, i)
     strip.stage, stage.layer = &stage, &layer
     for column from 0 <= column < n by STRIP:

@@ -1,4 +1,4 @@
-/* Packs whole quads of row-major B into panels [quad][column][4 bytes]. It uses SSE2, which every x86-64 CPU has. */
+/* Packs whole quads of row-major B into panels [quad][column][4 bytes, or 2]. It uses SSE2, which every x86-64 CPU has. */
 
 /* 4 rows of 8 columns become 8 quads of bytes */
 static inline void gemm_pack_8(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
@@ -18,6 +18,17 @@ static void gemm_pack_bytes(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptr
     for (ptrdiff_t q = 0; q < quads; ++q, b += 4 * ldb)
         for (ptrdiff_t j = 0; j < columns; j += 8, panel += 32)
             gemm_pack_8(b + j, ldb, panel);
+}
+
+/* 2 rows of 8 columns become 8 pairs of bytes, the quads of a kernel whose B is narrow */
+static void gemm_pack_pairs(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+{
+    for (ptrdiff_t q = 0; q < quads; ++q, b += 2 * ldb)
+        for (ptrdiff_t j = 0; j < columns; j += 8, panel += 16) {
+            const __m128i r0 = _mm_loadl_epi64((const __m128i *)(b + j));
+            const __m128i r1 = _mm_loadl_epi64((const __m128i *)(b + ldb + j));
+            _mm_storeu_si128((__m128i *)panel, _mm_unpacklo_epi8(r0, r1));
+        }
 }
 
 /* 2 rows of 8 columns, widened to int16, become 8 quads */

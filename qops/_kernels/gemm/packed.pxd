@@ -23,5 +23,5 @@ cdef inline cnp.ndarray by_rows(cnp.ndarray a):
         return cnp.PyArray_GETCONTIGUOUS(a)
     return a
 cdef cnp.ndarray signed_codes(cnp.ndarray b)
-cdef cnp.ndarray panels_for(Py_ssize_t columns, Py_ssize_t quads)
+cdef cnp.ndarray panels_for(int quad, Py_ssize_t columns, Py_ssize_t quads)
 cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs)

@@ -7,7 +7,8 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from qops._kernels.arrays.checks cimport array
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.gemm.tile cimport (
-    Run, aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+    Run, aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, panel_bytes,
+    quads_of, sum_columns,
 )
 
 import numpy as np
@@ -60,9 +61,9 @@ cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs):
     return np.array([(s, e - s, quads_of(kernel, e - s)) for s, e in zip(starts, ends)], np.intp)
 
 
-cdef cnp.ndarray panels_for(Py_ssize_t columns, Py_ssize_t quads):
-    """Memory for panels of so many columns, which may begin at a line of the cache."""
-    cdef int64_t size = <int64_t>4 * columns * quads + 64  # in 64 bits, because Py_ssize_t may have 32
+cdef cnp.ndarray panels_for(int quad, Py_ssize_t columns, Py_ssize_t quads):
+    """Memory for so many quads of `quad` bytes of each column, which may begin at a line of the cache."""
+    cdef int64_t size = <int64_t>quad * columns * quads + 64  # in 64 bits, because Py_ssize_t may have 32
     if size > PY_SSIZE_T_MAX:
         raise MemoryError
     return np.empty(size, np.uint8)
@@ -107,7 +108,7 @@ def pack_b(b, *, pairs=None):
     packed.runs = runs_of(packed.kernel, packed.k, pairs)
     packed.quads = packed.runs[:, 2].sum()
     padded = padded_columns(packed.kernel, packed.n)
-    packed.memory = panels_for(padded, packed.quads)
+    packed.memory = panels_for(panel_bytes(packed.kernel, 1, 1), padded, packed.quads)
     packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     packed.sums = np.zeros(padded, np.int32)
     runs = <const Run *>cnp.PyArray_DATA(packed.runs)

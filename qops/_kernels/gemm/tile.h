@@ -27,6 +27,8 @@
 #define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
 #ifndef QUAD
 #define QUAD(p) (shift ? BROADCAST(p) ^ 0x80808080u : BROADCAST(p))
+#endif
+#ifndef QUADS
 #define QUADS(p) LOAD(p)
 #endif
 #define DOT_ROW(r) const V x = QUAD(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
@@ -57,7 +59,13 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
         for (ptrdiff_t i = 0; i < t->taps; ++i) {
             a0 = a + t->tap[i];
             a3 = a0 + 3 * lda;
-            for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
+            ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0);
+            for (; rows == 1 && q >= 4; q -= 4) { /* of one row, the steps of the loop would take as long as its products */
+                LAST_QUAD(0, 0) LAST_QUAD(0, 1) LAST_QUAD(0, 2) LAST_QUAD(0, 3)
+                a0 += 16;
+                b += 4 * QUAD_STRIDE(vectors);
+            }
+            for (; q > 0; --q) {
                 const V b0 = QUADS(b);
                 const V b1 = vectors > 1 ? QUADS(b + vector_stride) : b0;
                 const V b2 = vectors > 2 ? QUADS(b + 2 * vector_stride) : b0;

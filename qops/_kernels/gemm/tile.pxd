@@ -40,7 +40,7 @@ cdef extern from "gemm/types.h" nogil:
 
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
-        int widens, takes_signed
+        int widens, narrow, takes_signed
         void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         void (**amx)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         const gemm_kernel *by_vectors
@@ -97,9 +97,12 @@ cdef inline Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) no
 cdef inline Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil:
     """Give n rounded up to whole vectors."""
     return (n + kernel.lanes - 1) // kernel.lanes * kernel.lanes
+cdef inline Py_ssize_t panel_bytes(const gemm_kernel *kernel, Py_ssize_t columns, Py_ssize_t quads) noexcept nogil:
+    """Give the bytes of so many quads of each of so many columns of packed B."""
+    return (2 if kernel.narrow else 4) * columns * quads
 cdef inline Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil:
     """Give the bytes from one quad to the next in a panel of so many columns."""
-    return 4 * (padded_columns(kernel, columns) if kernel.pack_by_vector == NULL else kernel.lanes)
+    return panel_bytes(kernel, padded_columns(kernel, columns) if kernel.pack_by_vector == NULL else kernel.lanes, 1)
 cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
                        uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,

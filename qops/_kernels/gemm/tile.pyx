@@ -94,12 +94,12 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
     cdef Py_ssize_t some = 64 if kernel.pack_by_vector != NULL else 8 if ldb >= 2048 else 16
     cdef Py_ssize_t chunk = max(k, 1) if n <= width else some
     cdef Py_ssize_t i, j, used
+    cdef uint8_t *panel
     for i from 0 <= i < k by chunk:
         for j from 0 <= j < n by width:
             used = min(width, n - j)
-            pack_chunk(kernel, b + i * ldb + j, ldb, min(chunk, k - i), used,
-                       panels + 4 * quads * j + (first + quads_of(kernel, i)) * quad_bytes(kernel, used),
-                       4 * kernel.lanes * quads)
+            panel = panels + panel_bytes(kernel, j, quads) + (first + quads_of(kernel, i)) * quad_bytes(kernel, used)
+            pack_chunk(kernel, b + i * ldb + j, ldb, min(chunk, k - i), used, panel, 4 * kernel.lanes * quads)
 
 
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
@@ -157,7 +157,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
         columns = padded_columns(kernel, min(width, n - j))
         t.c = sums + j
         for q from 0 <= q < max(quads, 1) by ONES:
-            t.b = panels + 4 * quads * j + q * quad_bytes(kernel, columns)
+            t.b = panels + panel_bytes(kernel, j, quads) + q * quad_bytes(kernel, columns)
             t.quads = min(ONES, quads - q)
             t.accumulate = q > 0
             kernel.tile(&t, 1, columns // kernel.lanes)
@@ -234,6 +234,9 @@ cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, P
         else:
             some_tiles(kernel, t, rows // AMX_BLOCK_ROWS, AMX_BLOCK_ROWS, columns, vectors)
             some_tiles(kernel, t, 1, rows % AMX_BLOCK_ROWS, columns, vectors)
+        return
+    if rows <= GEMM_ROWS:
+        some_tiles(kernel, t, 1, rows, columns, vectors)
         return
     tiles = (rows + GEMM_ROWS - 1) // GEMM_ROWS
     each = GEMM_ROWS - 1

@@ -61,7 +61,8 @@ typedef struct {
 
 typedef struct gemm_kernel {
     ptrdiff_t lanes, vectors; /* columns in a vector, vectors in a whole panel */
-    int widens;               /* whether A and B are packed as int16 */
+    int widens;               /* whether A and B are multiplied as int16, and A is packed as such */
+    int narrow;               /* whether B is packed as bytes although it is multiplied as int16: its quads have 2 bytes */
     int takes_signed;         /* whether `tile` takes an A of s8 without a shift */
     /* computes a tile of C of `rows` rows and `vectors` vectors */
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);

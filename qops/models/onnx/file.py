@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.models.onnx.subgraphs import read_inside
 from qops.models.tensor import Tensor
 
 __all__ = ["Node", "OnnxFile", "name_of_type", "read_onnx"]
@@ -50,7 +51,7 @@ class Node:
     name : str
         Unique in its graph; made of the kind where the file has none.
     inputs : tuple of str
-        Names of tensors; "" for an optional input that is left out.
+        Names of tensors; "" for an optional input that is left out. Behind them, what its subgraphs read.
     outputs : tuple of str
         Names of tensors; "" for one that is not asked for.
     attributes : dict
@@ -195,7 +196,8 @@ class _ModelReader:
             if name in names:
                 name = f"{name}:{i}"
             where = f"node {i}, {kind} ({name})"
-            for read in proto.input:
+            reads = (*proto.input, *read_inside(proto))
+            for read in reads:
                 if read and read not in known:
                     raise ValueError(f"{where} reads {read!r}, which nothing before it writes")
             for written in proto.output:
@@ -205,7 +207,7 @@ class _ModelReader:
             names.add(name)
             domain = "" if proto.domain == "ai.onnx" else proto.domain
             attributes = {one.name: _value(one, where) for one in proto.attribute}
-            yield Node(kind, domain, name, tuple(proto.input), tuple(proto.output), attributes, self._opset(domain))
+            yield Node(kind, domain, name, reads, tuple(proto.output), attributes, self._opset(domain))
 
     def _opset(self, domain: str) -> int:
         return int(self._opsets.get(domain, 1))

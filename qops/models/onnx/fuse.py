@@ -21,9 +21,11 @@ from qops.models.onnx.left_out import without_empty_pairs, without_identities
 from qops.models.onnx.net import Net, Sink, Source
 from qops.models.onnx.qdq import merged, refuse_around_moves
 from qops.models.onnx.repeated import quantized_outputs, repeated
+from qops.models.onnx.to_blocks import to_blocks
 from qops.models.onnx.weights import quantized
 from qops.models.tensor import Tensor
 from qops.onnx.qlinear_softmax import ONE_AXIS
+from qops.onnx.runtimes import Column
 
 __all__ = ["fused"]
 
@@ -33,7 +35,7 @@ def fused(
     tensors: dict[str, Tensor],
     outputs: Sequence[str],
     has: Callable[[int], bool],
-    allows_int8: bool = False,
+    column: Column,
 ) -> tuple[list[Node], tuple[str, ...]]:
     """Replace nodes by what onnxruntime runs instead of them.
 
@@ -46,8 +48,9 @@ def fused(
         Names of the graph's outputs, which stay.
     has : callable
         Whether so many bytes of constants may be kept.
-    allows_int8 : bool
-        Whether layers of int8 codes become one op as they are, as on ARM; else only those that become uint8.
+    column : Column
+        The runtime: whether layers of int8 codes become one op as they are, as on ARM, else only those that become
+        uint8; and whether the sums of MatMulNBits are known.
 
     Returns
     -------
@@ -77,7 +80,8 @@ def fused(
         words += more
         if len(nodes) == count:
             break
-    fuser = _Fuser(Net(nodes, tensors, outputs, allows_int8))
+    is_plain = column.sums_blocks and not any(node.kind == "QuantizeLinear" for node in nodes)
+    fuser = _Fuser(Net(nodes, tensors, outputs, column.allows_int8), has if is_plain else None)
     made: list[Node] = []
     for node in nodes:
         made += fuser.replaced(node)
@@ -85,8 +89,8 @@ def fused(
 
 
 _BLOCKS = (
-    "onnxruntime makes MatMulNBits of it, which quantizes its data again by blocks of 32, and is not modelled; "
-    "runtime='onnx' is"
+    "onnxruntime makes MatMulNBits of it, or may, which quantizes its data again by blocks of 32; that is not modelled "
+    "but for ort_avx2, in files without a QuantizeLinear; runtime='onnx' reads the node as it is"
 )
 """Why a product is a gap."""
 
@@ -94,8 +98,8 @@ _BLOCKS = (
 class _Fuser:
     """Replaces one node after the other, and says so in words."""
 
-    def __init__(self, net: Net) -> None:
-        self._net = net
+    def __init__(self, net: Net, has: Callable[[int], bool] | None) -> None:
+        self._net, self._has = net, has
         self.words: list[str] = []
         self._dropped: set[str] = set()
         self._moved: dict[str, str] = {}
@@ -138,8 +142,7 @@ class _Fuser:
         if data is not None and weights is not None and self._is_taken(node, data, weights, sink):
             bias = self._bias(node, data, weights)
         if data is None or weights is None or bias is None:
-            is_blocks = self._makes_blocks(node, data, weights)
-            return [replace(node, attributes={**node.attributes, "gap": _BLOCKS}) if is_blocks else node]
+            return [self._blocks(node, weights) if weights and self._makes_blocks(node, data, weights) else node]
         if sink is not None:
             return self._put(node, kind, [data, weights], sink, bias)
         return self._to_float(node, [data, weights], bias)
@@ -191,6 +194,20 @@ class _Fuser:
             return False
         quantizers = [reader for reader in self._net.readers[node.outputs[0]] if reader.kind == "QuantizeLinear"]
         return not any(self._net.type_of(reader.outputs[0]) in ("uint8", "int8") for reader in quantizers)
+
+    def _blocks(self, node: Node, weights: Source) -> Node:
+        """Give the MatMulNBits that onnxruntime makes of a node; a gap where that or its sums are not known.
+
+        Beside a QuantizeLinear, and before a Relu or a Reshape in the middle, onnxruntime makes it of some products and
+        not of others.
+        """
+        readers = self._net.readers[node.outputs[0]]
+        is_certain = self._stays_float(node) and not any(kind_of(reader).crosses_pairs for reader in readers)
+        made = to_blocks(self._net, node, weights, self._has) if self._has and is_certain else None
+        if made is None:
+            return replace(node, attributes={**node.attributes, "gap": _BLOCKS})
+        self.words.append(f"{node.kind} ({node.name}) with its DequantizeLinear became MatMulNBits.")
+        return made
 
     def _fits(self, node: Node, weights: Source) -> bool:
         """Whether there is one scale, or one for each channel of the result; few ask along which axis they lie."""

@@ -75,8 +75,7 @@ def load_onnx(path: Path, runtime: str, gaps: bool) -> Graph:
     try:  # attributes may be of other types than they should have
         _check(nodes)
         if COLUMNS[runtime].is_ort:
-            has, allows_int8 = _Budget(file.size).has, COLUMNS[runtime].allows_int8
-            nodes, words = fused(nodes, tensors, file.outputs, has, allows_int8)
+            nodes, words = fused(nodes, tensors, file.outputs, _Budget(file.size).has, COLUMNS[runtime])
         with_scales_of(nodes, tensors)
         ops = tuple(_ops(nodes, tensors, runtime, file.size, gaps))
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError) as why:

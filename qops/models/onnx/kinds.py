@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qops.models.onnx import (
     binary,
+    blocks,
     codes,
     convolutions,
     floats,
@@ -26,6 +27,7 @@ OWN_DOMAIN = "com.microsoft"
 KINDS: dict[str, Kind] = {
     **convolutions.KINDS,
     **products.KINDS,
+    **blocks.KINDS,
     **binary.KINDS,
     **codes.KINDS,
     **rows.KINDS,

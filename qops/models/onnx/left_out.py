@@ -21,7 +21,7 @@ _LAST = 2**63 - 1
 def without_identities(nodes: Sequence[Node], tensors: dict[str, Tensor], outputs: Sequence[str]) -> list[Node]:
     """Leave out each Identity and each Slice of everything, but for those that give an output of the graph.
 
-    One that nobody reads stays as well: to onnxruntime it is another reader of what is before it.
+    One that nobody reads stays as well, unless it reads an output: to onnxruntime it is another reader of its data.
 
     For the arguments and results see `fused`.
     """
@@ -30,7 +30,8 @@ def without_identities(nodes: Sequence[Node], tensors: dict[str, Tensor], output
     for node in nodes:
         own = replace(node, inputs=tuple(same.get(name, name) for name in node.inputs))
         is_same = not node.domain and (node.kind == "Identity" or _takes_everything(node, tensors))
-        if is_same and node.outputs[0] not in outputs and node.outputs[0] in read:
+        is_left_out = node.outputs[0] in read or own.inputs[0] in outputs
+        if is_same and is_left_out and node.outputs[0] not in outputs:
             same[node.outputs[0]] = own.inputs[0]
         else:
             left.append(own)

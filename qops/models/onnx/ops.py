@@ -53,6 +53,9 @@ def op_of(node: Node, tensors: dict[str, Tensor], runtime: str) -> Op:
     choice(runtime, "runtime", RUNTIMES)
     if isinstance(node.get("gap"), str):  # a fusion that is not modelled
         raise Missing(node.get("gap"))
+    for name, value in node.attributes.items():
+        if value is None and node.kind in KINDS:
+            raise Missing(f"its attribute {name!r} is a subgraph, or of another type that qops does not read")
     outputs = tuple(name for name in node.outputs if name)
     if not outputs:
         raise Missing("it has no result")

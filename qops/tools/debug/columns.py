@@ -76,7 +76,7 @@ def column_of(
     Returns
     -------
     ColumnFound or None
-        Its rules are the runtimes that do, the first of which the words name.
+        None if no other runtime gives all of them.
 
     Raises
     ------

@@ -139,6 +139,18 @@ def test_an_identity_that_nobody_reads_is_a_reader(load):
         assert found == ([(0.5, 3), (0.25, 7)] if is_read else [(0.24901960790157318, 6)])
 
 
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_an_identity_that_nobody_reads_behind_an_output_is_left_out(load, count):
+    """As onnxruntime 1.32.0 runs it: the Mul, an output, moves its pair over the Transpose and becomes QLinearMul."""
+    net = Network()
+    x = net.both(net.input([2, 4]), 0.5, np.uint8(3))
+    y = net.node("Mul", x, x)
+    for _ in range(count):
+        net.node("Identity", y)
+    graph = load(net.model(y, net.both(net.node("Transpose", y, perm=[1, 0]), 0.75, np.uint8(7))), "ort")
+    assert "QLinearMul" in [op.kind for op in graph.ops]
+
+
 def test_moves_keep_pairs_apart(load):
     net = Network()
     x = net.both(net.input([4, 4]), 0.5, np.uint8(3))

@@ -10,7 +10,7 @@ from onnx_nodes import NODES, M, X, of, one
 from qops.models.onnx.kinds import KINDS
 
 F32, INT = np.float32, np.int64
-REAL = {kind for kind, row in KINDS.items() if row.real and kind not in ("Cast", "DynamicQuantizeLSTM")}
+REAL = {kind for kind, row in KINDS.items() if row.real and not row.is_own and kind != "Cast"}
 MOVES = {kind for kind, row in KINDS.items() if row.rule == "moves codes" and kind != "Cast"}
 
 
