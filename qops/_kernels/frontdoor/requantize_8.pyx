@@ -24,7 +24,7 @@ cdef double STEPS = 255  # of 8-bit codes
 cdef double HALF_UP = 2.0**-30
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 cdef enum:
-    LONG = 512  # neighbours of a channel from which on a table takes less time than two numbers
+    LONG = 4096  # neighbours of a channel from which on a table takes less time than two numbers
     MANY = 4096  # a table is repeated until it fills whole vectors or has so many numbers
 
 
