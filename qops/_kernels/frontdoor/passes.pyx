@@ -65,7 +65,8 @@ cdef Ends possible_range(BinaryOperands o, Into8 op) except *:
 
 cdef Ends wanted_range(Target target, Ends possible) noexcept nogil:
     """The caller's ends, and the possible ones in place of others."""
-    return Ends(target.ends.min if target.has_min else possible.min, target.ends.max if target.has_max else possible.max)
+    cdef double lo = target.ends.min if target.has_min else possible.min
+    return Ends(lo, target.ends.max if target.has_max else possible.max)
 
 
 cdef Target without_narrow_guess(Target target, Ends possible) except *:

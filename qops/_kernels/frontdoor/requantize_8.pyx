@@ -61,7 +61,8 @@ cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const d
                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
     """c = clamp(round_half_even((q ^ flip) * of_code + added)) ^ c_flip, for n codes q.
 
-    If `each`, code i has the numbers of_code[i] and added[i]; otherwise all have of_code[0] and added[0]. A flip of 128 makes codes of int8 count from the lowest code.
+    If `each`, code i has the numbers of_code[i] and added[i]; otherwise all have of_code[0] and added[0]. A flip of
+    128 makes codes of int8 count from the lowest code.
     """
     cdef Py_ssize_t i, at
     cdef double x
