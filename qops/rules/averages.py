@@ -111,9 +111,9 @@ def _even(w: Windows) -> Pooled:
 
 def _torch(w: Windows, where: str, form: str = "times") -> Pooled:
     """The zero point is a "shift" after the rounding, or "plus" before it."""
-    inverse, zero = float32(1 / w.size), {where: w.x_zero_point}
-    stage = stages.FloatStage(inverse, "half_even", w.qmin, w.qmax, form=form, **zero)
-    return _by_stage(w, stage, w.size * w.x_zero_point)
+    size, zero = w.size, {where: w.x_zero_point}
+    stage = stages.FloatStage(float32(1 / size), "half_even", w.qmin, w.qmax, form=form, **zero)
+    return _by_stage(w, stage, size * w.x_zero_point)
 
 
 def _torch_nhwc(w: Windows, together: int = 1) -> Pooled:

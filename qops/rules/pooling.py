@@ -205,12 +205,6 @@ class AveragePool(Prepared):
             checked |= {} if zero_of_y is None else {"y_zero_point": y_zero}
             self._keep({**given, **checked})
 
-    def _window(self, shape: tuple[int, ...]) -> Window:
-        """How windows move over images of a shape."""
-        if self._moves is not None:
-            return self._moves
-        return Window.named("SAME", shape[1:3], self._windows.kernel, self._windows.stride)
-
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for images of a shape.
 
@@ -229,9 +223,15 @@ class AveragePool(Prepared):
         ValueError
             Another number of axes, images smaller than a window.
         """
+        return self._moved(shape)[1]
+
+    def _moved(self, shape: tuple[int, ...]) -> tuple[Window, tuple[int, ...]]:
+        """How windows move over images of a shape, and the shape of the result."""
         if len(shape) != 4:
             raise bad_value("x", f"expected 4 dimensions, NHWC, got shape {shape}")
-        return shape[0], *self._window(shape).out_size(shape[1:3], self._windows.kernel, "x, kernel"), shape[3]
+        kernel = self._windows.kernel
+        window = self._moves or Window.named("SAME", shape[1:3], kernel, self._windows.stride)
+        return window, (shape[0], *window.out_size(shape[1:3], kernel, "x, kernel"), shape[3])
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `x`, in `out` if it is given."""
@@ -239,10 +239,9 @@ class AveragePool(Prepared):
         if image.dtype != self._windows.codes.dtype:
             check_type(image.dtype, "x", None, AVERAGE_POOL)
             raise bad_type("x", f"expected {self.dtype} data, got {image.dtype}")
-        shape = self.shape_of(image.shape)
+        window, shape = self._moved(image.shape)
         if out is not None:
             check_out(out, image.dtype.num, shape, [image])
-        window = self._window(image.shape)
         if window.padding == _NONE:
             return self._pool(image.shape[1:3] == kernel)(image, out)
         if self._counts_padding:  # a tap on padding is a real 0

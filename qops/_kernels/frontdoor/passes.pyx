@@ -33,7 +33,8 @@ cdef Written in_two_passes(BinaryOperands o, Into8 op, Target target) except *:
     not depend on the range tried: the range seen is right whether or not the guess was, and a second pass in it holds.
     """
     cdef Ends possible = possible_range(o, op)
-    cdef Ends tried = range_to_try(&target, possible)
+    target = without_narrow_guess(target, possible)
+    cdef Ends tried = range_to_try(target, possible)
     if width(tried) == 0 or cnp.PyArray_SIZE(o.codes) == 0:
         write_lowest_codes(o)
         return written(tried, possible, 1)
@@ -41,7 +42,7 @@ cdef Written in_two_passes(BinaryOperands o, Into8 op, Target target) except *:
     cdef Ends seen = range_seen(extremes, tried, possible)
     if target.kept:
         return written(tried, seen, 1)
-    cdef Ends better = range_of_seen(seen, target, possible)
+    cdef Ends better = range_to_hold(seen, target, possible)
     if holds(extremes) and width(better) > NARROWER * width(tried):
         return written(tried, seen, 1)
     one_pass(o, op, better)
@@ -62,19 +63,28 @@ cdef Ends possible_range(BinaryOperands o, Into8 op) except *:
     return Ends(below(r.min), above(r.max))
 
 
-cdef Ends range_to_try(Target* target, Ends possible) except *:
-    """The caller's ends, and the possible ones in place of others. A too narrow guess is dropped."""
-    cdef Ends tried
-    tried.min = target.ends.min if target.has_min else possible.min
-    tried.max = target.ends.max if target.has_max else possible.max
-    if width(tried) <= (max(tried.max, possible.max) - min(tried.min, possible.min)) * NARROWEST:
-        if target.kept and width(tried) > 0:
-            raise bad_value("range", f"({tried.min}, {tried.max}) is too narrow for results of "
-                                     f"({possible.min}, {possible.max})")
-        if not target.kept:
-            target.has_min = target.has_max = False
-            tried = possible
-    return tried if target.has_min and target.has_max else with_zero_point(tried, target[0])
+cdef Ends wanted_range(Target target, Ends possible) noexcept nogil:
+    """The caller's ends, and the possible ones in place of others."""
+    cdef double lo = target.ends.min if target.has_min else possible.min
+    return Ends(lo, target.ends.max if target.has_max else possible.max)
+
+
+cdef Target without_narrow_guess(Target target, Ends possible) except *:
+    """The target, but no guess in which extremes are not known precisely; ValueError if a range to keep is so."""
+    cdef Ends ends = wanted_range(target, possible)
+    cdef bint is_narrow = width(ends) <= (max(ends.max, possible.max) - min(ends.min, possible.min)) * NARROWEST
+    if is_narrow and target.kept and width(ends) > 0:
+        raise bad_value("range", f"({ends.min}, {ends.max}) is too narrow for results of "
+                                 f"({possible.min}, {possible.max})")
+    if is_narrow and not target.kept:
+        target.has_min = target.has_max = False
+    return target
+
+
+cdef Ends range_to_try(Target target, Ends possible) except *:
+    """The range that the caller wants, with 0 on a code if the target says so and does not give both ends."""
+    cdef Ends tried = wanted_range(target, possible)
+    return tried if target.has_min and target.has_max else with_zero_point(tried, target)
 
 
 cdef int write_lowest_codes(BinaryOperands o) except -1:
@@ -105,7 +115,7 @@ cdef bint holds(Extremes e) noexcept nogil:
     return e.lowest >= 0 and e.highest < 256 * <int64_t>e.parts
 
 
-cdef Ends range_of_seen(Ends seen, Target target, Ends possible) except *:
+cdef Ends range_to_hold(Ends seen, Target target, Ends possible) except *:
     """The guessed ends that no result passed, else the ends seen. It is never below NARROWEST."""
     cdef double lo = target.ends.min if target.has_min and target.ends.min <= seen.min else seen.min
     cdef double hi = target.ends.max if target.has_max and target.ends.max >= seen.max else seen.max

@@ -1,30 +1,35 @@
 /* The loop of requantize_8.pyx, a vector at a time. */
 #ifdef TIER
 
-/* round_half_even(q * of_code + added) for as many codes as a vector has s32 lanes. Narrowing the result clamps it. */
-TARGET static inline vec TIER(recode_quarter)(const uint8_t *q, vec flip, const double *of_code, const double *added,
-                                             ptrdiff_t half)
+/* A vector of numbers from number i on; unless `each`, all of them are the first. */
+TARGET static inline __attribute__((always_inline)) vecd TIER(recode_numbers)(const double *x, ptrdiff_t i, int each)
 {
-    const vecf x = s32_to_f32(xor_bits(load_u8_s32(q), flip));
-    const vecd low = add_f64(mul_f64(low_f32_f64(x), load_f64(of_code)), load_f64(added));
-    const vecd high = add_f64(mul_f64(high_f32_f64(x), load_f64(of_code + half)), load_f64(added + half));
-    return f64_to_s32_rint(low, high);
+    return each ? load_f64(x + i) : set1_f64(*x);
+}
+
+/* round_half_even(q * of_code + added) for as many codes as a vector has s32 lanes. Narrowing the result clamps it. */
+TARGET static inline __attribute__((always_inline)) vec TIER(recode_quarter)(
+    const uint8_t *q, vec flip, const double *of_code, const double *added, ptrdiff_t i, int each)
+{
+    enum { HALF = LANES / 8 };
+    const vecf x = s32_to_f32(xor_bits(load_u8_s32(q + i), flip));
+    const vecd low = mul_f64(low_f32_f64(x), TIER(recode_numbers)(of_code, i, each));
+    const vecd high = mul_f64(high_f32_f64(x), TIER(recode_numbers)(of_code, i + HALF, each));
+    return f64_to_s32_rint(add_f64(low, TIER(recode_numbers)(added, i, each)),
+                           add_f64(high, TIER(recode_numbers)(added, i + HALF, each)));
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(recode_loop)(
     const uint8_t *q, uint8_t flip, const double *of_code, const double *added, uint8_t *c, uint8_t c_flip, ptrdiff_t n,
     int each)
 {
-    enum { MANY = LANES / 4 };
     const vec flips = set1_s32(flip), c_flips = set1_u8(c_flip);
-    const ptrdiff_t half = each ? MANY / 2 : 0, quarter = 2 * half;
     ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES, of_code += 4 * quarter, added += 4 * quarter) {
-        const vec a = TIER(recode_quarter)(q + i, flips, of_code, added, half);
-        const vec b = TIER(recode_quarter)(q + i + MANY, flips, of_code + quarter, added + quarter, half);
-        const vec d = TIER(recode_quarter)(q + i + 2 * MANY, flips, of_code + 2 * quarter, added + 2 * quarter, half);
-        const vec e = TIER(recode_quarter)(q + i + 3 * MANY, flips, of_code + 3 * quarter, added + 3 * quarter, half);
-        store(c + i, xor_bits(narrow_s32_u8(a, b, d, e), c_flips));
+    vec four[4];
+    for (; i + LANES <= n; i += LANES) {
+        for (int j = 0; j < 4; j++)
+            four[j] = TIER(recode_quarter)(q, flips, of_code, added, i + j * (LANES / 4), each);
+        store(c + i, xor_bits(narrow_s32_u8(four[0], four[1], four[2], four[3]), c_flips));
     }
     return i;
 }
@@ -40,7 +45,7 @@ TARGET static ptrdiff_t TIER(recode_8)(const uint8_t *q, uint8_t flip, const dou
 #ifndef QOPS_FRONTDOOR_REQUANTIZE_8_H
 #define QOPS_FRONTDOOR_REQUANTIZE_8_H
 
-enum { VECTOR = 64, NUMBERS = VECTOR / 8 };
+enum { VECTOR = 64 };
 
 #define QOPS_BODY "frontdoor/requantize_8.h"
 #include "lanes/tiers.h"

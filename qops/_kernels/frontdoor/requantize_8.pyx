@@ -16,7 +16,6 @@ cnp.import_array()
 cdef extern from "frontdoor/requantize_8.h" nogil:
     enum:
         VECTOR  # the most codes of a vector
-        NUMBERS  # the most numbers of a vector
     Py_ssize_t recode_8__simd(int, const uint8_t*, uint8_t, const double* of_code, const double* added, bint each,
                               uint8_t*, uint8_t, Py_ssize_t)
 
@@ -24,7 +23,7 @@ cdef double STEPS = 255  # of 8-bit codes
 cdef double HALF_UP = 2.0**-30
 cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 cdef enum:
-    LONG = 512  # neighbours of a channel from which on a table takes less time than two numbers
+    LONG = 3072  # neighbours of a channel from which on a table takes less time than two numbers
     MANY = 4096  # a table is repeated until it fills whole vectors or has so many numbers
 
 
@@ -58,25 +57,12 @@ cdef RecodeParams recode_params(Ends ends, Ends wanted) noexcept nogil:
     return r
 
 
-cdef struct RepeatedParams:  # the two numbers, repeated to fill a vector
-    double of_code[NUMBERS]
-    double added[NUMBERS]
-
-
-cdef RepeatedParams repeated(RecodeParams r) noexcept nogil:
-    cdef RepeatedParams s
-    cdef int i
-    for i in range(NUMBERS):
-        s.of_code[i], s.added[i] = r.of_code, r.added
-    return s
-
-
 cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const double* added, bint each, uint8_t* c,
                   uint8_t c_flip, Py_ssize_t n) noexcept nogil:
     """c = clamp(round_half_even((q ^ flip) * of_code + added)) ^ c_flip, for n codes q.
 
-    If `each`, code i has the numbers of_code[i] and added[i]; otherwise all have of_code[0] and added[0], which fill a
-    vector. A flip of 128 makes codes of int8 count from the lowest code.
+    If `each`, code i has the numbers of_code[i] and added[i]; otherwise all have of_code[0] and added[0]. A flip of
+    128 makes codes of int8 count from the lowest code.
     """
     cdef Py_ssize_t i, at
     cdef double x
@@ -89,11 +75,10 @@ cdef void codes_8(const uint8_t* q, uint8_t flip, const double* of_code, const d
 cdef void table_of(RecodeParams r, uint8_t flip, uint8_t c_flip, uint8_t* table) noexcept nogil:
     """table[byte of q] = the code of q, for all 256 codes."""
     cdef uint8_t every[256]
-    cdef RepeatedParams every_lane = repeated(r)
     cdef int i
     for i in range(256):
         every[i] = i
-    codes_8(every, flip, every_lane.of_code, every_lane.added, False, table, c_flip, 256)
+    codes_8(every, flip, &r.of_code, &r.added, False, table, c_flip, 256)
 
 
 cdef void table_8(Ends ends, uint8_t flip, Ends wanted, uint8_t c_flip, uint8_t* table) noexcept nogil:
@@ -106,12 +91,10 @@ cdef void channel_by_channel(const uint8_t* q, uint8_t flip, const RecodeParams*
     """Write the codes c of n codes. `inner` neighbours belong to each of `count` channels."""
     cdef uint8_t table[256]
     cdef char* data[2]
-    cdef RepeatedParams every_lane
     cdef Py_ssize_t i, j = 0
     for i from 0 <= i < n by inner:
         if inner < LONG:
-            every_lane = repeated(params[j])
-            codes_8(q + i, flip, every_lane.of_code, every_lane.added, False, c + i, c_flip, inner)
+            codes_8(q + i, flip, &params[j].of_code, &params[j].added, False, c + i, c_flip, inner)
         else:
             table_of(params[j], flip, c_flip, table)
             data[0], data[1] = <char*>q + i, <char*>c + i

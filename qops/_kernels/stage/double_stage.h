@@ -47,8 +47,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(
 TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_clamp to,
                                            channel_scales s)
 {
-    if (n < LANES / 4)
-        return 0;
     return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop)(x, y, n, p, to, s, QOPS_HALF_EVEN)
                                         : TIER(double_loop)(x, y, n, p, to, s, QOPS_HALF_AWAY);
 }
@@ -75,8 +73,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop_8
 
 TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_clamp to)
 {
-    if (n < LANES)
-        return 0;
     return p.rounding == QOPS_HALF_EVEN ? TIER(double_loop_8)(x, c, n, p, to, QOPS_HALF_EVEN)
                                         : TIER(double_loop_8)(x, c, n, p, to, QOPS_HALF_AWAY);
 }
@@ -116,7 +112,7 @@ static inline ptrdiff_t double_codes__simd(int tier, const double_params *p, cha
 {
     double_clamp to;
     code_clamp to_8;
-    if (b->from == FROM_S64)
+    if (b->from == FROM_S64 || b->n < LANES_OF(tier) / b->size)
         return 0;
     if (b->size == 4)
         return has_double_clamp(*p, s.each ? INFINITY : fabs(p->scale), &to)

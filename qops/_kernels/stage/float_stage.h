@@ -151,20 +151,18 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(c
 TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
                                           float_ends to, int flags)
 {
-    return n < LANES / 4 ? 0 : BY_ROUNDING(4);
+    return BY_ROUNDING(4);
 }
 
 TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
                                              float_ends to, int flags)
 {
-    return n < LANES / 2 ? 0 : BY_ROUNDING(2);
+    return BY_ROUNDING(2);
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, channel_scales s,
                                             float_ends to, int flags)
 {
-    if (n < LANES)
-        return 0;
     if (to.fits_8) {
         to.fits_8 = 1;
         return BY_ROUNDING(1);
@@ -197,12 +195,14 @@ static inline int flags_of_stage(float_params p, int is_int, int has_channels)
 /* The first codes of a batch, and how many. */
 static inline ptrdiff_t float_codes__simd(int tier, const float_params *f, channel_scales s, const stage_batch *b)
 {
+    if (b->from == FROM_S64 || b->n < LANES_OF(tier) / b->size)
+        return 0;
     const float_params p = *f;
     const int is_int = b->from == FROM_S32, base = b->is_signed ? INT16_MIN : 0;
     const int flags = flags_of_stage(p, is_int, s.each != NULL);
     float_ends to = {.is_signed = b->is_signed};
     to.fits_8 = has_float_clamp(p, b->is_signed, &to.of_8) && !(flags & FLOAT_BEYOND);
-    if (b->from == FROM_S64 || !is_for_lanes(p, flags) || (b->size < 4 && p.wide))
+    if (!is_for_lanes(p, flags) || (b->size < 4 && p.wide))
         return 0;
     if (b->size == 4)
         return RUN_TIER(tier, float_codes, b->x, is_int, b->c, b->n, p, s, to, flags);

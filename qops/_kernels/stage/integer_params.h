@@ -59,17 +59,16 @@ static inline int holds_high(const integer_params *p)
     return drops_32_bits || (never_grows && adds_less_than_one(p->first));
 }
 
-/* Whether the second rounding is one with the first. */
+/* Whether the second rounding is one with the first; there is a second. */
 static inline int has_joint_shift(const integer_params *p)
 {
     const integer_shift first = p->first, second = p->second;
-    const int rounds_twice = !does_nothing(second);
     const int first_adds_one_term = by_addend(first) && 0 <= first.add && first.add >> first.right_shift == 0;
     const int second_adds_terms = !second.if_odd && adds_less_than_one(second);
     const int sum_is_not_cut = p->least == INT64_MIN && p->most == INT64_MAX;
     const int wraps = p->product_wraps || (p->high_wraps && !holds_high(p));
     const int fits_64_bits = first.right_shift + second.right_shift <= 62;
-    return rounds_twice && first_adds_one_term && second_adds_terms && sum_is_not_cut && !wraps && fits_64_bits;
+    return first_adds_one_term && second_adds_terms && sum_is_not_cut && !wraps && fits_64_bits;
 }
 
 /* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, becomes one with the first:
@@ -78,7 +77,7 @@ static inline int has_joint_shift(const integer_params *p)
 static inline const integer_params *in_one_shift(const integer_params *p, integer_params *once)
 {
     const int shift = p->first.right_shift;
-    if (!has_joint_shift(p))
+    if (does_nothing(p->second) || !has_joint_shift(p))
         return p;
     *once = *p;
     once->first.add += p->second.add * (1LL << shift);

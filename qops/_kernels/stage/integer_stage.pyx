@@ -113,14 +113,14 @@ cdef void integer_lanes(IntegerLanes* lanes, void* memory, const IntegerParams* 
     cdef IntegerParams room
     cdef const IntegerParams* once = in_one_shift(params, &room)
     cdef LaneParams laid = params_in(memory, entries)
-    cdef bint are_of_use = True
     cdef int own, flags = flags_of(once)
     cdef Py_ssize_t channel
+    lanes.params, lanes.period, lanes.are_of_use = laid, period, False
     for channel in range(count):
         once = in_one_shift(params + channel, &room)
         own = flags_of(once)
-        are_of_use = are_of_use and alike(params, params + channel) and is_for_lanes_32(once)
-        are_of_use = are_of_use and go_together(flags, own)
+        if not (is_for_lanes_32(once) and go_together(flags, own) and alike(params, params + channel)):
+            return
         flags |= own
         put_params(laid, channel, count, entries, once)
-    lanes.params, lanes.period, lanes.are_of_use, lanes.flags = laid, period, are_of_use, flags
+    lanes.are_of_use, lanes.flags = True, flags

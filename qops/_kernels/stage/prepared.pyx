@@ -124,11 +124,12 @@ cdef class PreparedStage:
 
     cdef object make(self, cnp.ndarray x, int x_type, cnp.ndarray out, int c_type, Py_ssize_t inner):
         """Do what `run` does. The types, numpy's numbers, are checked already, and so are `inner` and the sizes."""
-        cdef Stage s = self.stage, before
+        cdef Stage s, before
         cdef cnp.ndarray made = out
-        if s.count == 1:
-            stage_walk(&s, x, x_type, out, c_type)
+        if self.stage.count == 1:
+            stage_walk(&self.stage, x, x_type, out, c_type)
             return
+        s = self.stage
         s.inner = inner
         if s.before != NULL:
             before = s.before[0]

@@ -99,14 +99,14 @@ cdef class Requantization:
         """Set all fields; `named`: what `rules` has for the rule."""
         check_rounding()
         cdef tuple before_after = NO_SCALES, of_codes = row_of(codes)
+        cdef int lowest = of_codes[2], highest = of_codes[3], lo, hi
         cdef int missing = (scale is None) + (integers is None) + (scales is None)
         row, blocks, last = named
         if missing != 2:
             raise bad_value("scale, integers, scales", f"expected one of the three, got {3 - missing}")
-        self.dtype, lowest, highest = of_codes[1], of_codes[2], of_codes[3]
-        lo = lowest if qmin is None else integer(qmin, "qmin", lowest, highest)
-        hi = highest if qmax is None else integer(qmax, "qmax", lo, highest)
-        self.typenum = (<cnp.dtype>self.dtype).type_num
+        lo = lowest if qmin is None else int32(qmin, "qmin", lowest, highest)
+        hi = highest if qmax is None else int32(qmax, "qmax", lo, highest)
+        self.dtype, self.typenum = of_codes[1], (<cnp.dtype>of_codes[1]).type_num
         self.in_zero_point, self.axis = int32(in_zero_point, "in_zero_point"), int32(axis, "axis", -64, 63)
         if scale is not None:
             self.given, factor = "scale", given_scales(scale)

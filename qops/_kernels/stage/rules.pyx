@@ -58,6 +58,10 @@ cdef Words as_words(rule):
     return <Words>rule if type(rule) is Words else Words(rule)
 
 
+cdef int refuse_scale(double scale) except -1:
+    raise bad_value("scale", f"{scale} is beyond float32")
+
+
 cdef cnp.ndarray of_channels(cnp.ndarray each, Py_ssize_t count, int typenum):
     """Give numbers, one for each channel, in one piece and of one of numpy's types."""
     if each.ndim != 1 or cnp.PyArray_SIZE(each) != count:
@@ -194,7 +198,7 @@ cdef class Numbers:
 
         `is_wide`: for int64 accumulators; the stage differs from that for int32 only if the numbers `can_wrap`.
         """
-        cdef PreparedStage made = PreparedStage.__new__(PreparedStage)
+        cdef PreparedStage made
         cdef IntegerParams* params
         cdef Multiplier p
         cdef Py_ssize_t i
@@ -206,6 +210,7 @@ cdef class Numbers:
         s.zero_point, s.lowest, s.highest = 0 if self.words.is_in_sum else self.zero_point, self.lo, self.hi
         if s.split == INTO_16:
             return self.short_stage(s)
+        made = PreparedStage.__new__(PreparedStage)
         params = made.integers(self.count)
         for i in range(self.count):
             self.loop_at(i, &p)
@@ -261,12 +266,14 @@ cdef class Numbers:
         All others round it to float32; ValueError if float32 does not hold it.
         """
         cdef Multiplier p
-        cdef double scale = self.scales[channel] if not self.has_integers else 0
+        cdef double scale
         if self.kind == FLOAT_32_OF_31 or self.has_integers:
             self.at(channel, &p)
             scale = ldexp(<double>p.m, -<int>p.right_shift)
+        else:
+            scale = self.scales[channel]
         if self.kind == FLOAT_64:
             return scale
         if not isfinite(<float>scale):
-            raise bad_value("scale", f"{scale} is beyond float32")
+            refuse_scale(scale)
         return <float>scale
