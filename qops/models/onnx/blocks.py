@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from qops import rules
 from qops._kernels.arrays.refusal import bad_value
+from qops.models.onnx.code import c_of_codes
 from qops.models.onnx.file import Node
 from qops.models.onnx.kind import Kind
 from qops.models.onnx.site import NodeRunner, PlacedNode
@@ -122,4 +123,4 @@ def _real(node: Node, given: Sequence[Any]) -> Any:
     return y + given[_BIAS] if len(given) > _BIAS else y
 
 
-KINDS = {"MatMulNBits": Kind(make=_make, real=_real, is_own=True, result="float32", least=3)}
+KINDS = {"MatMulNBits": Kind(make=_make, real=_real, code=c_of_codes, is_own=True, result="float32", least=3)}
