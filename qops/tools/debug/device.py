@@ -69,7 +69,7 @@ def never_written(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> list[str]
 
     A runtime may compute such an operator once, when it is prepared, and leave in its tensor what the memory held:
     XNNPACK's delegate takes the DEQUANTIZE of constant weights so. Other numbers are quite other if most of those that
-    are not zero are off by more than an eighth.
+    are not zero in both are off by more than an eighth.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ def never_written(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> list[str]
 def _is_unlike(array: NDArray[Any], wanted: NDArray[Any]) -> bool:
     if array.size != wanted.size:
         return False
-    nonzero = wanted.reshape(-1) != 0
-    right = wanted.reshape(-1)[nonzero].astype(np.float64)
+    got, right = array.reshape(-1), wanted.reshape(-1).astype(np.float64)
+    telling = (got != 0) | (right != 0)
     with np.errstate(invalid="ignore"):
-        near = np.abs(array.reshape(-1)[nonzero] - right) <= np.abs(right) / 8
+        near = np.abs(got - right)[telling] <= np.abs(right)[telling] / 8
     return bool(2 * np.count_nonzero(near) < near.size)
 
 

@@ -242,6 +242,8 @@ def test_weights_that_a_runtime_never_wrote_are_no_fault(tmp_path, memory):
     assert not found.differs
     assert "1 results of constants alone, the first 'wide', are other numbers in the dump" in str(found)
     assert "never written" not in str(qops.debug(path, device=dump))
+    found = qops.debug(path, device={**dump, "bias": np.float32([[0, 5, 0, 0]])})
+    assert [row.differ for row in found.layers] == [0, None, 0, 0]
 
 
 def test_weights_that_a_device_wrote_otherwise_are_a_fault(tmp_path):
