@@ -61,12 +61,16 @@ def _sum_with_an_offset(a: Array, b: Array, n: _OperandNumbers) -> Array:
     return np.asarray(np.rint((a + n.a_zero_point) * left + ((b + n.b_zero_point) * right + offset)))
 
 
+_SUMS_END = 62  # any larger shift leaves 0 of the sums below, which have at most 39 bits
+
+
 def _sum_that_shifts_left(a: Array, b: Array, n: _OperandNumbers) -> Array:
     """As XNNPACK adds with multipliers of 21 bits: a shift below 0 goes to the left, in int32."""
     ratios = n.a / n.y, n.b / n.y
     shift = 20 - (int(np.frexp(max(ratios))[1]) - 1)
     left, right = (int(np.rint(np.ldexp(float(ratio), shift))) for ratio in ratios)
     total = a.astype(np.int64) * left + b.astype(np.int64) * right
+    shift = min(shift, _SUMS_END)
     near = total + (1 << shift >> 1) >> shift if shift >= 0 else (total << -shift).astype(np.int32).astype(np.int64)
     return np.asarray(np.clip(near, -(2**15), 2**15 - 1) + int(n.zero_point)).astype(np.float64)
 

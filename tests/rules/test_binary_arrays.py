@@ -73,3 +73,12 @@ def test_numbers_of_no_axis_stay_so(rule):
     codes, out = np.array(120, np.uint8), np.empty((), np.uint8)
     assert rules.add(codes, codes, rule, **numbers, y_zero_point=23, out=out) is out
     assert out == rules.add(codes[None], codes[None], rule, **numbers, y_zero_point=23)[0]
+
+
+@pytest.mark.parametrize("y_scale", [2.0**40, 2.0**100, np.finfo(np.float32).max])
+def test_a_sum_far_below_one_step_is_the_zero_point(y_scale):
+    """The shift of its multipliers is larger than that of any integer of 64 bits."""
+    zeros = {"a_zero_point": 3, "b_zero_point": 9, "y_zero_point": 20}
+    op = rules.Add("xnnpack-left", a_scale=1.0, b_scale=0.1875, y_scale=y_scale, **zeros)
+    codes = np.uint8([0, 3, 9, 255])
+    assert op(codes, codes[::-1].copy()).tolist() == [20] * 4
