@@ -56,7 +56,8 @@ def scales_of(scales: Any, channels: int) -> NDArray[np.float32] | None:
     found = as_array(scales, "channel_scale")
     if found.dtype.kind not in "fiu" or found.ndim > 1:
         raise bad_type("channel_scale", f"expected floats, one for each output channel, got {shown(scales)}")
-    found = found.astype(np.float32).reshape(-1)
+    with np.errstate(over="ignore"):  # what float32 does not hold is refused below
+        found = found.astype(np.float32).reshape(-1)
     if found.size == 1 and found[0] == 1:
         return None
     if found.size != channels:

@@ -114,6 +114,7 @@ def test_refusals_are_named_and_change_nothing():
         ("guess_max", -0.5, ValueError, "guess_max: expected at least 0, got -0.5"),
         ("guess_max", 1e-30, ValueError, "guess_min, guess_max: .* steps too fine"),
         ("channel_scale", [1.0, 1.5], ValueError, "channel_scale: expected numbers from 1/2048 to 1"),
+        ("channel_scale", [1.0, 1e308], ValueError, "channel_scale: expected numbers from 1/2048 to 1, got 1.0 to inf"),
         ("channel_scale", [1.0, 0.5, 0.5], ValueError, "channel_scale: expected 2 numbers"),
         ("channel_scale", "half", TypeError, "channel_scale: expected floats"),
         ("arch", "v66", ValueError, "arch: expected one of v65, v60"),
