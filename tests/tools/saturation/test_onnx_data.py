@@ -79,6 +79,25 @@ def test_weights_that_the_file_quantizes_change_with_the_data(tmp_path):
     np.testing.assert_array_equal(next(iter(models.load(path).run(data).values())), wanted)
 
 
+def test_constants_beside_data_change_with_them(tmp_path):
+    """Both operands of QLinearAdd have one type, also where one of them stands in the file."""
+    net = Network()
+    scale, x_zero, c_zero, y_zero = (net.constant(value) for value in (F32(0.5), U8(9), U8(130), U8(77)))
+    x = net.node("QuantizeLinear", net.input([2, 3]), scale, x_zero)
+    y = net.node("QLinearAdd", x, scale, x_zero, net.constant(W), scale, c_zero, scale, y_zero, domain="com.microsoft")
+    path, data = tmp_path / "m.onnx", F32([[-3, 8, 1], [20, 0.5, -0.5]])
+    path.write_bytes(net.model(net.node("DequantizeLinear", y, scale, y_zero)).SerializeToString())
+    (wanted,) = models.load(path, runtime="ort").run(data).values()
+    changed = OnnxModel(path)
+    with_signed_data(changed)
+    add = changed.graph.node[1]
+    assert [changed.array(add.input[place]).dtype for place in (2, 3, 5, 7)] == [np.int8] * 4
+    path.write_bytes(changed.data())
+    (found,) = models.load(path, runtime="ort").run(data).values()
+    np.testing.assert_array_equal(found, wanted)
+    assert len(np.unique(wanted)) > 1
+
+
 def test_a_result_of_floats_gets_no_zero_point(tmp_path):
     net = Network()
     scale, x_zero, w_zero = (net.constant(value) for value in (F32(0.5), U8(9), np.int8(2)))
