@@ -148,7 +148,7 @@ def test_noise_that_the_model_cannot_run(tmp_path):
     y = net.node("DequantizeLinear", net.node("Reshape", y, net.constant(np.int64([4]))), scale, zero)
     path = tmp_path / "m.onnx"
     path.write_bytes(net.model(y).SerializeToString())
-    with pytest.raises(ValueError, match="data: 'types' is compared on noise, which m.onnx cannot run: give the report"):
+    with pytest.raises(ValueError, match=r"data: 'types' is compared on noise, which .* cannot run: give the"):
         qops.saturation(path).write(tmp_path / "new.onnx", "types")
     found = qops.saturation(path, F32([[-3, 8], [20, 0.5]]))
     assert qops.saturation(found.write(tmp_path / "new.onnx", "types")).safe
