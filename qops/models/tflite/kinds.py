@@ -3,6 +3,7 @@
 from qops.models.tflite import (
     axes,
     binary,
+    choices,
     codes,
     convolutions,
     detection,
@@ -29,6 +30,7 @@ KINDS: dict[str, Kind] = {
     **pools.KINDS,
     **images.KINDS,
     **integers.KINDS,
+    **choices.KINDS,
     **moves.KINDS,
     **memory.KINDS,
     **variables.KINDS,
