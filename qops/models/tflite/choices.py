@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.models.code.places import c_of_moves
-from qops.models.graph import Graph
-from qops.models.op import Missing, Op
-from qops.models.target import PortedLayer, Target
+from qops.models.op import Missing
 from qops.models.tensor import Tensor, Values
 from qops.models.tflite.file import Operator
+from qops.models.tflite.integers import no_c
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import Maker, OperatorRunner, PlacedOperator
 
@@ -131,22 +130,18 @@ def _reversed(op: Operator, given: Given) -> tuple[Array]:
     return (np.flip(x, tuple(axes)),)
 
 
-def _no_c(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
-    """Comparisons and choices are the compiler's own."""
-
-
 def _of_truth(function: Callable[..., Any], types: Sequence[str], schema: str, takes: tuple[int, ...] = (0, 1)) -> Kind:
     return Kind(
         make=_make_truth(function, types, takes),
         real=lambda op, given: np.asarray(function(*given)),
-        code=_no_c,
+        code=no_c,
         schema=schema,
         version=1,
     )
 
 
 def _of_choice(schema: str) -> Kind:
-    return Kind(make=_make_selected, real=_real_selected, code=_no_c, schema=schema, version=1)
+    return Kind(make=_make_selected, real=_real_selected, code=no_c, schema=schema, version=1)
 
 
 KINDS = {
@@ -161,6 +156,6 @@ KINDS = {
     "LOGICAL_NOT": _of_truth(np.logical_not, ("bool",), "LogicalNotOptions", (0,)),
     "SELECT": _of_choice("SelectOptions"),
     "SELECT_V2": _of_choice("SelectV2Options"),
-    "POW": Kind(make=_make_power, code=_no_c, schema="PowOptions", version=1),
+    "POW": Kind(make=_make_power, code=no_c, schema="PowOptions", version=1),
     "REVERSE_V2": Kind(moves=_reversed, code=c_of_moves, schema="ReverseV2Options", version=1),
 }

@@ -318,7 +318,7 @@ def test_variables(tmp_path, tried):
 def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
     """What is not tried here is tried in test_ops.py, with golden models and nodes."""
     made = {kind for kind, row in KINDS.items() if row.make}
-    without_c = {"CAST", "DIV", "FLOOR_DIV", "REDUCE_PROD", "SHAPE", "TFLite_Detection_PostProcess", "POW"}
+    without_c = {"CAST", "DIV", "FLOOR_DIV", "RANGE", "REDUCE_PROD", "SHAPE", "TFLite_Detection_PostProcess", "POW"}
     truths = {"LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL"}
     logic = {"LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "SELECT", "SELECT_V2"}
     assert made == {*tflite_models.kinds(), *PLACES, *VARIABLES, *without_c, *truths, *logic}
