@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,26 +88,25 @@ def _whole_powers(x: Array, y: Array) -> Array:
     return made.astype(np.int32)
 
 
-def _make_selected(site: PlacedOperator) -> OperatorRunner:
-    """SELECT or SELECT_V2: elements of the first where the condition holds, else of the second."""
+def _make_selected(site: PlacedOperator, across: bool) -> OperatorRunner:
+    """Elements of the first where the condition holds, else of the second; `across`: of shapes that broadcast."""
     a, b, y = site.tensor(1), site.tensor(2), site.outputs[0]
     _expect(site.tensor(0), ["bool"])
     for tensor in (b, y):
         _expect(tensor, [a.dtype])
         if not (_same(tensor.scale, a.scale) and _same(tensor.zero_point, a.zero_point)):
             raise Missing(f"{tensor.name!r} has another scale or zero point than {a.name!r}")
-    is_first = site.operator.kind == "SELECT"
-    return OperatorRunner((0, 1, 2), lambda *given: _selected(given, is_first))
+    return OperatorRunner((0, 1, 2), lambda *given: _selected(given, across))
 
 
 def _same(one: Array | None, other: Array | None) -> bool:
     return one is other if one is None or other is None else np.array_equal(one, other)
 
 
-def _selected(given: Given, is_first: bool) -> Array:
-    """SELECT takes operands of one shape, and a condition of this shape, for each index of the first axis, or one."""
+def _selected(given: Given, across: bool) -> Array:
+    """SELECT, not `across`, takes operands of one shape; a condition of it, of its first axis, or of one element."""
     holds, a, b = given
-    if is_first:
+    if not across:
         shapes = [a.shape, a.shape[:1], ()]
         if a.shape != b.shape or holds.shape not in shapes:
             raise ValueError(f"SELECT has shapes {holds.shape}, {a.shape}, {b.shape}")
@@ -115,11 +115,11 @@ def _selected(given: Given, is_first: bool) -> Array:
     return np.asarray(np.where(holds, a, b))
 
 
-def _real_selected(op: Operator, given: Given) -> Values:
+def _real_selected(op: Operator, given: Given, across: bool) -> Values:
     holds, *operands = (np.asarray(x) for x in given)
     if op.inputs[0] is not None:
         _expect(op.inputs[0], ["bool"])
-    return _selected([holds.astype(bool), *operands], op.kind == "SELECT")
+    return _selected([holds.astype(bool), *operands], across)
 
 
 def _reversed(op: Operator, given: Given) -> tuple[Array]:
@@ -140,8 +140,9 @@ def _of_truth(function: Callable[..., Any], types: Sequence[str], schema: str, t
     )
 
 
-def _of_choice(schema: str) -> Kind:
-    return Kind(make=_make_selected, real=_real_selected, code=no_c, schema=schema, version=1)
+def _of_choice(schema: str, *, across: bool) -> Kind:
+    make, real = partial(_make_selected, across=across), partial(_real_selected, across=across)
+    return Kind(make=make, real=real, code=no_c, schema=schema, version=1)
 
 
 KINDS = {
@@ -154,8 +155,8 @@ KINDS = {
     "LOGICAL_AND": _of_truth(np.logical_and, ("bool",), "LogicalAndOptions"),
     "LOGICAL_OR": _of_truth(np.logical_or, ("bool",), "LogicalOrOptions"),
     "LOGICAL_NOT": _of_truth(np.logical_not, ("bool",), "LogicalNotOptions", (0,)),
-    "SELECT": _of_choice("SelectOptions"),
-    "SELECT_V2": _of_choice("SelectV2Options"),
+    "SELECT": _of_choice("SelectOptions", across=False),
+    "SELECT_V2": _of_choice("SelectV2Options", across=True),
     "POW": Kind(make=_make_power, code=no_c, schema="PowOptions", version=1),
     "REVERSE_V2": Kind(moves=_reversed, code=c_of_moves, schema="ReverseV2Options", version=1),
 }
