@@ -138,11 +138,18 @@ def fully_connected_steps(kernel: str, is_by_channel: bool, is_asymmetric: bool)
     return "asymmetric" if is_asymmetric else "symmetric", "scales"
 
 
-def conv_2d_steps(kernel: str, is_by_channel: bool, is_asymmetric: bool) -> tuple[str, str]:
-    """Give the steps of CONV_2D; see `fully_connected_steps`."""
+def conv_2d_steps(kernel: str, is_by_channel: bool, is_asymmetric: bool, groups: int = 1) -> tuple[str, str]:
+    """Give the steps of CONV_2D; see `fully_connected_steps`.
+
+    LiteRT has one kernel for several groups, the reference one, which reads a scale for each output channel.
+    """
     _check(kernel)
     if kernel == "xnnpack":
         return "xnnpack", "fma"
+    if groups > 1:
+        if not is_by_channel:
+            raise ValueError(f"it is a hybrid layer of {groups} groups with one scale of weights, which LiteRT refuses")
+        return "asymmetric", "weights"
     if not is_by_channel:
         return "symmetric", "scales"
     return "asymmetric", "weights" if kernel == "reference" else "scales"

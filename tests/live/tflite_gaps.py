@@ -13,21 +13,10 @@ KINDS = ("RELU", "LOGISTIC", "MUL", "LEAKY_RELU", "TANH", "MAXIMUM", "ABS")
 """Operators around a gap. They keep the shape, so that their results may be the second operands of others."""
 
 
-def reversed_along(net, x):
-    """Elements in the other order along an axis."""
-    axis = int(net.rng.integers(len(x.shape)))
-    return "REVERSE_V2", [x, net.constant(np.int32([axis]))], x.shape
-
-
 def broadcast(net, x):
-    """The array twice, along one axis more."""
+    """The array twice, along one axis more: LiteRT and TFLite Micro have this operator for codes, and qops lacks it."""
     shape = (2, *x.shape)
     return "BROADCAST_TO", [x, net.constant(np.int32(shape))], shape
-
-
-MISSING = {"tflm": (reversed_along,)}
-"""What TFLite Micro has and qops lacks."""
-MISSING_OF_LITERT = (reversed_along, broadcast)
 
 
 def around_a_gap(kernel, rng):
@@ -41,7 +30,7 @@ def around_a_gap(kernel, rng):
     net.results = [net.x]
     _grow(net, int(rng.integers(0, 3)))
     before, count = net.x, len(net.operators)
-    missing, inputs, shape = pick(rng, MISSING.get(kernel, MISSING_OF_LITERT))(net, before)
+    missing, inputs, shape = broadcast(net, before)
     after = net.tensor("int8", before.scale, before.zero_point, shape)
     net.x, net.results, fed = after, [after], dict(net.fed)
     net.fed[after.name] = np.zeros(shape, np.int8)  # for the shapes behind it

@@ -47,8 +47,9 @@ def convolved(net):
     taps, moves = window(rng, x)
     options = {**moves, **activation(rng), "DilationHFactor": 1, "DilationWFactor": 1}
     if rng.random() < 0.5:
-        count = int(pick(rng, CHANNELS[1:]))
-        w = weights(net, (count, *taps, x.shape[3]), 0, rng.random() < 0.5)
+        groups = int(pick(rng, [n for n in (1, 1, 1, 2, 3, 4, 8, x.shape[3]) if x.shape[3] % n == 0]))
+        count = int(pick(rng, CHANNELS[1:])) * groups
+        w = weights(net, (count, *taps, x.shape[3] // groups), 0, rng.random() < 0.5)
         kind = "CONV_2D"
     else:
         options["DepthMultiplier"] = int(rng.integers(1 + (x.shape[3] == 1), 4))

@@ -48,6 +48,17 @@ def _make_pair(maker: Callable[..., Any], of_integers: Callable[..., Any], expla
     return make
 
 
+def _make_extreme(maker: Callable[..., Any], of_integers: Callable[..., Any]) -> Maker:
+    """MAXIMUM or MINIMUM of codes, whose scales it ignores, or of int32 or int64."""
+    of_codes = make_of_codes(maker, (0, 1))
+
+    def make(site: PlacedOperator) -> OperatorRunner:
+        types = {tensor.dtype for tensor in (site.tensor(0), site.tensor(1), site.outputs[0])}
+        return OperatorRunner((0, 1), of_integers) if types in ({"int32"}, {"int64"}) else of_codes(site)
+
+    return make
+
+
 def _make_difference(site: PlacedOperator) -> OperatorRunner:
     how = {**site.numbers("a", site.tensor(0)), **site.numbers("b", site.tensor(1)), **site.y}
     return OperatorRunner((0, 1), tflite.SquaredDifference(**how, **site.own()))
@@ -221,14 +232,14 @@ KINDS = {
         version=1,
     ),
     "MAXIMUM": Kind(
-        make=make_of_codes(tflite.Maximum, (0, 1)),
+        make=_make_extreme(tflite.Maximum, np.maximum),
         real=_real_pair(np.maximum),
         cut=cut_elementwise,
         code=_c_of_extreme(">"),
         by_image=where_constants_repeat,
     ),
     "MINIMUM": Kind(
-        make=make_of_codes(tflite.Minimum, (0, 1)),
+        make=_make_extreme(tflite.Minimum, np.minimum),
         real=_real_pair(np.minimum),
         cut=cut_elementwise,
         code=_c_of_extreme("<"),

@@ -160,10 +160,11 @@ class _FlatbufferReader:
 
     def _graph(self, model: Any, graph: Any) -> tuple[list[Tensor], list[Operator]]:
         self._spend(graph.TensorsLength() + graph.OperatorsLength())
+        written = {int(i) for n in range(graph.OperatorsLength()) for i in self._vector(graph.Operators(n).Outputs)}
         tensors: list[Tensor] = []
         names: set[str] = set()
         for i in range(graph.TensorsLength()):
-            tensor = self._tensor(model, graph.Tensors(i), i, names)
+            tensor = self._tensor(model, graph.Tensors(i), i, names, i in written)
             names.add(tensor.name)
             tensors.append(tensor)
         return tensors, [self._operator(model, graph.Operators(i), tensors) for i in range(graph.OperatorsLength())]
@@ -186,7 +187,7 @@ class _FlatbufferReader:
             raise ValueError("an index of a tensor that is not there")
         return found
 
-    def _tensor(self, model: Any, given: Any, i: int, names: set[str]) -> Tensor:
+    def _tensor(self, model: Any, given: Any, i: int, names: set[str], is_written: bool) -> Tensor:
         name = (given.Name() or b"").decode("utf-8", "replace") or f"tensor_{i}"
         name = name if name not in names else f"{name}:{i}"
         dtype = TYPES.get(given.Type()) or _type_name(self._schema, given.Type())
@@ -200,6 +201,7 @@ class _FlatbufferReader:
             return Tensor(name, known, form.format(dtype) or dtype)
         scale, zero, axis = self._quantization(given.Quantization(), name, shape)
         data = self._constant(model, given, name, shape, dtype)
+        data = None if is_written and data is not None and not data.size else data  # a result may be empty
         return Tensor(name, known if data is None else shape, dtype, scale, zero, axis, data)
 
     def _buffer(self, model: Any, given: Any) -> Any:

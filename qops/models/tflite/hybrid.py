@@ -52,19 +52,19 @@ def made_hybrid(site: PlacedOperator, kind: Kind) -> OperatorRunner:
     if not site.has(2) and not layer.is_matrix:
         raise Missing("it is a hybrid layer without a bias, which LiteRT refuses")
     codes = site.constant(1).astype(np.float64)
-    if kind.channel == 0 and not layer.is_matrix and site.tensor(0).shape[-1:] != w.shape[-1:]:
-        raise Missing("it is a hybrid layer with groups, which qops does not model")
+    groups = 1 if kind.channel or layer.is_matrix else _groups(site)
     bias = site.constant(2).astype(F32) if site.has(2) else np.zeros(1, F32)
     kernel = site.kernel.removesuffix("_avx2")  # whose hybrid layers take the same steps
     by_option = bool(site.options.get("AsymmetricQuantizeInputs", False))
     try:
-        how, order = layer.steps(kernel, w.scale.ndim == 1, by_option)
+        more = {"groups": groups} if groups > 1 else {}
+        how, order = layer.steps(kernel, w.scale.ndim == 1, by_option, **more)
     except ValueError as why:
         raise Missing(str(why)) from None
 
     if kernel != "xnnpack" and (how == "symmetric" or layer.is_matrix) and (codes == -128).any():
         raise Missing(f"it is a hybrid layer whose weights {w.name!r} hold -128, which x86 multiplies otherwise")
-    by_row = layer.is_matrix or (how == "xnnpack" and _is_by_pixel(site))
+    by_row = layer.is_matrix or (how == "xnnpack" and groups == 1 and _is_by_pixel(site))
 
     def run(x: NDArray[np.float32]) -> NDArray[np.float32]:
         most = np.max(np.abs(x), initial=F32(0))
@@ -80,6 +80,15 @@ def made_hybrid(site: PlacedOperator, kind: Kind) -> OperatorRunner:
         return np.asarray(activated(site.operator, y.astype(np.float64)), F32)
 
     return OperatorRunner((0,), run)
+
+
+def _groups(site: PlacedOperator) -> int:
+    """Give how many groups the channels of a convolution make."""
+    channels, w = site.tensor(0).shape[-1] or 0, site.constant(1).shape
+    groups = channels // w[-1] if w[-1] else 0
+    if groups < 1 or groups * w[-1] != channels or w[0] % groups:
+        raise Missing(f"it is a hybrid layer whose {channels} channels make no groups for weights of shape {w}")
+    return groups
 
 
 def _is_by_pixel(site: PlacedOperator) -> bool:

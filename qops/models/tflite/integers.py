@@ -1,4 +1,4 @@
-"""ARG_MAX, ARG_MIN, CAST, SHAPE, REDUCE_PROD and FLOOR_DIV give integers; GATHER_ND and TILE move elements."""
+"""ARG_MAX, ARG_MIN, CAST, SHAPE, RANGE, REDUCE_PROD and FLOOR_DIV give integers; GATHER_ND and TILE move elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qops.models.tflite.file import Operator
 from qops.models.tflite.kind import Kind
 from qops.models.tflite.site import MOST, Maker, OperatorRunner, PlacedOperator
 
-__all__ = ["KINDS"]
+__all__ = ["KINDS", "no_c"]
 
 Array = NDArray[Any]
 
@@ -49,6 +49,24 @@ def _integer(site: PlacedOperator) -> str:
 def _make_shape(site: PlacedOperator) -> OperatorRunner:
     dtype = _integer(site)
     return OperatorRunner((0,), lambda x: np.array(x.shape, dtype))
+
+
+def _make_range(site: PlacedOperator) -> OperatorRunner:
+    """RANGE of int32 or int64: from the first number on, in steps of the third, to before the second."""
+    dtype = _integer(site)
+    for i in range(3):
+        if site.tensor(i).dtype != dtype:
+            raise Missing(f"{site.tensor(i).name!r} is {site.tensor(i).dtype}, where {dtype} is expected")
+
+    def run(*given: Array) -> Array:
+        start, limit, step = (int(x.reshape(-1)[0]) for x in given)
+        if step == 0 or (limit - start) * step < 0:
+            raise ValueError(f"RANGE goes from {start} to {limit} in steps of {step}")
+        if (limit - start) // step > MOST:
+            raise ValueError(f"RANGE from {start} to {limit} in steps of {step} has more than {MOST} numbers")
+        return np.arange(start, limit, step).astype(dtype)
+
+    return OperatorRunner((0, 1, 2), run)
 
 
 _CASTS = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool")
@@ -102,7 +120,7 @@ def _make_product(site: PlacedOperator) -> OperatorRunner:
     axes, keep = tuple(site.constant(1).reshape(-1).tolist()), bool(site.options.get("KeepDims", False))
 
     def run(data: Array) -> Array:
-        return np.asarray(np.prod(data, axes, np.int32, keepdims=keep))
+        return np.asarray(np.prod(data, axis=axes, dtype=np.int32, keepdims=keep))
 
     return OperatorRunner((0,), run)
 
@@ -130,17 +148,18 @@ def _c_of_place(sign: str) -> Callable[..., PortedLayer]:
     return code
 
 
-def _no_c(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
-    """Sizes, casts and quotients are the compiler's own."""
+def no_c(made: PortedLayer, op: Op, graph: Graph, target: Target) -> None:
+    """Sizes, casts, quotients and comparisons are the compiler's own."""
 
 
 KINDS = {
     "ARG_MAX": Kind(make=_make_place(np.argmax), code=_c_of_place(">"), schema="ArgMaxOptions"),
     "ARG_MIN": Kind(make=_make_place(np.argmin), code=_c_of_place("<"), schema="ArgMinOptions"),
-    "CAST": Kind(make=_make_cast, code=_no_c, schema="CastOptions", version=1),
-    "SHAPE": Kind(make=_make_shape, code=_no_c, schema="ShapeOptions", version=1),
-    "FLOOR_DIV": Kind(make=_make_floor_div, code=_no_c, schema="FloorDivOptions", version=1),
-    "REDUCE_PROD": Kind(make=_make_product, code=_no_c, schema="ReducerOptions", version=1),
+    "CAST": Kind(make=_make_cast, code=no_c, schema="CastOptions", version=1),
+    "SHAPE": Kind(make=_make_shape, code=no_c, schema="ShapeOptions", version=1),
+    "RANGE": Kind(make=_make_range, code=no_c, schema="RangeOptions", version=1),
+    "FLOOR_DIV": Kind(make=_make_floor_div, code=no_c, schema="FloorDivOptions", version=1),
+    "REDUCE_PROD": Kind(make=_make_product, code=no_c, schema="ReducerOptions", version=1),
     "GATHER_ND": Kind(moves=_gather_nd, code=c_of_moves, schema="GatherNdOptions"),
     "TILE": Kind(moves=_tile, code=c_of_moves, schema="TileOptions"),
 }

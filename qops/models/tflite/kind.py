@@ -39,13 +39,13 @@ class HybridLayer(NamedTuple):
         ``sums(operator, x, w)`` gives the sums of products.
     steps : callable
         ``steps(kernel, is_by_channel, is_asymmetric)`` gives how the layer makes codes of its data, and in which order
-        it multiplies: see `qops.tflite.hybrid`.
+        it multiplies: see `qops.tflite.hybrid`. That of a convolution with several groups also takes `groups`.
     is_matrix : bool
         Whether its data are rows of a matrix, each of which becomes codes by itself; a bias may be left out then.
     """
 
     sums: Callable[..., Values]
-    steps: Callable[[str, bool, bool], tuple[str, str]]
+    steps: Callable[..., tuple[str, str]]
     is_matrix: bool = False
 
 

@@ -12,7 +12,7 @@ from qops.tools.saturation.onnx_model import OnnxModel, is_layer_of_codes, place
 __all__ = ["with_signed_data"]
 
 _UINT8 = 2
-_MAKES_UINT8 = ("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "Cast")
+_MAKES_UINT8 = ("DynamicQuantizeLinear", "DynamicQuantizeMatMul")
 
 
 def with_signed_data(model: OnnxModel) -> None:
@@ -33,24 +33,39 @@ def with_signed_data(model: OnnxModel) -> None:
         if end.type.tensor_type.elem_type == _UINT8 and end.name not in model.constants:
             raise bad_value("how", f"'data' would change the type of {end.name!r}, which the model reads or gives")
     for node in list(model.graph.node):
-        if node.op_type in _MAKES_UINT8:
+        is_cast = node.op_type == "Cast" and model.attribute(node, "to") == _UINT8
+        if is_cast or node.op_type in _MAKES_UINT8:
             raise bad_value("how", f"{node.op_type} {node.name!r} makes codes of uint8 alone")
-        for place in _zero_points(model, node):
+        for place in _of_data(model, node):
             _flip(model, node, place)
     for info in [one for one in model.graph.value_info if one.type.tensor_type.elem_type == _UINT8]:
         model.graph.value_info.remove(info)
 
 
-def _zero_points(model: OnnxModel, node: Any) -> list[int]:
-    """Give the places of the zero points of data of a node, where it gives or reads codes."""
+def _of_data(model: OnnxModel, node: Any) -> list[int]:
+    """Give the places of the zero points of data of a node, and of constants that must have the type of its data."""
     places = places_of(node)
     if places is None:
         return []
-    data = places.of[:-1] if is_layer_of_codes(node) else places.of
-    found = [one.zero_point for one in data if node.input[one.tensor] not in model.constants]
+    found = [one.zero_point for one in places.of if _is_data(model, node.input[one.tensor])]
     if places.y is not None and model.given(node, places.y[0]):  # without a scale the result is float32
         found.append(places.y[1])
+        if not is_layer_of_codes(node):  # whose weights have a type of their own
+            constants = [one for one in places.of if node.input[one.tensor] in model.constants]
+            like_data = [one for one in constants if model.array(node.input[one.tensor]).dtype == np.uint8]
+            found += [place for one in like_data for place in (one.tensor, one.zero_point)]
     return sorted(found)
+
+
+def _is_data(model: OnnxModel, name: str) -> bool:
+    """Whether a tensor comes from data or from QuantizeLinear; constants stay constants when nodes move them."""
+    if name in model.constants:
+        return False
+    writer = model.writer.get(name)
+    places = None if writer is None else places_of(writer)
+    if writer is None or (places is not None and places.y is not None):
+        return True
+    return any(_is_data(model, one) for one in writer.input if one)
 
 
 def _flip(model: OnnxModel, node: Any, place: int) -> None:

@@ -130,7 +130,15 @@ def _check(report: Any, file: FileFound, how: str, seen: bool, found: RepairedFi
         return
     graph = load(file.path, runtime=file.exact)
     x = noise(graph) if file.data is None else graph.inputs_of(file.data, "data")
+    try:
+        exact = graph.run(x)
+    except (ValueError, TypeError) as why:
+        if file.data is not None:
+            raise
+        raise bad_value(
+            "data", f"{how!r} is compared on noise, which {report.name} cannot run: give the report data ({why})"
+        ) from why
     there = _with_file(found.data, file, lambda path: load(path, runtime=file.exact).run(x))
-    for name, value in graph.run(x).items():
+    for name, value in exact.items():
         if not np.array_equal(there[name], value):
             raise bad_value("how", f"{how!r} changes the exact result {name!r} of {report.name}, which it must not")

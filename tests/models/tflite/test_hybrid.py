@@ -2,6 +2,9 @@
 
 ``hybrid.npz`` holds files of FULLY_CONNECTED, CONV_2D and DEPTHWISE_CONV_2D, what they were given (seeded), and what
 each set of LiteRT's kernels gave on x86. XNNPACK leaves DEPTHWISE_CONV_2D to the optimised kernels.
+
+``hybrid_groups.npz`` holds CONV_2D with several groups likewise, its first weight -128; where a system has no result,
+it refused the file.
 """
 
 from pathlib import Path
@@ -16,6 +19,8 @@ from qops.tflite.hybrid import quantized_row
 
 HELD = np.load(Path(__file__).with_name("hybrid.npz"))
 NAMES = sorted({key.split("/")[0] for key in HELD.files})
+GROUPS = np.load(Path(__file__).with_name("hybrid_groups.npz"))
+NAMES_OF_GROUPS = sorted({key.split("/")[0] for key in GROUPS.files})
 F32 = np.float32
 
 
@@ -30,6 +35,40 @@ def test_files_give_the_floats_of_each_system(tmp_path, name, system):
     )
     assert (got.dtype, got.shape) == (np.float32, wanted.shape)
     assert got.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("system", ["ref", "opt", "xnn"])
+@pytest.mark.parametrize("name", NAMES_OF_GROUPS)
+def test_groups_give_the_floats_of_each_system(tmp_path, name, system):
+    path, key = tmp_path / "m.tflite", f"{name}/out/{system}"
+    path.write_bytes(GROUPS[f"{name}/file"].tobytes())
+    if key not in GROUPS:
+        with pytest.raises(ValueError, match=r"layer of \d groups with one scale of weights, which LiteRT refuses"):
+            models.load(path, runtime=SYSTEMS[system])
+        return
+    got = models.load(path, runtime=SYSTEMS[system]).run(GROUPS[f"{name}/in/x"])["y"]
+    assert (got.dtype, got.shape) == (np.float32, GROUPS[key].shape)
+    assert got.tobytes() == GROUPS[key].tobytes()
+
+
+def test_channels_that_make_no_groups(tmp_path):
+    w = np.ones((4, 1, 1, 2), np.int8)
+    for channels, weights in ((3, w), (1, w), (4, w[:3])):
+        with pytest.raises(ValueError, match=f"whose {channels} channels make no groups for weights of shape"):
+            convolution(tmp_path / "m.tflite", channels, weights)
+    x = F32([[[[1, -2, 3, 0.5]]]])
+    assert convolution(tmp_path / "m.tflite", 4, w).run(x)["y"].ravel() == pytest.approx([-1, -1, 3.5, 3.5], abs=0.03)
+
+
+def convolution(path, channels, w):
+    x, y = Tensor("x", (1, 1, 1, channels), "float32"), Tensor("y", (1, 1, 1, len(w)), "float32")
+    scales = np.ones(len(w), F32)
+    tensor = Tensor("w", w.shape, "int8", scales, np.zeros(len(w), np.int64), 0, w)
+    bias = Tensor("b", (len(w),), "float32", data=np.zeros(len(w), F32))
+    options = {"StrideH": 1, "StrideW": 1, "DilationHFactor": 1, "DilationWFactor": 1}
+    operator = Operator("CONV_2D", [x, tensor, bias], [y], options, [])
+    path.write_bytes(tflite_bytes([x, tensor, bias, y], [operator], [x], [y]))
+    return models.load(path)
 
 
 def test_each_image_has_codes_of_its_own(tmp_path):

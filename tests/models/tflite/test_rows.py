@@ -6,6 +6,7 @@ import tflite
 
 from qops.models import load
 from qops.models.tensor import Tensor
+from qops.models.tflite import choices, floats
 from qops.models.tflite.file import Operator, read_tflite
 from qops.models.tflite.kinds import KINDS
 from qops.models.tflite.writer import tflite_bytes
@@ -47,7 +48,8 @@ OTHER_VERSIONS = {
     "FULLY_CONNECTED": 4,
     **dict.fromkeys(("HARD_SWISH", "NEG", "PRELU", "RELU_0_TO_1", "RELU_N1_TO_1"), 1),
     **dict.fromkeys(("CAST", "DIV", "ELU", "EXPAND_DIMS", "FLOOR_DIV", "REDUCE_PROD", "RESHAPE", "SHAPE"), 1),
-    **dict.fromkeys(("ASSIGN_VARIABLE", "READ_VARIABLE", "TFLite_Detection_PostProcess"), 1),
+    **dict.fromkeys(("ASSIGN_VARIABLE", "READ_VARIABLE", "TFLite_Detection_PostProcess", "RANGE"), 1),
+    **dict.fromkeys((*choices.KINDS, *floats.KINDS), 1),
 }
 """Versions but for 2: those of layers of int8 are as LiteRT's ``op_version.cc`` says; for the first line of those that
 have 1, LiteRT 2.3 has no other, and it refuses files that say one."""
@@ -63,9 +65,9 @@ def test_versions_are_those_that_litert_has():
 
 WITHOUT_FORMULA = {
     *("ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "CAST", "FLOOR_DIV", "READ_VARIABLE", "REDUCE_PROD", "SHAPE"),
-    *("SVDF", "TFLite_Detection_PostProcess", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    *("POW", "RANGE", "SVDF", "TFLite_Detection_PostProcess", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
 }
-"""Those of integers, of variables, and with states; the golden cases of all others are compared with real numbers."""
+"""Those of integers, of variables, and with states, and POW, whose floats LiteRT multiplies step by step."""
 
 
 def test_every_other_operator_has_a_formula_in_real_numbers():

@@ -95,7 +95,7 @@ def saturated_network(tmp_path, gap):
     layer = {"FusedActivationFunction": 0, "KeepNumDims": False}
     ops = [
         Operator("FULLY_CONNECTED", [x, w], [a], layer, []),
-        Operator("REVERSE_V2" if gap else "RELU", [a], [b], {}, []),
+        Operator("CUMSUM" if gap else "RELU", [a], [b], {}, []),
         Operator("FULLY_CONNECTED", [b, w], [y], layer, []),
     ]
     path = tmp_path / "m.tflite"

@@ -36,6 +36,7 @@ TFLITE = {
     "TILE": ([I32([1, 2, 1, 2])], {}, [(2, 8, 6, 16)]),
     "SPACE_TO_DEPTH": ([], {"BlockSize": 2}, [(2, 2, 3, 32)]),
     "DEPTH_TO_SPACE": ([], {"BlockSize": 2}, [(2, 8, 12, 2)]),
+    "REVERSE_V2": ([I32([2, 1])], {}, [SHAPE]),
     "MIRROR_PAD": ([I32([[0, 0], [1, 2], [3, 0], [0, 0]])], {"Mode": 0}, [(2, 7, 9, 8)]),
 }
 """More inputs (None is the data again), options and shapes of the results, of each operator that moves codes."""
@@ -317,8 +318,10 @@ def test_variables(tmp_path, tried):
 def test_each_kind_that_can_be_loaded_has_c_or_is_one_of_floats():
     """What is not tried here is tried in test_ops.py, with golden models and nodes."""
     made = {kind for kind, row in KINDS.items() if row.make}
-    without_c = {"CAST", "DIV", "FLOOR_DIV", "REDUCE_PROD", "SHAPE", "TFLite_Detection_PostProcess"}
-    assert made == {*tflite_models.kinds(), *PLACES, *VARIABLES, *without_c}
+    without_c = {"CAST", "DIV", "FLOOR_DIV", "RANGE", "REDUCE_PROD", "SHAPE", "TFLite_Detection_PostProcess", "POW"}
+    truths = {"LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL"}
+    logic = {"LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "SELECT", "SELECT_V2"}
+    assert made == {*tflite_models.kinds(), *PLACES, *VARIABLES, *without_c, *truths, *logic}
     assert {kind for kind, row in KINDS.items() if row.moves} == TFLITE.keys()
     assert all(row.code for row in KINDS.values())
     told = {"Shape", "Size", "ConstantOfShape", "Range"}
