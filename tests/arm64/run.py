@@ -1,6 +1,6 @@
 """Cross-compiles qops for 64-bit ARM and tests it there with qemu, on CPUs of three ages; ``make arm64``.
 
-Debian's packages for arm64 give Python and its headers, PyPI's wheels numpy and pytest. They are unpacked in
+Debian's packages for arm64 give Python and its headers, PyPI's wheels numpy, pytest and onnx. They are unpacked in
 build/arm64, and nothing of them is installed. What is compiled lies there too.
 """
 
@@ -77,11 +77,11 @@ def unpack_system() -> None:
 
 
 def unpack_site() -> None:
-    """Numpy, pytest and hypothesis, as wheels for arm64."""
+    """Numpy, pytest, hypothesis and onnx, as wheels for arm64."""
     wheels = HERE / "wheels"
     platforms = [word for linux in LINUX for word in ("--platform", f"{linux}_aarch64")]
     version = ["--python-version", PYTHON.removeprefix("python"), "--only-binary=:all:"]
-    names = ["numpy", "pytest>=8.3", "hypothesis>=6.100"]
+    names = ["numpy", "pytest>=8.3", "hypothesis>=6.100", "onnx>=1.23"]
     run([sys.executable, "-m", "pip", "download", "--quiet", *platforms, *version, "--dest", str(wheels), *names])
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
