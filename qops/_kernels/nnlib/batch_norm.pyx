@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport ldexpf
 from libc.stdint cimport INT32_MAX, INT32_MIN, int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.nnlib.fractions cimport fraction_16, fraction_32, shifted
+from qops._kernels.nnlib.fractions cimport fraction_16, fraction_32, shifted, shifted_left
 from qops._kernels.nnlib.ranges cimport FloatEnds, exponent, level_32, steps
 from qops._kernels.stage.rounding cimport (
     clamp_s64, plus_half_dsp_s32, saturate_s16, saturate_u8, wrap_s16, wrap_s32,
@@ -87,11 +87,11 @@ cdef int32_t bias_in_products(int32_t bias, NormInput p) noexcept nogil:
     """The bias in units of products."""
     cdef int32_t v
     if not p.wide:
-        v = wrap_s16(<int64_t>(bias - p.bias_zero) << p.bias_left_shift) * p.bias_factor
+        v = wrap_s16(shifted_left(bias - p.bias_zero, p.bias_left_shift)) * p.bias_factor
         return <int32_t>(wrap_s32(v + (1LL << p.bias_right_shift >> 1)) >> p.bias_right_shift)
     v = fraction_32(bias, p.bias_factor)
     if p.bias_right_shift < 0:
-        return wrap_s32(<int64_t>v << -p.bias_right_shift)
+        return wrap_s32(shifted_left(v, -p.bias_right_shift))
     return <int32_t>(wrap_s32(v + (1LL << p.bias_right_shift >> 1)) >> p.bias_right_shift)
 
 

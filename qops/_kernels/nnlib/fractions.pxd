@@ -22,6 +22,11 @@ cdef inline int64_t shifted(int64_t v, int bits) noexcept nogil:
     return (v + (1LL << bits >> 1)) >> bits
 
 
+cdef inline int64_t shifted_left(int64_t v, int bits) noexcept nogil:
+    """v * 2**bits, of which the lowest 64 bits stay: C does not define a shift of a negative number to the left."""
+    return <int64_t>(<uint64_t>v << bits)
+
+
 cdef inline int16_t segment_16(const Row* c, int segment, int x) noexcept nogil:
     """c[0] + (c[1] + c[2] * x) * x of one of 16 segments, in fractions; the sums wrap."""
     cdef int16_t slope = wrap_s16(fraction_16(c[2][segment], x) + c[1][segment])

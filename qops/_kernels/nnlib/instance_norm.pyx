@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 
 cimport qops._kernels.nnlib.short_float as short
-from qops._kernels.nnlib.fractions cimport Row, fraction_16, segment_16
+from qops._kernels.nnlib.fractions cimport Row, fraction_16, segment_16, shifted_left
 from qops._kernels.nnlib.ranges cimport FloatEnds, steps
 from qops._kernels.nnlib.short_float cimport ShortFloat
 from qops._kernels.stage.rounding cimport saturate_u8, wrap_s16
@@ -104,7 +104,7 @@ cdef FloatEnds vector_range(const NormalizedChannel* channels, Py_ssize_t count,
 cdef inline int moved(int v, int right_shift) noexcept nogil:
     """v >> right_shift in 16 bits; the DSP reads five bits of the shift, and moves to the left below 0."""
     cdef int n = (right_shift + 16 & 31) - 16
-    return v >> n if n >= 0 else wrap_s16(<int64_t>v << -n)
+    return v >> n if n >= 0 else wrap_s16(shifted_left(v, -n))
 
 
 cdef void fill(uint8_t* table, NormalizedChannel p, int gain, float lo) noexcept nogil:

@@ -6,6 +6,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
 from libc.string cimport memcpy
 
 from qops._kernels.machine.tiers cimport tier
+from qops._kernels.nnlib.fractions cimport shifted_left
 from qops._kernels.nnlib.node_range cimport Gain, NodeRange
 from qops._kernels.nnlib.ranges cimport FloatEnds
 from qops._kernels.stage.rounding cimport wrap_s32
@@ -147,7 +148,7 @@ cdef inline Py_ssize_t place(const int64_t* places, Py_ssize_t i) noexcept nogil
 
 cdef inline int64_t fraction(int64_t x, int64_t multiplier, int left_shift) noexcept nogil:
     """The result of a sum in output steps, before it saturates."""
-    return (<int64_t>wrap_s32(x << left_shift) * multiplier + (1 << 30)) >> 31
+    return (<int64_t>wrap_s32(shifted_left(x, left_shift)) * multiplier + (1 << 30)) >> 31
 
 
 cdef FarSums extremes(list seen, cnp.ndarray words, const Gain* gain, bint possible):

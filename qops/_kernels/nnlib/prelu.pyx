@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t
 
 import numpy as np
 
-from qops._kernels.nnlib.fractions cimport fraction_16, shifted
+from qops._kernels.nnlib.fractions cimport fraction_16, shifted, shifted_left
 from qops._kernels.nnlib.ranges cimport FloatEnds, Moved, adjust_minmax, exponent, power2, steps
 from qops._kernels.stage.rounding cimport plus_half_dsp_s32, saturate_s16, saturate_u8
 
@@ -52,7 +52,7 @@ cdef void fill(uint8_t* table, float alpha, SlopeScale p) noexcept nogil:
     negative = saturate_s16(shifted(fixed(alpha, 15 - p.alpha_shift) * p.prescale, p.pre_shift))
     for q in range(256):
         y = fraction_16(128 * (q - p.zero), negative if q < p.zero else p.gain)
-        table[q] = saturate_u8(shifted(saturate_s16(y + (p.out_zero << p.right_shift)), p.right_shift))
+        table[q] = saturate_u8(shifted(saturate_s16(y + shifted_left(p.out_zero, p.right_shift)), p.right_shift))
 
 
 def integers(float lo, float hi, float alpha_min, float alpha_max):

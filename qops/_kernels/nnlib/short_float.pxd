@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int16_t, int64_t, uint64_t
 
-from qops._kernels.nnlib.fractions cimport fraction_16
+from qops._kernels.nnlib.fractions cimport fraction_16, shifted_left
 from qops._kernels.nnlib.ranges cimport bits as bits_of, power2
 from qops._kernels.stage.rounding cimport wrap_s16
 
@@ -23,7 +23,7 @@ cdef inline int sign_bits(int64_t v, int width) noexcept nogil:
 
 cdef inline ShortFloat normalized(int64_t mantissa, int exponent) noexcept nogil:
     cdef int n = sign_bits(mantissa, 16)
-    return ShortFloat(wrap_s16(mantissa << n), wrap_s16(exponent + n))
+    return ShortFloat(wrap_s16(shifted_left(mantissa, n)), wrap_s16(exponent + n))
 
 
 cdef inline ShortFloat of_float(float v) noexcept nogil:
@@ -37,7 +37,7 @@ cdef inline ShortFloat of_float(float v) noexcept nogil:
 cdef inline ShortFloat of_integer(int64_t v) noexcept nogil:
     """An int32, rounded down."""
     cdef int n = sign_bits(v, 32)
-    return ShortFloat(wrap_s16(v << n >> 16), <int16_t>(n - 31))
+    return ShortFloat(wrap_s16(shifted_left(v, n) >> 16), <int16_t>(n - 31))
 
 
 cdef inline ShortFloat of_uint64(uint64_t v) noexcept nogil:

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.nnlib.fractions cimport fraction_16, horner_16, quarter, shifted
+from qops._kernels.nnlib.fractions cimport fraction_16, horner_16, quarter, shifted, shifted_left
 from qops._kernels.nnlib.ranges cimport exponent, power2, steps
 from qops._kernels.stage.rounding cimport plus_half_dsp_s32, saturate_s16, saturate_u8, wrap_s32
 
@@ -78,7 +78,7 @@ cdef void softmax_row(const uint8_t* x, uint8_t* y, Py_ssize_t depth, const Powe
     for i in range(depth):
         total = wrap_s32(total + powers[highest - x[i]].wide)
     left_shift = 31 - bit_length(total)
-    factor = fraction_16(reciprocal(<int>(total << left_shift >> 16)), 255 << 7)
+    factor = fraction_16(reciprocal(<int>(shifted_left(total, left_shift) >> 16)), 255 << 7)
     right_shift = guard + 3 - left_shift
     for i in range(depth):
         y[i] = saturate_u8(shifted(saturate_s16(powers[highest - x[i]].narrow * factor >> right_shift >> 12), 6))

@@ -47,9 +47,9 @@ cdef int64_t reciprocal(int64_t a) noexcept nogil:
     cdef int64_t x = 1515870810 + half_up_high_s32(half, -1010580540)
     cdef int64_t step
     for _ in range(3):
-        step = half_up_high_s32(x, (<int64_t>1 << 29) - half_up_high_s32(half, x)) << 2
+        step = 4 * half_up_high_s32(x, (<int64_t>1 << 29) - half_up_high_s32(half, x))
         x += clamp_s64(step, -2147483648, 2147483647)
-    return clamp_s64(x << 1, -2147483648, 2147483647)
+    return clamp_s64(2 * x, -2147483648, 2147483647)
 
 
 cdef inline int leading_zeros(int64_t v) noexcept nogil:
