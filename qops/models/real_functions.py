@@ -13,7 +13,7 @@ __all__ = ["sigmoid"]
 
 
 def sigmoid(x: NDArray[Any]) -> Values:
-    """Give ``1 / (1 + exp(-x))``, in double for data of float32 too, and near its last bit at both ends.
+    """Give ``1 / (1 + exp(-x))``. It is computed in double, so that results near 0 keep their digits.
 
     Parameters
     ----------

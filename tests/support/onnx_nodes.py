@@ -64,6 +64,7 @@ NODES = [
     ("ReduceMax", [M], {"axes": [1]}),
     ("ReduceSum", [M, AXES], {}),
     ("ReduceSum", [M], {"noop_with_empty_axes": 1}),
+    *((f"Reduce{kind}", [M], {"noop_with_empty_axes": 1, "opset": 18}) for kind in ("L1", "L2", "SumSquare")),
     ("ReduceMean", [M, AXES], {"opset": 18, "keepdims": 0}),
     ("BatchNormalization", [X, of(4), of(4), of(4), positive(4)], {}),
     ("BatchNormalization", [X, of(4), of(4), of(4), positive(4)], {"epsilon": 0.5}),

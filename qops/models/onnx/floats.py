@@ -26,10 +26,11 @@ Given = Sequence[Any]
 
 def _real_reduced(reduce: Callable[..., Any]) -> Callable[[Node, Given], Values]:
     def run(node: Node, given: Given) -> Values:
-        x, axes = given[0], whole(given[1]) if len(given) > 1 else whole(node.get("axes"))
-        if not axes and node.get("noop_with_empty_axes", 0):
-            return x
-        return np.asarray(reduce(x, axis=tuple(axes) or None, keepdims=bool(node.get("keepdims", 1))))
+        axes = tuple(whole(given[1]) if len(given) > 1 else whole(node.get("axes")))
+        is_each = not axes and node.get("noop_with_empty_axes", 0)  # the function of each element alone
+        return np.asarray(
+            reduce(given[0], axis=axes or (() if is_each else None), keepdims=bool(node.get("keepdims", 1)))
+        )
 
     return run
 
@@ -52,6 +53,7 @@ def _log_of_sum(x: Values, **how: Any) -> Values:
 
 def _log_of_sum_of_exp(x: Values, **how: Any) -> Values:
     largest = np.max(x, axis=how["axis"], keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
     sums = np.sum(np.exp(x - largest), **how)
     return np.asarray(np.log(sums) + largest.reshape(sums.shape))
 

@@ -21,7 +21,7 @@ from qops.tools.debug.case import Case
 from qops.tools.debug.cause import Cause
 from qops.tools.debug.causes import cause_of
 from qops.tools.debug.columns import ColumnFound, column_of
-from qops.tools.debug.device import named, never_written
+from qops.tools.debug.device import batch_shape, named, never_written
 from qops.tools.debug.device_tensors import tensors_of
 from qops.tools.debug.executors import Cluster, Here
 from qops.tools.debug.hunt import Hunt
@@ -199,16 +199,9 @@ class _Debugger:
         wrong: dict[str, Wrong] = {}
         for name in self.graph.inputs:
             if name in self.dumped:
-                sizes, array = self.graph.tensors[name].shape, self.dumped[name]
-                if len(sizes) == array.ndim and all(n in (None, m) for n, m in zip(sizes, array.shape, strict=True)):
-                    fed[name] = array
-                    continue
-                shape = [1 if n is None else n for n in sizes]
-                each = int(np.prod(shape[1:], dtype=np.int64)) or 1
-                if array.size % each:
-                    raise bad_value(f"device[{name!r}]", f"{array.size:,} elements, the model has {each:,} an item")
-                like = np.zeros([array.size // each, *shape[1:]] if shape else [], array.dtype)
-                fed[name], fault = as_wanted(array, like)
+                array = self.dumped[name]
+                shape = batch_shape(array, self.graph.tensors[name].shape, f"device[{name!r}]")
+                fed[name], fault = as_wanted(array, np.zeros(shape, array.dtype))
                 if fault is not None:
                     wrong[name] = fault
         return fed, wrong
@@ -257,9 +250,8 @@ class _Debugger:
             if first is None and self.has_device:
                 first, case = self._judged(layer)
                 differing = layer if first is not None and row.differ and case is not None else None
-        unwritten = {*self.never_written}
         missing = [row.output for row in rows if row.differ is None and row.unchecked is None]
-        missing = [name for name in missing if name not in unwritten]
+        missing = [name for name in missing if name not in self.never_written]
         self.notes += [f"{row.unchecked}: {row.rule}" for row in rows if row.unchecked and row.rule]
         if self.has_device and missing:
             self.notes.append(f"{len(missing)} of {len(rows)} results are not in the dump, the first {missing[0]!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.refusal import bad_value
 from qops.models import Graph, Tensor
+from qops.tools.debug.case import apart
 from qops.tools.debug.device_tensors import Bytes
 
-__all__ = ["named", "never_written", "typed"]
+__all__ = ["batch_shape", "named", "never_written", "typed"]
 
 _NUMBER = re.compile(r"(?:tensor|t)?[_-]?(\d+)")
 _FLOAT = 4  # bytes of a value
@@ -59,17 +61,48 @@ def named(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> tuple[dict[str, N
     return {name: typed(dumped[key], graph.tensors[name], f"device[{key!r}]") for name, key in found.items()}, unknown
 
 
+def batch_shape(array: NDArray[Any], sizes: tuple[int | None, ...], name: str) -> tuple[int, ...]:
+    """Give the shape in which a device's input lies in the graph.
+
+    Parameters
+    ----------
+    array : ndarray
+        The input, which may be flat, or of another order of axes.
+    sizes : tuple of int or None
+        What the graph announces; of a size that is not known, the dump's is taken, if it has as many axes.
+    name : str
+        What the caller calls it.
+
+    Returns
+    -------
+    tuple of int
+        Of as many images as the dump has.
+
+    Raises
+    ------
+    ValueError
+        A number of elements that makes no whole images.
+    """
+    if len(sizes) == array.ndim and all(n in (None, m) for n, m in zip(sizes, array.shape, strict=True)):
+        return array.shape
+    image = [1 if n is None else n for n in sizes[1:]]
+    each = prod(image) or 1
+    if array.size % each:
+        raise bad_value(name, f"{array.size:,} elements, the model has {each:,} an item")
+    return (array.size // each, *image) if sizes else ()
+
+
 def _is_compared(graph: Graph, name: str) -> bool:
     tensor = graph.tensors[name]
     return tensor.data is None and (tensor.dtype == "int4" or tensor.dtype in np.sctypeDict)
 
 
 def never_written(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Name the tensors that are made of constants alone and have quite other numbers in a dump.
+    """Name the tensors that are made of constants alone, and that the device never wrote.
 
     A runtime may compute such an operator once, when it is prepared, and leave in its tensor what the memory held:
-    XNNPACK's delegate takes the DEQUANTIZE of constant weights so. Other numbers are quite other if most of those that
-    are not zero in both are off by more than an eighth.
+    XNNPACK's delegate does so with the DEQUANTIZE of constant weights. A tensor counts as never written if most of its
+    numbers are off by more than an eighth; zeros that are zero in both are not counted.
 
     Parameters
     ----------
@@ -92,11 +125,10 @@ def never_written(graph: Graph, dumped: Mapping[str, NDArray[Any]]) -> list[str]
 def _is_unlike(array: NDArray[Any], wanted: NDArray[Any]) -> bool:
     if array.size != wanted.size:
         return False
-    got, right = array.reshape(-1), wanted.reshape(-1).astype(np.float64)
+    got, right = array.reshape(-1), wanted.reshape(-1)
     telling = (got != 0) | (right != 0)
-    with np.errstate(invalid="ignore"):
-        near = np.abs(got - right)[telling] <= np.abs(right)[telling] / 8
-    return bool(2 * np.count_nonzero(near) < near.size)
+    far = apart(got, right)[telling] > np.abs(right[telling] * 1.0) / 8
+    return bool(2 * np.count_nonzero(far) > far.size)
 
 
 def _by_name(graph: Graph, dumped: Mapping[str, Any]) -> dict[str, str]:

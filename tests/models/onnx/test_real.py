@@ -183,3 +183,11 @@ def test_each_group_of_a_transposed_convolution_is_one_alone(load):
     halves = [(X[:, part], w[part]) for part in (slice(2), slice(2, 4))]
     each = [load(one("ConvTranspose", [*half], **how)[0]).run(half[0]) for half in halves]
     np.testing.assert_array_equal(got, np.concatenate([y for made in each for y in made.values()], 1), strict=True)
+
+
+@pytest.mark.parametrize("end", [np.inf, -np.inf])
+def test_the_logarithm_of_sums_at_the_ends(load, end):
+    """As onnxruntime: infinity itself, and no NaN."""
+    x = F32([[end, end]])
+    (y,) = load(one("ReduceLogSumExp", [x])[0]).run(x).values()
+    assert y.tolist() == [[end]]
